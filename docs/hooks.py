@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import json
 import re
 from pathlib import Path
 from typing import Any
 
-from generator import site
+from generator import search, site
 from mkdocs.config.defaults import MkDocsConfig
+from mkdocs.plugins import event_priority
 
 WRITTEN = Path(__file__).parent.parent / "build" / "pages"
 """The folder of the pages, which mkdocs renders instead of `docs`."""
@@ -19,8 +21,18 @@ def on_config(config: MkDocsConfig) -> MkDocsConfig:
     config.docs_dir = str(WRITTEN)
     for entry in config.nav or []:
         for title, below in entry.items():
-            below.extend(site.sections().get(title, []))
+            if isinstance(below, list):
+                below.extend(site.sections().get(title, []))
     return config
+
+
+@event_priority(-100)
+def on_post_build(config: MkDocsConfig, **_: Any) -> None:
+    """Tag the index of the search, which the builder has written by now."""
+    path = Path(config.site_dir) / "search" / "search_index.json"
+    index = json.loads(path.read_text("utf-8"))
+    index["docs"] = search.tagged(index["docs"])
+    path.write_text(json.dumps(index, separators=(",", ":")), "utf-8")
 
 
 def on_post_page(output: str, config: MkDocsConfig, **_: Any) -> str:

@@ -193,7 +193,7 @@ class _Drive:
             return
         self.bench.enter(session, self.tally)
         if session.violation is not None:
-            self.broken.setdefault(session.violation.clause, session.violation.because)
+            self.broken.setdefault(session.violation.clause, session.violation.reason)
         self.is_stopped = session.violation is not None
         for raised in exceptions_of(session.trace):
             self.is_stopped = True

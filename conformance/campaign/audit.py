@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from runlock.conformance.campaign.causes import grouped
-from runlock.conformance.campaign.rejudging import judges_of, read
+from runlock.conformance.campaign.rejudging import Name, judges_of, read
 from runlock.conformance.campaign.result import Result
 from runlock.conformance.campaign.stages import Order
 from runlock.conformance.campaign.supervisor import concluded
@@ -39,6 +39,7 @@ def audit(path: Path, target: str, selection: Selection = EVERYTHING) -> Result:
     witnesses = grouped(found, facts, tally)
     order = Order(target, 0, only=selection.only, skip=selection.skip)
     result = concluded(order, facts, tally, witnesses, budget={"recorded": str(path)}, partial="")
+    result.warnings += _recorded(trace, tally)
     result.clauses = [
         replace(one, offered=False, why=UNREACHED) if one.verdict == "untested" and one.offered else one
         for one in result.clauses
@@ -48,6 +49,15 @@ def audit(path: Path, target: str, selection: Selection = EVERYTHING) -> Result:
     return result
 
 
+def _recorded(trace: Trace, tally: Tally) -> list[str]:
+    """The recorded verdicts that judging the file again does not give, such as one on several schedules."""
+    return [
+        f"the file was recorded for this: {scene.verdict_in_words}"
+        for scene in scenes(trace)
+        if scene.verdict is not None and scene.verdict.get("clause") not in tally.found
+    ]
+
+
 def _enter(tally: Tally, path: Path, scene: Trace, facts: Facts) -> None:
     """Add one scenario, judged to its end."""
     judges = list(judges_of(path, scene, facts))
@@ -55,6 +65,7 @@ def _enter(tally: Tally, path: Path, scene: Trace, facts: Facts) -> None:
     tally.schedules += 1
     tally.stimuli += judge.state.stimuli
     tally.exercised.update(judge.exercised)
+    tally.policies |= judge.policies
     tally.coverage.add(judge.coverage)
     for raised in exceptions_of(scene):
         tally.exception(raised)
@@ -64,10 +75,10 @@ def _enter(tally: Tally, path: Path, scene: Trace, facts: Facts) -> None:
             tally.ended_by[found.clause] += one is judges[0]
             tally.note(found.clause, Found(found, scenario, moves[: found.stimulus], scene))
         for key, why in one.open.excluded.items():
-            tally.exclude(key, why, Found(Violation(why.clause, why.because, 0), scenario, (), scene))
+            tally.exclude(key, why, Found(Violation(why.clause, why.reason, 0), scenario, (), scene))
 
 
-def facts_of(path: Path, trace: Trace, selection: Selection = EVERYTHING) -> Facts:
+def facts_of(path: Name, trace: Trace, selection: Selection = EVERYTHING) -> Facts:
     """The facts from the handshake of a recording."""
     raw = next(trace.of("handshake"), None)
     if raw is None:
@@ -81,7 +92,7 @@ def facts_of(path: Path, trace: Trace, selection: Selection = EVERYTHING) -> Fac
     return Facts(handshake, policies, selection)
 
 
-def _family_of(path: Path, handshake: Mapping[str, Any]) -> Family:
+def _family_of(path: Name, handshake: Mapping[str, Any]) -> Family:
     try:
         return family_named(str(handshake.get("family", DEFAULT)))
     except LookupError as error:

@@ -69,7 +69,7 @@ def compared(baseline: Baseline, result: Result, today: date | None) -> Compared
     """Compare a result with a baseline; clauses that were not selected are ignored."""
     found = Compared()
     verdicts = {clause.id: clause for clause in result.clauses}
-    because = {witness.clause: witness.because for witness in result.witnesses}
+    because = {witness.clause: witness.reason for witness in result.witnesses}
     for entry in baseline.entries:
         stale = _unknown(entry, result.family.spec) or _expired(entry, today)
         clause = verdicts.get(entry.clause)

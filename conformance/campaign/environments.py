@@ -67,6 +67,33 @@ class Venv:
         _run([*pip, *_kit(), *self.requirements], place, self.requirements)
 
 
+@dataclass(frozen=True, slots=True)
+class VenvWithPackages:
+    """A virtual environment that serves an adapter, with the npm packages that the adapter drives."""
+
+    venv: Venv
+    package: str
+
+    @property
+    def requirements(self) -> tuple[str, ...]:
+        """The packages of both kinds."""
+        return (*self.venv.requirements, *_npm_requirements(self.package))
+
+    def is_made(self, place: Path) -> bool:
+        """Whether both are installed."""
+        return self.venv.is_made(place) and _node(place).is_file()
+
+    def command(self, place: Path) -> str:
+        """The command of the virtual environment."""
+        return self.venv.command(place)
+
+    def make(self, place: Path) -> None:
+        """Make the virtual environment, and install the npm packages in its folder."""
+        self.venv.make(place)
+        (place / "package.json").write_bytes(_of_the_kit(self.package).read_bytes())
+        _npm_install(place, self.requirements)
+
+
 def _runlock(place: Path) -> Path:
     return place / BIN / "runlock"
 
@@ -91,8 +118,7 @@ class Packages:
     @property
     def requirements(self) -> tuple[str, ...]:
         """The packages, in the notation of npm."""
-        dependencies = json.loads(_of_the_kit(self.package).read_text("utf-8"))["dependencies"]
-        return tuple(f"{name}@{version}" for name, version in dependencies.items())
+        return _npm_requirements(self.package)
 
     def is_made(self, place: Path) -> bool:
         """Whether Node is installed, and the copied files are those of this kit."""
@@ -107,18 +133,11 @@ class Packages:
 
     def make(self, place: Path) -> None:
         """Copy the adapter's files, and install the packages with npm."""
-        npm = shutil.which("npm")
-        if npm is None:
-            raise UsageError(
-                f"The environment {place} could not be made: there is no `npm` on the PATH.",
-                "Node.js brings it, of any version: the one that runs the adapter is installed by npm.",
-            )
         shutil.rmtree(place, ignore_errors=True)
         place.mkdir(parents=True)
         for path, ours in self._copies(place):
             path.write_bytes(ours.read_bytes())
-        quiet = ["--no-package-lock", "--no-audit", "--no-fund", "--loglevel", "error"]
-        _run([npm, "install", "--prefix", str(place), *quiet], place, self.requirements)
+        _npm_install(place, self.requirements)
 
     def _copies(self, place: Path) -> Iterator[tuple[Path, Traversable]]:
         folder, _, _ = self.adapter.rpartition("/")
@@ -130,6 +149,22 @@ class Packages:
 
 def _node(place: Path) -> Path:
     return place / "node_modules" / ".bin" / "node"
+
+
+def _npm_requirements(package: str) -> tuple[str, ...]:
+    dependencies = json.loads(_of_the_kit(package).read_text("utf-8"))["dependencies"]
+    return tuple(f"{name}@{version}" for name, version in dependencies.items())
+
+
+def _npm_install(place: Path, requirements: tuple[str, ...]) -> None:
+    npm = shutil.which("npm")
+    if npm is None:
+        raise UsageError(
+            f"The environment {place} could not be made: there is no `npm` on the PATH.",
+            "Node.js brings it, of any version: the one that runs the adapter is installed by npm.",
+        )
+    quiet = ["--no-package-lock", "--no-audit", "--no-fund", "--loglevel", "error"]
+    _run([npm, "install", "--prefix", str(place), *quiet], place, requirements)
 
 
 def _of_the_kit(name: str) -> Traversable:

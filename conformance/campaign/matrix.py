@@ -53,7 +53,8 @@ def matrix(
 
 def _order(runtime: Runtime, environments: Path, order: Order) -> Order:
     target = runtime.target(environments)
-    return Order(target, order.examples, order.seed, order.only, order.timeout_scale, skip=order.skip)
+    examples = order.examples if runtime.examples is None else min(order.examples, runtime.examples)
+    return Order(target, examples, order.seed, order.only, order.timeout_scale, skip=order.skip)
 
 
 def _judged(runtime: Runtime, order: Order) -> Column:

@@ -37,7 +37,15 @@ def violations_in(name: Name, scene: Trace, facts: Facts) -> list[Violation]:
 def judged(name: Name, scene: Trace, facts: Facts) -> Judge:
     """The judge, after it has processed the whole scenario."""
     scenario, vocabulary = scenario_of(name, scene, facts.family), facts.family.vocabulary
-    judge = Judge(facts.family, facts.handshake, facts.policies, scenario, facts.applies, facts.undeclared)
+    judge = Judge(
+        facts.family,
+        facts.handshake,
+        facts.policies,
+        scenario,
+        facts.applies,
+        facts.undeclared,
+        asked=facts.asked,
+    )
     seen: list[Any] = []
     gates: dict[str, bool] = {}
     for number, record in enumerate(scene.records, 1):
@@ -54,6 +62,9 @@ def judged(name: Name, scene: Trace, facts: Facts) -> Judge:
             whole = {**value, "observations": seen}
             judge.answer(read(name, f"report (record {number})", vocabulary.report, whole))
             seen = []
+        elif key == "end":
+            judge.end()
+            judge.closed(value.get("leaks") or ())
     judge.end()
     return judge
 

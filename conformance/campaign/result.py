@@ -8,7 +8,6 @@ from typing import Any, Final, Literal
 
 from runlock.conformance.driving.exceptions import Raised
 from runlock.conformance.driving.findings import Trouble, Witness
-from runlock.conformance.driving.leaks import Leak
 from runlock.conformance.family.coverage import ChartCoverage
 from runlock.conformance.family.family import Family, family_named
 
@@ -105,8 +104,8 @@ class Result:
     clauses: list[ClauseVerdict] = field(default_factory=list)
     witnesses: list[Witness] = field(default_factory=list)
     troubles: list[Trouble] = field(default_factory=list)
-    leaks: list[Leak] = field(default_factory=list)
     warnings: list[str] = field(default_factory=list)  # about the handshake
+    unjudged_policies: list[str] = field(default_factory=list)  # declared, and no check judged by them
     raised: list[Raised] = field(default_factory=list)
     coverage: list[ChartCoverage] = field(default_factory=list)
     tours: list[Toured] = field(default_factory=list)

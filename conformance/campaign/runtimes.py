@@ -16,6 +16,7 @@ from runlock.conformance.campaign.environments import (
     Environment,
     Packages,
     Venv,
+    VenvWithPackages,
 )
 from runlock.conformance.family.family import DEFAULT
 
@@ -40,6 +41,7 @@ class Runtime:
     adapter: str
     lives_in: Environment
     family: str = DEFAULT
+    examples: int | None = None  # the most schedules, in addition to the scripted ones
     pages: Mapping[str, str] = field(default_factory=dict)
     seen: Sequence[Known] = ()
 
@@ -76,8 +78,15 @@ def runtimes() -> tuple[Runtime, ...]:
 
 
 def _runtime(data: Mapping[str, Any], environments: Mapping[str, Any]) -> Runtime:
-    needs = environments[data["environment"]]
-    is_python = isinstance(needs, list)
-    lives_in = Venv(tuple(needs), data["adapter"]) if is_python else Packages(data["adapter"], needs)
+    lives_in = _environment(environments[data["environment"]], data["adapter"])
     seen = tuple(Known(**one) for one in data.get("seen", ()))
     return Runtime(**{**data, "lives_in": lives_in, "seen": seen})
+
+
+def _environment(needs: Any, adapter: str) -> Environment:
+    """The environment that these needs make: packages for pip, a file for npm, or both."""
+    if isinstance(needs, str):
+        return Packages(adapter, needs)
+    if isinstance(needs, list):
+        return Venv(tuple(needs), adapter)
+    return VenvWithPackages(Venv(tuple(needs["pip"]), adapter), needs["npm"])

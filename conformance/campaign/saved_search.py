@@ -112,6 +112,7 @@ def _tally_as_json(tally: Tally) -> dict[str, Any]:
     return {
         "schedules": tally.schedules,
         "stimuli": tally.stimuli,
+        "policies": sorted(tally.policies),
         "cut_short": tally.cut_short,
         "ended_by": tally.ended_by,
         "exercised": tally.exercised,
@@ -131,6 +132,7 @@ def _tally(stored: Mapping[str, Any], model: type[Scenario]) -> Tally:
     return Tally(
         schedules=stored["schedules"],
         stimuli=stored["stimuli"],
+        policies=set(stored["policies"]),
         cut_short=stored["cut_short"],
         ended_by=Counter(stored["ended_by"]),
         exercised=Counter(stored["exercised"]),

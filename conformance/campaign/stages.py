@@ -7,11 +7,15 @@ the units.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from functools import partial
 from typing import Final
 
+from pydantic import ValidationError
+
 from runlock.conformance.driving.bench import Bench
+from runlock.conformance.driving.session import Session
 from runlock.conformance.driving.shards import SHARDS, shard_sizes
 from runlock.conformance.driving.strategies.exhaustive import guess_levels, play_level
 from runlock.conformance.driving.strategies.hypothesis_machine import generate
@@ -29,12 +33,16 @@ from runlock.conformance.driving.tally import Tally
 from runlock.conformance.family.chooser import Seeded
 from runlock.conformance.family.family import Family, Strategy
 from runlock.conformance.judging.selection import Selection
+from runlock.conformance.protocol import Scenario
+from runlock.conformance.trace.moves import Move, moves_of
+from runlock.conformance.trace.trace import Trace
 
 SCRIPT_UNITS: Final = 4
 SCRIPTED: Final = "scripted scenarios"
 WITNESSED: Final = "witnesses of planted faults"
 DRAWN: Final = "the Hypothesis machine"
 WALKED: Final = "walks"
+REPLAYED: Final = "failures of the last run"
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,6 +61,7 @@ class Order:
     skip: tuple[str, ...] = ()  # these are judged, since they may explain others, and not reported
     aside: tuple[str, ...] = ()  # clauses that are skipped then, since they always break
     first: bool = False  # stop at the first violation
+    again: tuple[Trace, ...] = ()  # counterexamples of the last run, which are replayed before anything else
 
     @property
     def selection(self) -> Selection:
@@ -100,8 +109,8 @@ LEVELS_FROM: Final = 3_000
 def stages_of(order: Order, family: Family) -> tuple[Stage, ...]:
     """The stages of a campaign, in the order in which their tallies are added.
 
-    The scripted corpus and the levels come first and do not count towards the budget, since every clause
-    needs them; their number is fixed.
+    The scripted corpus and the levels do not count towards the budget, since every clause needs them; their
+    number is fixed.
     """
     scripted = _scripts(SCRIPTED, corpus(family))
     if order.settled is not None:
@@ -112,6 +121,7 @@ def stages_of(order: Order, family: Family) -> tuple[Stage, ...]:
     known = witnesses(family, order.examples // WITNESS_SHARE)
     own = {strategy: order.examples // strategy.share for strategy in family.strategies}
     return (
+        *_replays(order, family),
         scripted,
         *_levels(LEVELS if order.examples >= LEVELS_FROM else 0, Scope(uneven=0)),
         _scripts(WITNESSED, known),
@@ -121,13 +131,40 @@ def stages_of(order: Order, family: Family) -> tuple[Stage, ...]:
     )
 
 
+def _replays(order: Order, family: Family) -> Iterator[Stage]:
+    """The failures of the last run, as far as they fit the runtime."""
+    known = [one for trace in order.again for one in _schedules_in(trace, family)]
+
+    def replayed(bench: Bench, unit: int) -> Tally:
+        tally = Tally()
+        for scenario, moves in known:
+            bench.play(scenario, partial(_played_and_closed, moves=moves), tally)
+        return tally
+
+    if known:
+        yield Stage(REPLAYED, 1, len(known), replayed)
+
+
+def _schedules_in(trace: Trace, family: Family) -> Iterator[tuple[Scenario, list[Move]]]:
+    """The schedule of a trace; nothing if the trace is of another family."""
+    with suppress(ValidationError, LookupError, StopIteration):
+        scenario = family.vocabulary.scenario.model_validate(next(trace.of("scenario")))
+        yield scenario, list(moves_of(trace, family.line_formats.gate_name))
+
+
+def _played_and_closed(session: Session, moves: Sequence[Move]) -> None:
+    session.play(moves)
+    session.close()
+
+
 def _scripts(name: str, scripts: Sequence[Script]) -> Stage:
     def play_some(bench: Bench, unit: int) -> Tally:
         tally = Tally()
         for script in scripts[unit::SCRIPT_UNITS]:
             if not applicable(bench.family, script, bench.handshake):
                 for way in variations(script, bench.handshake):
-                    bench.play_twice(way.scenario, play(way), tally)
+                    fitted = bench.family.fitted(way.scenario, bench.handshake)
+                    bench.play_twice(fitted, play(way), tally)
         return tally
 
     return Stage(name, SCRIPT_UNITS if scripts else 0, len(scripts), play_some)

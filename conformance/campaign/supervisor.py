@@ -205,7 +205,8 @@ def _level(stage: Stage, counts: Mapping[tuple[int, str], int], units: Sequence[
 def _budget(order: Order, seconds: float | None) -> dict[str, Any]:
     bound = {} if seconds is None else {"seconds": seconds}
     skip = {"skip": list(order.skip)} if order.skip else {}
-    return {"examples": order.examples, "seed": order.seed, "shards": SHARDS, **bound, **skip}
+    again = {"replayed": len(order.again)} if order.again else {}
+    return {"examples": order.examples, "seed": order.seed, "shards": SHARDS, **bound, **skip, **again}
 
 
 def merged(units: Sequence[Unit], played: Mapping[Unit, Played], *, first: bool = False) -> tuple[Tally, str]:
@@ -282,8 +283,8 @@ def concluded(
         clauses=kept,
         witnesses=shown,
         troubles=tally.troubles,
-        leaks=list(tally.leaks.values()),
         warnings=list(facts.warnings),
+        unjudged_policies=_unjudged(facts, tally),
         raised=list(tally.raised.values()),
         coverage=facts.family.coverage_targets(
             facts.handshake, facts.policies, facts.standings, tally.coverage
@@ -295,6 +296,13 @@ def concluded(
     )
 
 
+def _unjudged(facts: Facts, tally: Tally) -> list[str]:
+    """The declared policies that no check read, and none of whose clauses was exercised."""
+    clauses = facts.family.spec.clauses
+    exercised = {key for clause in tally.exercised for key in clauses[clause].applies}
+    return [key for key in facts.policies if key not in tally.policies | exercised]
+
+
 def _explained(verdict: ClauseVerdict, witness: Witness | None, skipped: Selection) -> ClauseVerdict:
     """The verdict with the reason of the witness; a symptom of a skipped violation decides nothing."""
     if witness is None:
@@ -302,7 +310,7 @@ def _explained(verdict: ClauseVerdict, witness: Witness | None, skipped: Selecti
     if witness.cause and skipped.skips(witness.cause):
         why = f"it broke only as a consequence of {witness.cause}, which is skipped"
         return replace(verdict, verdict="untested", why=why, offered=False)
-    return replace(verdict, why=witness.because)
+    return replace(verdict, why=witness.reason)
 
 
 class InProcessRunner:

@@ -17,6 +17,7 @@ from runlock.conformance.driving.tally import Tally
 from runlock.conformance.errors import RunlockError
 from runlock.conformance.family.family import Family, family_named
 from runlock.conformance.judging.applicability import Applicability, standings
+from runlock.conformance.judging.judge import Asked
 from runlock.conformance.judging.policy_hypotheses import Undeclared
 from runlock.conformance.judging.selection import EVERYTHING, Selection
 from runlock.conformance.protocol import Handshake
@@ -60,10 +61,15 @@ class Facts:
         """The policies that it leaves open."""
         return Undeclared.of(self.family, self.handshake, self.policies, self.selection)
 
-    @property
+    @cached_property
     def applies(self) -> dict[str, bool]:
         """Whether each clause is judged."""
         return {name: one.is_judged and self.selection.has(name) for name, one in self.standings.items()}
+
+    @cached_property
+    def asked(self) -> Asked:
+        """The invariants that apply to it, which all of its judges share."""
+        return Asked(self.family, self.applies, self.undeclared)
 
     def without(self, names: Iterable[str]) -> Facts:
         """The same facts with these clauses and policies muted."""

@@ -32,7 +32,7 @@ def verdicts(bench: Known, tally: Tally) -> Iterator[ClauseVerdict]:
         if not bench.selection.has(clause_id):
             continue
         if clause_id in tally.found:
-            yield ClauseVerdict(clause_id, level, "broken", tally.found[clause_id].violation.because, count)
+            yield ClauseVerdict(clause_id, level, "broken", tally.found[clause_id].violation.reason, count)
         elif not standing.is_judged:
             verdict: Any = standing.verdict
             yield ClauseVerdict(clause_id, level, verdict, standing.why, 0, standing.offered)

@@ -109,12 +109,12 @@ def shorter(bench: Bench, witness: Witness, scenario: Scenario) -> Witness | Non
         depth_max=length(witness.moves) - 1,
         scenarios=[scenario],
     )
-    return as_found(searched.found) if searched.found is not None else None
+    return bench.witness(searched.found) if searched.found is not None else None
 
 
 def as_found(found: Found) -> Witness:
     """The witness as it was found, not shrunk."""
-    return Witness(found.violation.clause, found.violation.because, found.moves, found.trace)
+    return Witness(found.violation.clause, found.violation.reason, found.moves, found.trace)
 
 
 class KitBroke(Exception):

@@ -51,7 +51,9 @@ StoreHolder = Annotated[
 ]
 StoredResult = Annotated[
     Path,
-    typer.Argument(metavar="RESULT", help="A folder written by `check -o`, or its result.json."),
+    typer.Argument(
+        metavar="RESULT", help="A folder written by `check -o` or `audit -o`, or its result.json."
+    ),
 ]
 FamilyName = Annotated[
     str | None, typer.Option("--family", metavar="NAME", help="The family of agent loops.")
@@ -163,17 +165,64 @@ def check(  # each is a separate option
 
 
 @app.command()
+def audit(  # each is a separate option
+    paths: Annotated[
+        list[str],
+        typer.Argument(metavar="PATH...", help="Recordings: files, folders or globs, compressed or not."),
+    ],
+    wanted: Annotated[
+        str | None,
+        typer.Option("--format", metavar="NAME", help="The format of every file; default: recognise it."),
+    ] = None,
+    jobs: Annotated[
+        int | None, typer.Option(min=1, help="Number of worker processes; does not affect the result.")
+    ] = None,
+    scratch: Annotated[
+        Path | None,
+        typer.Option(
+            metavar="DIR", help="Folder for sorted records; on a cluster, one that all machines share."
+        ),
+    ] = None,
+    on: Annotated[
+        str | None, typer.Option("--on", metavar="WHERE", help="ray, or ray://ADDRESS: judge on a cluster.")
+    ] = None,
+    only: Annotated[
+        list[str] | None, typer.Option(metavar="PATTERN", help="Judge only these clauses, e.g. 'PAIR-*'.")
+    ] = None,
+    skip: Annotated[
+        list[str] | None, typer.Option(metavar="PATTERN", help="Do not report these clauses.")
+    ] = None,
+    out: Annotated[
+        Path, typer.Option("--out", "-o", metavar="DIR", help="Folder for counterexamples and the result.")
+    ] = Path("runlock-results"),
+    json: AsJson = False,
+    strict: Annotated[
+        bool, typer.Option("--strict", help="Exit with 3 if an applicable clause was not observable.")
+    ] = False,
+    verbose: Annotated[bool, typer.Option("--verbose", help="List every clause.")] = False,
+) -> int:
+    """Judge recorded runs: report each clause as held, broken or not observable."""
+    from runlock.conformance.audit.engine import Task
+    from runlock.conformance.cli.commands import audit as command
+    from runlock.conformance.judging.selection import Selection
+
+    shown = Selection(tuple(only or ()), tuple(skip or ()))
+    options = command.Options(out, jobs, on, scratch, json, strict, verbose)
+    return command.audit(paths, Task(wanted, Selection(shown.only)), shown, options)
+
+
+@app.command()
 def report(
     result: StoredResult,
     wanted: Annotated[
-        str | None, typer.Option("--format", metavar="FORMAT", help="junit, markdown, badge or html.")
+        str | None, typer.Option("--format", metavar="FORMAT", help="junit, markdown, badge, html or sarif.")
     ] = None,
     out: Annotated[
         Path | None,
         typer.Option("--out", "-o", metavar="FILE", help="Output file; a badge in .svg is drawn."),
     ] = None,
 ) -> int:
-    """Write a stored result as JUnit XML, Markdown, a badge or HTML."""
+    """Write a stored result as JUnit XML, Markdown, a badge, HTML or SARIF."""
     from runlock.conformance.cli.commands import report as command
 
     return command.report(result, wanted, out)

@@ -17,9 +17,9 @@ from typing import Any, Final, TypeVar
 from runlock.conformance.driving.deferred_session import CachedRulings, DeferredSession
 from runlock.conformance.driving.exceptions import exceptions_of
 from runlock.conformance.driving.findings import Trouble, Witness
-from runlock.conformance.driving.leaks import leaks_of
+from runlock.conformance.driving.schedule_ids import renumbered
 from runlock.conformance.driving.session import Session
-from runlock.conformance.driving.shrink import shrink
+from runlock.conformance.driving.shrink import minimal
 from runlock.conformance.driving.tally import Found, Tally
 from runlock.conformance.errors import AdapterError, RunlockError, TimedOut
 from runlock.conformance.family.family import Family, family_of_answer
@@ -264,10 +264,9 @@ class Bench:
         tally.stimuli += session.state.stimuli
         ruling = session.ruling
         tally.exercised.update(ruling.exercised)
+        tally.policies |= ruling.policies
         tally.shown.update(_shown(session.trace))
         tally.coverage.add(ruling.coverage)
-        for leak in leaks_of(session):
-            tally.leak(leak)
         for raised in exceptions_of(session.trace):
             tally.exception(raised)
         if ruling.violation is not None:
@@ -275,7 +274,7 @@ class Bench:
             tally.ended_by[ruling.violation.clause] += 1
             tally.note(ruling.violation.clause, self._found(session, ruling.violation))
         for one, exclusion in ruling.excluded.items():
-            ruled_out = Violation(exclusion.clause, exclusion.because, session.state.stimuli)
+            ruled_out = Violation(exclusion.clause, exclusion.reason, session.state.stimuli)
             tally.exclude(one, exclusion, self._found(session, ruled_out))
 
     def _found(self, session: Session, violation: Violation) -> Found:
@@ -289,24 +288,23 @@ class Bench:
     # -- witnesses
 
     def witness(self, found: Found) -> Witness:
-        """The violation with its schedule shrunk."""
+        """The violation with its schedule shrunk, and with ids that count from 1."""
         self.mute(found.muted)
-        best: dict[str, Session] = {}
+        shown: list[Session] = []
 
-        def still_breaks(moves: Sequence[Move]) -> Sequence[Move] | None:
-            session = self._replay(found.scenario, moves)
-            if session is None or session.violation is None:
+        def still_breaks(scenario: Scenario, moves: Sequence[Move]) -> Sequence[Move] | None:
+            session = self._replay(scenario, moves)
+            if session is None or not _shows(session, found):
                 return None
-            if session.violation.clause != found.violation.clause:
-                return None
-            best[str(session.sent)] = session
+            shown[:] = [session]
             return session.sent
 
-        shortest = shrink(found.moves, still_breaks)
-        session = best.get(str(shortest)) or self._replay(found.scenario, shortest)
-        if session is None or session.violation is None:
-            return Witness(found.violation.clause, found.violation.because, found.moves, found.trace)
-        return Witness(session.violation.clause, session.violation.because, tuple(shortest), session.trace)
+        scenario, moves = minimal(found.scenario, found.moves, still_breaks, self.family.bare)
+        for candidate in (renumbered(moves), moves):
+            if (sent := still_breaks(scenario, candidate)) is not None:
+                because, trace = _reason(shown[0], found), shown[0].trace
+                return Witness(found.violation.clause, because, tuple(sent), trace)
+        return Witness(found.violation.clause, found.violation.reason, found.moves, found.trace)
 
     def _replay(self, scenario: Scenario, moves: Sequence[Move]) -> Session | None:
         try:
@@ -319,6 +317,20 @@ class Bench:
             self.renew()
             return None
         return session
+
+
+def _shows(session: Session, found: Found) -> bool:
+    """Whether a schedule breaks the same clause, or rules out the same value of a policy."""
+    if found.rules_out is not None:
+        return found.rules_out in session.ruling.excluded
+    return session.violation is not None and session.violation.clause == found.violation.clause
+
+
+def _reason(session: Session, found: Found) -> str:
+    """Why the clause is broken; what several schedules show together is in the original reason alone."""
+    if found.rules_out is not None or session.violation is None:
+        return found.violation.reason
+    return session.violation.reason
 
 
 def _shown(trace: Trace) -> set[str]:

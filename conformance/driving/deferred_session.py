@@ -7,7 +7,7 @@ schedules repeat; a schedule that got the same answers as before gets the cached
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from hashlib import blake2b
 from typing import Any
 
@@ -42,6 +42,7 @@ class DeferredSession(Session):
         self.state = family.new_state(handshake, policies, scenario)  # the judge's digest is computed later
         self.cached_rulings = cached_rulings
         self._heard: list[tuple[str, Mapping[str, Any]] | Report] = []
+        self._leaks: Sequence[Any] | None = None  # known once the scenario is closed
         self._ruling: Ruling | None = None
 
     @property
@@ -69,6 +70,10 @@ class DeferredSession(Session):
             self.state.observe(seen)
         self.state.report(report)
 
+    def _hear_end(self, leaks: Sequence[Any]) -> None:
+        self._leaks = leaks
+        self.end()
+
     def end(self) -> None:
         """Judge the trace, or reuse an equal one; records after a violation are removed."""
         if self._ruling is not None:
@@ -88,11 +93,14 @@ class DeferredSession(Session):
             else:
                 self.judge.stimulus(*one)
         self.judge.end()
+        if self._leaks is not None:
+            self.judge.closed(self._leaks)
         return self.judge.ruling
 
     def _leave_off_behind(self, answers: int) -> None:
         ends = [index for index, record in enumerate(self.trace.records, 1) if "report" in record]
-        del self.trace.records[ends[answers - 1] :]
+        if answers < len(ends):  # what breaks at the end stays with the end
+            del self.trace.records[ends[answers - 1] :]
         del self.sent[answers:], self.steps[answers:]
 
 

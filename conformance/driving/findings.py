@@ -13,7 +13,7 @@ class Witness:
     """A violation with the shortest schedule that was found for it."""
 
     clause: str
-    because: str
+    reason: str
     moves: tuple[Move, ...]
     trace: Trace
     cause: str = ""  # the clause that is broken more directly by the same fault, or empty

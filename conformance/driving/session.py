@@ -270,10 +270,14 @@ class Session:
 
     def close(self) -> None:
         """End the scenario on the runtime."""
-        self.end()
         answer = self._request("scenario.close", {})
         closed = fitted(Closed, answer, "The answer to scenario.close", "scenario.close.answer")
         self.trace.add("end", {"leaks": closed.leaks})
+        self._hear_end(closed.leaks)
+
+    def _hear_end(self, leaks: Sequence[Any]) -> None:
+        self.end()
+        self.judge.closed(leaks)
 
 
 def _blamed(method: str, error: ProtocolError) -> AdapterError:

@@ -1,4 +1,4 @@
-"""Shrinks a witness: leaves out moves, and parts of moves, as long as the same clause breaks.
+"""Shrinks a witness: leaves out moves, calls, and parts of moves, as long as the same clause breaks.
 
 The result is a schedule from which nothing can be left out.  Candidates are tried in a fixed order, so the
 same violation gives the same witness.
@@ -6,16 +6,38 @@ same violation gives the same witness.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import replace
+from functools import partial
 from typing import Any, Final
 
+from runlock.conformance.driving.schedule_ids import (
+    calls_of,
+    deciding_known_calls,
+    unknown_calls,
+    without_call,
+)
 from runlock.conformance.trace.moves import Move
 
 TRIES_MAX: Final = 2_000
 
 StillBreaks = Callable[[Sequence[Move]], Sequence[Move] | None]
 """Runs moves; if the clause still breaks, returns those that were sent up to there, else None."""
+
+BreaksIn = Callable[[Any, Sequence[Move]], Sequence[Move] | None]
+"""The same in a given scenario."""
+
+Bare = Callable[[Any, Sequence[Move]], Iterable[Any]]
+"""(scenario, moves) -> simplified scenarios, each without one thing."""
+
+
+def minimal(scenario: Any, moves: Sequence[Move], breaks_in: BreaksIn, bare: Bare) -> tuple[Any, list[Move]]:
+    """The scenario and the schedule without everything that the violation does without."""
+    shortest = shrink(moves, partial(breaks_in, scenario))
+    for barer in bare(scenario, shortest):
+        if breaks_in(barer, shortest) is not None:
+            return minimal(barer, shortest, breaks_in, bare)
+    return scenario, shortest
 
 
 def shrink(moves: Sequence[Move], still_breaks: StillBreaks) -> list[Move]:
@@ -37,9 +59,10 @@ def shrink(moves: Sequence[Move], still_breaks: StillBreaks) -> list[Move]:
     return shortest
 
 
-def _size(moves: Sequence[Move]) -> tuple[int, int, int]:
-    """Order by number of moves, then of parts, then of characters."""
-    return (len(moves), sum(len(move.parts()) for move in moves), sum(_weight(move) for move in moves))
+def _size(moves: Sequence[Move]) -> tuple[int, int, int, int, int]:
+    """Order by number of moves, of calls, of decisions for unknown calls, of parts, and of characters."""
+    parts, weight = sum(len(move.parts()) for move in moves), sum(_weight(move) for move in moves)
+    return (len(moves), len(calls_of(moves)), unknown_calls(moves), parts, weight)
 
 
 def _weight(move: Move) -> int:
@@ -47,13 +70,16 @@ def _weight(move: Move) -> int:
 
 
 def _smaller(moves: Sequence[Move]) -> Iterator[list[Move]]:
-    """Candidates, largest reductions first: without chunks, then without single moves, then with simpler
-    moves."""
+    """Candidates, largest reductions first: without chunks, without single moves, without a call, and with
+    simpler moves."""
     size = len(moves) // 2
     while size >= 1:
         for at in range(len(moves) - size, -1, -1):
             yield [*moves[:at], *moves[at + size :]]
         size //= 2
+    for call in reversed(calls_of(moves)):
+        yield without_call(moves, call)
+    yield from deciding_known_calls(moves)
     for at in range(len(moves)):
         for simpler in _simpler(moves[at]):
             yield [*moves[:at], *simpler, *moves[at + 1 :]]

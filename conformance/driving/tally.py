@@ -7,7 +7,6 @@ from dataclasses import dataclass, field, replace
 
 from runlock.conformance.driving.exceptions import Raised
 from runlock.conformance.driving.findings import Trouble
-from runlock.conformance.driving.leaks import Leak
 from runlock.conformance.family.coverage import Coverage, Goal
 from runlock.conformance.judging.judge import Violation
 from runlock.conformance.judging.policy_hypotheses import Exclusion, Undeclared, nothing_left
@@ -27,6 +26,8 @@ class Found:
     moves: tuple[Move, ...]
     trace: Trace
     muted: frozenset[str] = frozenset()  # clauses that were broken before, and were not judged
+    rules_out: tuple[str, str] | None = None
+    """A policy and a value: this schedule rules it out, and others rule out every other value."""
 
 
 @dataclass(slots=True)
@@ -37,12 +38,12 @@ class Tally:
     shown: Counter[str] = field(default_factory=Counter)  # gates and observations, as clauses need them
     schedules: int = 0
     stimuli: int = 0
+    policies: set[str] = field(default_factory=set)  # those that a check has read and judged something by
     cut_short: int = 0  # schedules that ended at a violation, so that no other clause was judged to the end
     ended_by: Counter[str] = field(default_factory=Counter)  # in earlier runs of the same schedules too
     found: dict[str, Found] = field(default_factory=dict)
     excluded: dict[tuple[str, str], tuple[Exclusion, Found]] = field(default_factory=dict)
     troubles: list[Trouble] = field(default_factory=list)
-    leaks: dict[str, Leak] = field(default_factory=dict)
     raised: dict[str, Raised] = field(default_factory=dict)
     coverage: Coverage = field(default_factory=Coverage)
     tours_played: Counter[Goal] = field(default_factory=Counter)
@@ -57,11 +58,10 @@ class Tally:
         self.shown.update(other.shown)
         self.schedules += other.schedules
         self.stimuli += other.stimuli
+        self.policies |= other.policies
         self.cut_short += other.cut_short
         self.ended_by.update(other.ended_by)
         self.troubles += other.troubles
-        for leak in other.leaks.values():
-            self.leak(leak)
         for raised in other.raised.values():
             self.exception(raised)
         self.coverage.add(other.coverage)
@@ -77,6 +77,7 @@ class Tally:
         """Keep what earlier runs of the same schedules found, before it was muted."""
         self.ended_by.update(earlier.ended_by)
         self.exercised |= earlier.exercised
+        self.policies |= earlier.policies
         for clause, found in earlier.found.items():
             self.note(clause, found)
         for one, (exclusion, found) in earlier.excluded.items():
@@ -86,11 +87,6 @@ class Tally:
         """The open policies of which every value was refuted."""
         values = undeclared.policies.items()
         return {key for key, among in values if all((key, one) in self.excluded for one in among)}
-
-    def leak(self, leak: Leak) -> None:
-        """Record leaks."""
-        known = self.leaks.get(leak.what)
-        self.leaks[leak.what] = leak if known is None else known.more(leak)
 
     def exception(self, raised: Raised) -> None:
         """Record an exception of the adapter or the runtime."""
@@ -104,13 +100,14 @@ class Tally:
             self.excluded[one] = (exclusion, found)
 
     def settle(self, undeclared: Undeclared) -> None:
-        """Record the policies of which every value was ruled out by some schedule: the runtime mixes two."""
-        for key, values in undeclared.policies.items():
-            whys = {value: self.excluded[key, value] for value in values if (key, value) in self.excluded}
-            if len(whys) == len(values):
-                last, found = list(whys.values())[-1]
-                because = nothing_left(key, {value: why for value, (why, _) in whys.items()})
-                self.note(last.clause, replace(found, violation=replace(found.violation, because=because)))
+        """Record the policies whose values were all ruled out, though by no schedule alone."""
+        for key in sorted(self.mixed(undeclared)) if undeclared.mixing not in self.found else ():
+            whys = {value: self.excluded[key, value] for value in undeclared.policies[key]}
+            value, (last, found) = max(whys.items(), key=lambda one: len(one[1][1].moves))
+            because = nothing_left(key, {value: why for value, (why, _) in whys.items()}, undeclared)
+            clause = undeclared.mixing or last.clause
+            violation = replace(found.violation, clause=clause, reason=because)
+            self.note(clause, replace(found, violation=violation, rules_out=(key, value)))
 
     def note(self, clause: str, found: Found) -> None:
         """Record a violation, unless a shorter one of its clause is known."""

@@ -140,6 +140,10 @@ def _always_timely(move: Any, state: Any) -> bool:
     return True
 
 
+def _as_it_is(scenario: Any, handshake: Any) -> Any:
+    return scenario
+
+
 def _no_needs(document: Any) -> Iterable[str]:
     return ()
 
@@ -189,6 +193,8 @@ class Family:
     )
     is_timely: Callable[[Move, Any], bool] = _always_timely  # (move, state): a script may send it now
     needs_of_script: Callable[[Any], Iterable[str]] = _no_needs
+    fitted: Callable[[Any, Any], Any] = _as_it_is
+    """(scenario, handshake) -> the same scenario in the words that this runtime offers."""
     occasions: Callable[[Iterable[Record]], Iterable[str]] = _no_occasions
     """The records of a recording -> what its moves need because of when they are sent."""
     bare: Callable[[Any, Sequence[Move]], Iterable[Any]] = _bare_already
@@ -206,6 +212,8 @@ class Family:
         default_factory=dict
     )  # verb: the need that offers it, if it is not the verb itself
     determinism: str = ""  # the clause that compares two runs of one schedule
+    mixing: str = ""  # the clause that an open policy has one value throughout
+    leaks: str = ""  # the clause that nothing is held when a scenario is closed
     shared_types: tuple[type, ...] = ()  # immutable parts of a judge that a session snapshot does not copy
 
     @property
@@ -224,7 +232,19 @@ class Family:
     def checked(self) -> frozenset[str]:
         """The clauses that have a check."""
         monitored = (clause for monitor in self.monitors for clause in monitor.clauses)
-        return frozenset({*(check.clause for check in self.invariants), *monitored, self.determinism})
+        return frozenset(
+            {*(check.clause for check in self.invariants), *monitored, *self.checked_by_comparison}
+        )
+
+    @cached_property
+    def checked_by_comparison(self) -> Mapping[str, str]:
+        """The clauses that shared code checks by comparing observations, each with its check in words."""
+        checks = {
+            self.determinism: "a schedule that was played is played again, and both lead to the same",
+            self.mixing: "each value of an open policy is tried on all that is seen, until none is left",
+            self.leaks: "the answer to scenario.close names nothing that is still held",
+        }
+        return {clause: check for clause, check in checks.items() if clause}
 
     @cached_property
     def held_by_silence(self) -> frozenset[str]:

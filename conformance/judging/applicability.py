@@ -8,7 +8,7 @@ from typing import Any, Final
 
 from runlock.conformance.family.family import Family
 from runlock.conformance.protocol import Handshake
-from runlock.spec.model import Clause
+from runlock.spec.model import Clause, Policy
 
 HAS_NO_STORE: Final = "control store=none"
 
@@ -39,14 +39,30 @@ def standing_of(
     family: Family, clause: Clause, handshake: Handshake, policies: Mapping[str, Any]
 ) -> Applicability:
     """How one clause stands with a runtime that says this of itself."""
+    return (
+        _out_of_scope(family, clause, handshake, policies)
+        or _by_policies(family, clause, policies)
+        or _by_needs(family, clause, handshake)
+        or _by_checks(family, clause, handshake)
+    )
+
+
+def _out_of_scope(
+    family: Family, clause: Clause, handshake: Handshake, policies: Mapping[str, Any]
+) -> Applicability | None:
     if clause.untestable:
-        return Applicability(
-            clause, "not-applicable", f"it cannot be tested from outside: {clause.untestable}"
-        )
+        why = f"it cannot be tested from outside: {clause.untestable}"
+        return Applicability(clause, "not-applicable", why)
     profile = family.spec.profile(handshake.profile)
-    if not profile.policies and not clause.core:
+    if not profile.policies and not (clause.core or _is_of_declared(clause, policies)):
         why = f"the profile {profile.name} claims the universal core alone"
         return Applicability(clause, "not-applicable", why)
+    if clause.id == family.mixing and not open_policies(family, policies):
+        return Applicability(clause, "not-applicable", "every policy is declared")
+    return None
+
+
+def _by_policies(family: Family, clause: Clause, policies: Mapping[str, Any]) -> Applicability | None:
     for key, values in clause.applies.items():
         if key not in policies:
             if ruled_out := _ruled_out(family, key, policies):
@@ -57,11 +73,19 @@ def standing_of(
         if not set(given) & set(values):
             shown = ", ".join(str(value) for value in given) or "empty"
             return Applicability(clause, "not-applicable", f"the policy {key} is {shown}")
+    return None
+
+
+def _by_needs(family: Family, clause: Clause, handshake: Handshake) -> Applicability | None:
     for need in clause.needs:
         if need == HAS_NO_STORE and handshake.control.store != "none":
             return Applicability(clause, "not-applicable", "the runtime has a store")
         if why := unmet(family, need, handshake):
             return Applicability(clause, "untested", why, offered=False)
+    return None
+
+
+def _by_checks(family: Family, clause: Clause, handshake: Handshake) -> Applicability:
     if not handshake.control.settles_exactly and clause.id in family.rests_on_silence:
         return Applicability(clause, "untested", SILENT, False)
     if clause.id not in family.checked and clause.level == "MAY":
@@ -72,7 +96,22 @@ def standing_of(
     return Applicability(clause, hears_silence=hears_silence)
 
 
+def _is_of_declared(clause: Clause, policies: Mapping[str, Any]) -> bool:
+    """Whether a clause is about policies that are all declared, so that it binds without a profile too."""
+    return bool(clause.applies) and clause.applies.keys() <= policies.keys()
+
+
 SILENT: Final = "it rests on silence, and the runtime settles as observed"
+
+
+def open_policies(family: Family, policies: Mapping[str, Any]) -> list[Policy]:
+    """The policies with one value each that are not declared."""
+    every = family.spec.policies.values()
+    return [
+        one
+        for one in every
+        if one.kind == "one of" and one.key not in policies and not one.ruled_out(policies)
+    ]
 
 
 def _ruled_out(family: Family, key: str, policies: Mapping[str, Any]) -> str:

@@ -12,12 +12,13 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any, Final, TypeVar
 
-from runlock.conformance.family.clause_result import ClauseResult, clause_result
+from runlock.conformance.family.clause_result import ClauseResult
 from runlock.conformance.family.coverage import Coverage, Trails
 from runlock.conformance.family.family import Family
-from runlock.conformance.family.invariant import NOTHING, CheckResult, Invariant, broken
+from runlock.conformance.family.invariant import HELD, NOTHING, CheckResult, Invariant, broken
 from runlock.conformance.family.monitor import Monitor
 from runlock.conformance.family.state import PolicyView, State
+from runlock.conformance.judging.leaks import leaks_in_words
 from runlock.conformance.judging.policy_hypotheses import Exclusion, OpenPolicies, Undeclared
 from runlock.conformance.protocol import Handshake, Observation, Report, Scenario
 
@@ -27,7 +28,7 @@ class Violation:
     """A clause that is broken, why, and after which stimulus (from 1)."""
 
     clause: str
-    because: str
+    reason: str
     stimulus: int
 
 
@@ -40,6 +41,7 @@ class Ruling:
     exercised: Mapping[str, int]
     coverage: Coverage
     excluded: Mapping[tuple[str, str], Exclusion]
+    policies: frozenset[str] = frozenset()  # those that a check has read and judged something by
 
 
 Followed = TypeVar("Followed", bound=Monitor)
@@ -100,7 +102,8 @@ class Judge:
         *,
         asked: Asked | None = None,
     ) -> None:
-        self.state = family.new_state(handshake, policies, scenario)
+        self.declared = PolicyView(policies)
+        self.state = family.new_state(handshake, self.declared, scenario)
         self.trails = trails = Trails()
         self.coverage: Coverage = trails.coverage
         self.applies = applies or {}
@@ -110,8 +113,10 @@ class Judge:
         self.open = OpenPolicies(undeclared)
         self.asked = asked or Asked(family, self.applies, undeclared)
         self.leaves_open = undeclared.policies.keys()
+        self.leaks_clause = family.leaks
         self.answers = 0  # that were judged
         self.exercised: Counter[str] = Counter()
+        self.policies: set[str] = set()  # that a check has read and judged something by
         self.violation: Violation | None = None
         self.deferred: Violation | None = None  # the first objection of a deferred check
         self.unexplained: Violation | None = None  # the first objection of a monitor that explains
@@ -170,6 +175,15 @@ class Judge:
         """The scenario is over: no later answer can name the cause of what nothing explains."""
         self.violation = self.violation or self.unexplained
 
+    def closed(self, leaks: Iterable[Any]) -> None:
+        """The scenario is closed, and the runtime says what it still holds; judged if the run is Done."""
+        run, clause = self.state.run, self.leaks_clause
+        is_over = run is not None and run.is_done
+        if clause and is_over and self.violation is None and self.applies.get(clause, True):
+            held = leaks_in_words(leaks)
+            result = broken(f"the run was over, yet at scenario.close {held}") if held else HELD
+            self._record(clause, result, is_deferred=False)
+
     def monitor(self, kind: type[Followed]) -> Followed:
         """The monitor of that class."""
         return next(one for one in (*self.monitors, *self.explaining) if isinstance(one, kind))
@@ -177,16 +191,20 @@ class Judge:
     @property
     def ruling(self) -> Ruling:
         """The current ruling."""
-        return Ruling(self.answers, self.violation, self.exercised, self.coverage, self.open.excluded)
+        excluded, policies = self.open.excluded, frozenset(self.policies)
+        return Ruling(self.answers, self.violation, self.exercised, self.coverage, excluded, policies)
 
     def _run_checks(self, checks: Iterable[Invariant], *seen: Observation) -> None:
         """Run the checks in order, until one objects."""
         if self.leaves_open:
             self._record_all(found for check in checks for found in self._under_each_value(check, *seen))
             return
-        state = self.state
+        state, read = self.state, self.declared.read
         for check in checks:
+            read.clear()
             for found in check.run(state, *seen):
+                if read:
+                    self.policies |= read
                 self._record(check.clause, found, is_deferred=check.is_deferred)
                 if self.violation is not None:
                     return
@@ -194,24 +212,25 @@ class Judge:
     def _under_each_value(self, check: Invariant, *seen: Observation) -> Iterator[ClauseResult]:
         """The results of a check, under each value that is left of an open policy that it depends on."""
         if check.clause in self.open.undeclared.clauses:
-            for reason in self.open.exclude(check, self.state, *seen):
-                yield ClauseResult(check.clause, broken(reason), always=True)
+            key, _ = self.open.undeclared.clauses[check.clause]
+            yield from self.open.judge(check, (key,), self.state, *seen)
             return
-        declared = PolicyView(self.state.policies)
+        declared = PolicyView(self.declared)
         for found in check.run(self.state.under(declared), *seen):
+            self.policies |= declared.read
             yield ClauseResult(check.clause, found, is_deferred=check.is_deferred)
-        if declared.read & self.leaves_open:
-            for reason in self.open.exclude_by_dependence(declared.read, check, self.state, *seen):
-                yield clause_result(check.clause, reason)
+        yield from self.open.judge(check, declared.read, self.state, *seen)
 
     def _record_monitors(self, monitors: Iterable[Iterator[ClauseResult]]) -> None:
         for results in monitors:
+            self.declared.read.clear()
             if self.violation is None:
                 self._record_all(results)
 
     def _record_all(self, results: Iterator[ClauseResult]) -> None:
         for one in results:
             if one.always or self.applies.get(one.clause, True):
+                self.policies |= self.declared.read
                 self._record(one.clause, one.result, is_deferred=one.is_deferred)
                 if self.violation is not None:
                     return

@@ -2,22 +2,23 @@
 
 Every value is a hypothesis.  A check that depends on an open policy runs under each value that is still
 possible, and an objection excludes that value.  Once all values of a policy are excluded, nothing explains
-the trace: the runtime mixes two values.
+the trace: the runtime mixes two values, and the clause that forbids it is broken.  A check that objects
+under every value at the same moment says nothing about the policy: its own clause is broken.
 """
 
 from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
+from runlock.conformance.family.clause_result import ClauseResult, clause_result
 from runlock.conformance.family.family import Family
-from runlock.conformance.family.invariant import Invariant
+from runlock.conformance.family.invariant import HELD, Invariant, broken
 from runlock.conformance.family.state import PolicyView, State
-from runlock.conformance.judging.applicability import standing_of
+from runlock.conformance.judging.applicability import open_policies, standing_of
 from runlock.conformance.judging.selection import EVERYTHING, Selection
 from runlock.conformance.protocol import Handshake
-from runlock.spec.model import Policy
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,7 +26,7 @@ class Exclusion:
     """Why a policy cannot have a value: the clause that would be broken, and how."""
 
     clause: str
-    because: str
+    reason: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,6 +35,8 @@ class Undeclared:
 
     policies: Mapping[str, tuple[str, ...]]
     clauses: Mapping[str, tuple[str, tuple[str, ...]]]  # clause: the policy, and the values it applies under
+    mixing: str = ""  # the clause that a runtime breaks if it mixes two values of a policy
+    declared: Mapping[str, str] = field(default_factory=dict)  # clause: the declared values it applies under
 
     @classmethod
     def of(
@@ -44,19 +47,19 @@ class Undeclared:
         selection: Selection = EVERYTHING,
     ) -> Undeclared:
         """What this handshake leaves open, limited to the selected clauses."""
-        left = {
-            key: tuple(one.values)
-            for key, one in family.spec.policies.items()
-            if _is_open(one, declared) and not selection.skips(key)
-        }
+        among = open_policies(family, declared)
+        left = {one.key: tuple(one.values) for one in among if not selection.skips(one.key)}
         clauses = dict(_waiting(family, handshake, declared, left))
-        return cls(left, {one: values for one, values in clauses.items() if selection.has(one)})
+        kept = {one: values for one, values in clauses.items() if selection.has(one)}
+        return cls(left, kept, family.mixing, dict(_conditions(family, declared)))
 
 
-def _is_open(policy: Policy, declared: Mapping[str, Any]) -> bool:
-    if policy.key in declared or policy.ruled_out(declared):
-        return False
-    return policy.kind == "one of"
+def _conditions(family: Family, declared: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
+    """The clauses that apply under declared values of policies, with these values."""
+    for clause in family.spec.clauses.values():
+        values = [f"{key}={declared[key]}" for key in clause.applies if isinstance(declared.get(key), str)]
+        if values:
+            yield clause.id, ", ".join(values)
 
 
 def _waiting(
@@ -88,38 +91,53 @@ class OpenPolicies:
         """The policies of which no value is left."""
         return {key for key in self.undeclared.policies if not self.left(key)}
 
-    def exclude(self, check: Invariant, state: State, *seen: Any) -> Iterator[str]:
-        """Run a check of a clause that waits for a policy; yields a reason if no value of it is left."""
-        key, values = self.undeclared.clauses[check.clause]
-        for value in self.left(key):
-            if value in values:
-                yield from self._try(key, value, check, state, *seen)
+    def judge(
+        self, check: Invariant, keys: Collection[str], state: State, *seen: Any
+    ) -> Iterator[ClauseResult]:
+        """Run a check under each value that is left of these policies; exclude those that it objects to."""
+        for key in sorted(self.undeclared.policies.keys() & keys):
+            left = self.left(key)
+            reasons = self._reasons(check, key, left, state, *seen)
+            if reasons and len(reasons) == len(left) and self._objects_to_all(check, key, state, *seen):
+                yield ClauseResult(check.clause, broken(next(iter(reasons.values()))), always=True)
+            elif reasons:
+                self.excluded |= {(key, one): Exclusion(check.clause, why) for one, why in reasons.items()}
+                yield self._result_of(key, check.clause)
 
-    def exclude_by_dependence(
-        self, read: Collection[str], check: Invariant, state: State, *seen: Any
-    ) -> Iterator[str]:
-        """Run a check again under each value of the open policies that it has read."""
-        for key in sorted(self.undeclared.policies.keys() & read):
-            for value in self.left(key):
-                yield from self._try(key, value, check, state, *seen)
+    def _result_of(self, key: str, clause: str) -> ClauseResult:
+        """The result for the clause about mixing, after values of a policy were excluded."""
+        mixing = self.undeclared.mixing or clause
+        return ClauseResult(mixing, HELD) if self.left(key) else clause_result(mixing, self.nothing_left(key))
 
-    def _try(self, key: str, value: str, check: Invariant, state: State, *seen: Any) -> Iterator[str]:
-        supposed = state.under(PolicyView({**state.policies, key: value}))
-        reason = check.first_reason(supposed, *seen)
-        if not reason:
-            return
-        self.excluded[key, value] = Exclusion(check.clause, reason)
-        if not self.left(key):
-            yield self.nothing_left(key)
+    def _objects_to_all(self, check: Invariant, key: str, state: State, *seen: Any) -> bool:
+        values = self.undeclared.policies[key]
+        return len(self._reasons(check, key, values, state, *seen)) == len(values)
+
+    def _reasons(
+        self, check: Invariant, key: str, values: Collection[str], state: State, *seen: Any
+    ) -> dict[str, str]:
+        """Why a check objects, by those of the values under which it does."""
+        _, applying = self.undeclared.clauses.get(check.clause, (key, values))
+        return {
+            value: reason
+            for value in values
+            if value in applying
+            and (reason := check.first_reason(state.under(PolicyView({**state.policies, key: value})), *seen))
+        }
 
     def nothing_left(self, key: str) -> str:
         """Why no value of a policy explains what was seen."""
-        return nothing_left(
-            key, {value: self.excluded[key, value] for value in self.undeclared.policies[key]}
-        )
+        values = {value: self.excluded[key, value] for value in self.undeclared.policies[key]}
+        return nothing_left(key, values, self.undeclared)
 
 
-def nothing_left(key: str, excluded: Mapping[str, Exclusion]) -> str:
+def nothing_left(key: str, excluded: Mapping[str, Exclusion], undeclared: Undeclared) -> str:
     """The sentence that gives the objection to each value."""
-    whys = "; ".join(f"not {value}, since {why.because} ({why.clause})" for value, why in excluded.items())
+    whys = "; ".join(_objection(value, why, undeclared) for value, why in excluded.items())
     return f"no value of the policy {key} explains what was seen: {whys}"
+
+
+def _objection(value: str, why: Exclusion, undeclared: Undeclared) -> str:
+    declared = undeclared.declared.get(why.clause)
+    under = f", with {declared} as declared" if declared else ""
+    return f"not {value}, since {why.reason} ({why.clause}{under})"

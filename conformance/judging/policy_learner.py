@@ -85,7 +85,7 @@ class Learner(Judge):
         super().report(report)
         found = next((one for one in self.open.excluded if "=".join(one) == self.sought), None)
         if found is not None and self.violation is None:
-            because = self.open.excluded[found].because
+            because = self.open.excluded[found].reason
             self.violation = Violation(self.sought, because, self.state.stimuli)
 
     def _check(self, seen: Observation) -> None:

@@ -16,7 +16,7 @@ from runlock.conformance.protocol.handshake import (
 from runlock.conformance.protocol.observations import GateClosed, GateOpened, Message, Observation, Unlisted
 from runlock.conformance.protocol.outcomes import Acknowledged, Fault, ToolCall, Turn, Usage
 from runlock.conformance.protocol.reports import Empty, Report
-from runlock.conformance.protocol.scenario import Closed, Scenario
+from runlock.conformance.protocol.scenario import Closed, Ended, Scenario
 from runlock.conformance.protocol.stimuli import (
     Cancel,
     ClockAdvance,
@@ -64,6 +64,7 @@ __all__ = [
     "Crash",
     "Deliver",
     "Empty",
+    "Ended",
     "Fault",
     "GateClosed",
     "GateOpened",

@@ -27,3 +27,16 @@ class Closed(Wire):
     """The answer to `scenario.close`: gates or tasks that are still alive."""
 
     leaks: list[Json] = Field(default_factory=list)
+
+
+class RecordedVerdict(Wire):
+    """What the kit found wrong in a recorded scenario; no clause if it could not be judged."""
+
+    clause: str | None = None
+    because: str
+
+
+class Ended(Closed):
+    """The closing record of a trace: the answer to `scenario.close`, and what is wrong, if anything is."""
+
+    verdict: RecordedVerdict | None = None

@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from runlock.conformance.protocol import Handshake, Observation, Report, Scenario, Wire
 
 PROTOCOL_VERSION: Final = 1
-SPEC_REVISION: Final = "1.1"
+SPEC_REVISION: Final = "1.2"
 
 
 @dataclass(frozen=True, slots=True)

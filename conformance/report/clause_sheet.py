@@ -132,8 +132,8 @@ def checks_of(family: Family, clause: Clause) -> list[str]:
     found = [f"{one.title} ({_asked(one.seeing)})" for one in family.invariants if one.clause == clause.id]
     if clause.untestable is None:
         found += [one for monitor in family.monitors if (one := _followed(family, monitor, clause.id))]
-    if clause.id == family.determinism:
-        found.append("a schedule that was played is played again, and both lead to the same")
+    if clause.id in family.checked_by_comparison:
+        found.append(family.checked_by_comparison[clause.id])
     if clause.untestable is not None:
         found.append(f"none: it cannot be tested from outside, for {clause.untestable}")
     if not found:

@@ -105,7 +105,7 @@ def _verdict(clause: StoredClause | None) -> str:
 
 
 def _because(violation: StoredViolation | None) -> str:
-    return "" if violation is None else unnumbered(violation.because)
+    return "" if violation is None else unnumbered(violation.reason)
 
 
 # --- for a person -------------------------------------------------------------------------------
@@ -142,7 +142,7 @@ def _write_schedule(comparison: Comparison, change: Change, witness: StoredViola
         breaking, other, which = other, breaking, "before"
     news = f" schedule on which they differ: {breaking.who} ({which}) breaks {plain(change.clause)}"
     page.headline("shortest", news, "cyan")
-    page.labelled("because", plain(witness.because))
+    page.labelled("because", plain(witness.reason))
     page.block("steps", breaking.steps(witness))
     page.block("replay", [line for side in (breaking, other) if (line := side.replay(witness))])
 

@@ -166,6 +166,7 @@ def _played(bench: Bench, scenario: Scenario, moves: Sequence[Move]) -> Scene:
     session.drain()
     _note(session, first)
     session.close()
+    _note(session, first)
     return Scene(session.trace, first)
 
 

@@ -91,15 +91,13 @@ def _verdict(result: Stored) -> Iterator[str]:
     for raised in result.exceptions:
         yield f'<p class="broken">Exception, {raised.times} times: {safe(raised.what)}</p>'
     yield f"<p>{safe(result.who)}, profile {safe(result.profile)}, spec {safe(result.spec)}. "
-    yield f"{result.schedules} schedules, {result.stimuli} stimuli.</p>"
+    yield f"{result.played}, {result.stimuli} stimuli.</p>"
     if result.partial:
         yield f'<p class="undecided">Partial: {safe(result.partial)}.</p>'
     for blame, what in dict.fromkeys((one.blame, one.what) for one in result.troubles):
         yield f'<p class="undecided">Could not be judged, blame the {safe(blame)}: {safe(what)}</p>'
     for warning in result.warnings:
         yield f'<p class="undecided">Warning: {safe(warning)}</p>'
-    for leak in result.leaks:
-        yield f'<p class="undecided">Leaked {leak.times} times: {safe(leak.what)}</p>'
     for sentence in result.complaints.values():
         yield f'<p class="broken">{safe(sentence)}</p>'
 
@@ -119,7 +117,7 @@ def _violation(result: Stored, violation: StoredViolation) -> Iterator[str]:
     title = f": {safe(known)}" if known else ""
     yield '<section class="violation">'
     yield f'<h3><span class="broken">{safe(violation.clause)}</span>{title}</h3>'
-    yield f"<p>{safe(violation.because)}</p>"
+    yield f"<p>{safe(violation.reason)}</p>"
     if violation.clause in result.expected:
         yield f'<p class="dim">Expected: {safe(result.expected[violation.clause])}</p>'
     yield from _timeline(violation)

@@ -74,7 +74,7 @@ def _write_against(found: Inferred, key: str, page: Page) -> None:
 
 def _seen(why: Against) -> str:
     said = f"{why.clause}, " if why.clause else ""
-    return f"{why.because} ({said}{why.steps} {'stimulus' if why.steps == 1 else 'stimuli'})"
+    return f"{why.reason} ({said}{why.steps} {'stimulus' if why.steps == 1 else 'stimuli'})"
 
 
 def _write_untold(found: Inferred, page: Page) -> None:
@@ -186,7 +186,7 @@ def _policy(found: Inferred, files: Files, key: str) -> dict[str, Any]:
         "against": [
             {
                 "value": value,
-                "because": why.because,
+                "because": why.reason,
                 "clause": why.clause or None,
                 "steps": why.steps,
                 "trace": str(files[of, value]),

@@ -54,7 +54,7 @@ def _why_not(clause: StoredClause) -> str:
 
 
 def _witness(result: Stored, violation: StoredViolation) -> Iterator[str]:
-    yield f"because {plain(violation.because)}"
+    yield f"because {plain(violation.reason)}"
     yield from result.steps(violation)
     yield from filter(None, [result.replay(violation)])
 

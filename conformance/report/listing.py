@@ -59,7 +59,7 @@ def _clauses(family: Family) -> Listing:
         [
             *(one.clause for one in family.invariants),
             *(clause for monitor in family.monitors for clause in monitor.clauses),
-            family.determinism,
+            *family.checked_by_comparison,
         ]
     )
     mutants = Counter(one.clause for one in family.made.mutants().values())

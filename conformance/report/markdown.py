@@ -53,15 +53,13 @@ def _verdict(result: Stored) -> Iterator[str]:
     yield f"**{word(result.outcome)}**: {who}"
     yield ""
     counts = ", ".join(f"{number} {word(verdict)}" for verdict, number in result.counts().items() if number)
-    yield f"{result.schedules} schedules, {result.stimuli} stimuli; clauses: {counts or 'none'}."
+    yield f"{result.played}, {result.stimuli} stimuli; clauses: {counts or 'none'}."
     if result.partial:
         yield from ("", f"Partial: {code(result.partial)}")
     for what in dict.fromkeys(f"{one.blame}: {one.what}" for one in result.troubles):
         yield from ("", f"Could not be judged, blame the {code(what)}")
     for warning in result.warnings:
         yield from ("", f"Warning: {code(warning)}")
-    for leak in result.leaks:
-        yield from ("", f"Leaked {leak.times} times: {code(leak.what)}")
     for clause, reason in result.expected.items():
         yield from ("", f"Expected to break: {code(clause)}, {code(reason)}")
     for sentence in result.complaints.values():
@@ -92,6 +90,6 @@ def _violations(result: Stored) -> Iterator[str]:
 def _violation(result: Stored, violation: StoredViolation) -> Iterator[str]:
     title = result.title(violation.clause)
     yield from ("", f"### {code(violation.clause)} broken{f': {title}' if title else ''}")
-    yield from ("", f"because {code(violation.because)}", "", *block(result.steps(violation)))
+    yield from ("", f"because {code(violation.reason)}", "", *block(result.steps(violation)))
     if replay := result.replay(violation):
         yield from ("", *block([replay], "sh"))

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, Final
 
@@ -24,15 +24,19 @@ from runlock.conformance.text import plain
 from runlock.conformance.trace.document import Document, Entry
 from runlock.conformance.trace.moves import moves_of
 from runlock.conformance.trace.scenario_file import DEFAULT_FAMILY, ENDING
+from runlock.spec.model import Clause
 
 SCHEMA: Final = 2
 TESTED: Final = ("held", "broken", "error")
-MARKS: Final = {"held": "held", "broken": "**broken**", "error": "error"}
+THINLY: Final = "held, thinly"
+MARKS: Final = {"broken": "**broken**"}
 NOTHING: Final = ""
 ENVIRONMENTS: Final = ".runlock"
 """The folder of environments in the commands on the page, independent of the actual folder."""
 
 Object = Mapping[str, Any]
+Grid = Callable[[str, Sequence[Object]], Iterator[str]]
+"""Shows a family's clauses by its runtimes, from the name of the family and the runtimes."""
 
 
 def place(folder: Path, runtime: str, clause: str) -> Path:
@@ -100,7 +104,7 @@ def _violation(witness: Witness) -> dict[str, Any]:
     recording = Document([Entry(record) for record in records], family=family)
     return {
         "clause": witness.clause,
-        "because": witness.because,
+        "because": witness.reason,
         "witness": render(without_answers(family_named(family), recording)).splitlines(),
     }
 
@@ -132,22 +136,22 @@ def _scenario_of(found: Object) -> str:
     return "\n".join(found["witness"]) + "\n"
 
 
-def as_markdown(report: Object) -> str:
-    """The page."""
-    return "\n".join(_page(report)) + "\n"
+def as_markdown(report: Object, grid: Grid | None = None) -> str:
+    """The page, with the clauses by runtimes as a table, or as `grid` shows them."""
+    return "\n".join(_page(report, grid or _table)) + "\n"
 
 
-def _page(report: Object) -> Iterator[str]:
+def _page(report: Object, grid: Grid) -> Iterator[str]:
     budget = report["budget"]
     yield "# Clauses by runtimes\n"
     yield (
         f"Made by `runlock matrix` with {budget['examples']} schedules for each runtime in addition to the "
         f"scripted ones, seed {budget['seed']}. [How to read the matrix](how-to-read-the-matrix.md) says "
-        "what its words mean, and what they do not. An empty cell is a clause that was not tested there.\n"
+        "what its words mean, and what they do not.\n"
     )
     yield from _versions(report["runtimes"])
     for family, some in _by_family(report["runtimes"]).items():
-        yield from _table(family, some)
+        yield from grid(family, some)
     known = {one.name: one for one in runtimes()}
     for runtime in report["runtimes"]:
         yield from _section(runtime, known[runtime["name"]])
@@ -187,20 +191,32 @@ def _family(found: Object) -> Family:
 
 def _table(name: str, judged: Sequence[Object]) -> Iterator[str]:
     family = family_named(name)
+    yield "An empty cell is a clause that was not tested there.\n"
     yield "| clause | " + " | ".join(one["title"] for one in judged) + " |"
     yield "|---" * (len(judged) + 1) + "|"
-    tested = {clause for one in judged for clause in _clauses(one, *TESTED)}
-    for clause in family.spec.clauses.values():
-        if clause.id in tested:
-            cells = (_cell(one, clause.id) for one in judged)
-            yield f"| **{clause.id}** {title(family, clause)} | " + " | ".join(cells) + " |"
+    for clause, verdicts in rows(name, judged):
+        cells = (MARKS.get(verdict, verdict) for verdict in verdicts)
+        yield f"| **{clause.id}** {title(family, clause)} | " + " | ".join(cells) + " |"
     yield ""
 
 
-def _cell(runtime: Object, clause: str) -> str:
-    verdict = next((word for word in TESTED if clause in _clauses(runtime, word)), "")
+def rows(name: str, judged: Sequence[Object]) -> Iterator[tuple[Clause, list[str]]]:
+    """The clauses of a family that were tested on any of the runtimes, with the verdict on each."""
+    tested = {clause for one in judged for clause in _clauses(one, *TESTED)}
+    for clause in family_named(name).spec.clauses.values():
+        if clause.id in tested:
+            yield clause, [_verdict(one, clause.id) for one in judged]
+
+
+def _verdict(runtime: Object, clause: str) -> str:
+    verdict = next((word for word in TESTED if clause in _clauses(runtime, word)), NOTHING)
     is_thin = verdict == "held" and runtime["exercised"].get(clause, 0) < THIN
-    return "held, thinly" if is_thin else MARKS.get(verdict, NOTHING)
+    return THINLY if is_thin else verdict
+
+
+def anchor(runtime: str, clause: str) -> str:
+    """The anchor of a violation on the page."""
+    return f"{runtime}-{clause.lower()}"
 
 
 def _section(found: Object, runtime: Runtime) -> Iterator[str]:
@@ -233,7 +249,8 @@ def _policies(found: Object, runtime: Runtime) -> Iterator[str]:
 def _broken(found: Object, runtime: Runtime, family: Family) -> Iterator[str]:
     clause = family.spec.clauses[found["clause"]]
     file = place(Path(), runtime.name, clause.id)
-    yield f"### {clause.id} ({clause.level}) {title(family, clause)}\n"
+    yield f"### {clause.id} ({clause.level}) {title(family, clause)}"
+    yield f'<a id="{anchor(runtime.name, clause.id)}"></a>\n'
     yield f"{_sentence(found['because'])}\n"
     yield from (f"{number}. {step}" for number, step in enumerate(_steps(found), 1))
     target = runtime.target(Path(ENVIRONMENTS))

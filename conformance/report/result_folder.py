@@ -8,7 +8,7 @@ import os
 import re
 import tempfile
 from collections.abc import Collection, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from itertools import count
 from pathlib import Path
 from typing import Any, Final
@@ -16,11 +16,12 @@ from typing import Any, Final
 from runlock.conformance.campaign.result import Result
 from runlock.conformance.errors import UsageError
 from runlock.conformance.family.family import families
-from runlock.conformance.report.text import exception_name, leak_name, trouble_name
+from runlock.conformance.report.text import exception_name, trouble_name
+from runlock.conformance.trace.trace import Trace, read_trace
 
 DEFAULT: Final = Path("runlock-results")
 RESULT: Final = "result.json"
-_FINDING: Final = re.compile(r"(trouble|leak|exception)-\d+")
+_FINDING: Final = re.compile(r"(trouble|exception)-\d+")
 
 
 def ready(folder: Path) -> Path:
@@ -73,17 +74,32 @@ def write_traces(result: Result, folder: Path) -> dict[str, Path]:
 
     The traces of an earlier run are removed, except a trace that is itself the target.
     """
-    traces = {witness.clause: witness.trace for witness in result.witnesses}
+    traces = {one.clause: one.trace.with_verdict(one.clause, one.reason) for one in result.witnesses}
     for number, trouble in enumerate(result.troubles, 1):
         if trouble.trace is not None:
-            traces[trouble_name(number)] = trouble.trace
-    traces |= {exception_name(number): one.trace for number, one in enumerate(result.raised, 1)}
-    traces |= {leak_name(number): leak.trace for number, leak in enumerate(result.leaks, 1)}
+            traces[trouble_name(number)] = trouble.trace.with_verdict(None, trouble.what)
+    for number, raised in enumerate(result.raised, 1):
+        traces[exception_name(number)] = raised.trace.with_verdict(None, raised.what)
     files = {name: folder / f"{name}.jsonl" for name in traces}
     for name, path in files.items():
         _replace(path, traces[name].to_jsonl())
     _remove_earlier(folder, {*files.values(), Path(result.target.removeprefix("trace:"))})
     return files
+
+
+def failures_of_last_run(folder: Path, target: str) -> tuple[Trace, ...]:
+    """The counterexamples that the last run of a target left here; nothing if they cannot be read."""
+    try:
+        last = json.loads((folder / RESULT).read_text("utf-8"))
+        clauses = [one["clause"] for one in last["violations"] if last["target"] == target]
+    except (OSError, ValueError, LookupError, TypeError):  # there is none, or it was cut off or changed
+        return ()
+    return tuple(trace for clause in clauses for trace in _readable(folder / f"{clause}.jsonl"))
+
+
+def _readable(file: Path) -> Iterator[Trace]:
+    with suppress(UsageError):
+        yield read_trace(file)
 
 
 def _remove_earlier(folder: Path, kept: Collection[Path]) -> None:

@@ -20,7 +20,6 @@ from runlock.conformance.report.stored_result import (
     StoredChart,
     StoredClause,
     StoredException,
-    StoredLeak,
     StoredMove,
     StoredPair,
     StoredRefusal,
@@ -30,7 +29,7 @@ from runlock.conformance.report.stored_result import (
     StoredTrouble,
     StoredViolation,
 )
-from runlock.conformance.report.text import exception_name, leak_name, trouble_name
+from runlock.conformance.report.text import exception_name, trouble_name
 from runlock.conformance.trace.moves import Move
 
 
@@ -83,10 +82,7 @@ def _findings(result: Result, paths: Mapping[str, str]) -> dict[str, Any]:
             )
             for at, one in enumerate(result.raised, 1)
         ],
-        "leaks": [
-            StoredLeak(what=one.what, times=one.times, trace=paths.get(leak_name(at)))
-            for at, one in enumerate(result.leaks, 1)
-        ],
+        "unjudged_policies": result.unjudged_policies,
     }
 
 
@@ -145,7 +141,7 @@ def _chart(chart: ChartCoverage) -> StoredChart:
 def _violation(family: Family, witness: Witness, path: str | None) -> StoredViolation:
     return StoredViolation(
         clause=witness.clause,
-        because=witness.because,
+        reason=witness.reason,
         cause=witness.cause or None,
         steps=witness.steps,
         witness=[StoredMove.model_validate(stimulus(move)) for move in witness.moves],

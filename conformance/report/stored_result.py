@@ -22,6 +22,9 @@ from runlock.conformance.trace.moves import Move
 
 SCHEMA: Final = 1
 
+AUDITED: Final = "audit:"
+"""The targets of audits begin with this."""
+
 VERDICTS: Final[tuple[Verdict, ...]] = ("broken", "error", "untested", "held", "not-applicable")
 """The verdicts of clauses, the most important first."""
 
@@ -68,7 +71,7 @@ class StoredViolation(Part):
     """A clause that broke, with its violation."""
 
     clause: str
-    because: str
+    reason: str = Field(validation_alias="because", serialization_alias="because")
     cause: str | None = None
     steps: int
     witness: list[StoredMove]
@@ -96,14 +99,6 @@ class StoredException(Part):
     def what(self) -> str:
         """The exception and its verb."""
         return f"{self.error} in {self.verb}" if self.verb else self.error
-
-
-class StoredLeak(Part):
-    """A resource that was still held when a run was over."""
-
-    what: str
-    times: int
-    trace: str | None = None
 
 
 class StoredArrow(Part):
@@ -215,7 +210,7 @@ class Stored(Part):
     troubles: list[StoredTrouble]
     warnings: list[str] = Field(default_factory=list)
     exceptions: list[StoredException] = Field(default_factory=list)
-    leaks: list[StoredLeak] = Field(default_factory=list)
+    unjudged_policies: list[str] = Field(default_factory=list)
 
     @property
     def outcome(self) -> Overall:
@@ -223,6 +218,11 @@ class Stored(Part):
         if self.baseline is None:
             return self.verdict
         return "held" if self.exit_code == 0 else "broken" if self.exit_code == 1 else "undecided"
+
+    @property
+    def played(self) -> str:
+        """The number of schedules; of an audit, the number of threads."""
+        return f"{self.schedules} {'threads' if self.target.startswith(AUDITED) else 'schedules'}"
 
     @property
     def expected(self) -> Mapping[str, str]:

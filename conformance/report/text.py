@@ -19,6 +19,8 @@ from runlock.conformance.report.clause_names import file_of, grouped, ranges, ti
 from runlock.conformance.report.console import NO_BREAK, Page
 from runlock.conformance.text import plain
 from runlock.conformance.trace.moves import Move
+from runlock.conformance.trace.scenario_file import to_text
+from runlock.conformance.trace.trace import Trace
 
 STYLES: Final = {"held": "green", "broken": "red", "undecided": "yellow"}
 THIN_SHOWN: Final = 8
@@ -73,12 +75,14 @@ def headline(result: Result, page: Page, files: dict[str, Path]) -> None:
     page.wrapped(f"{counts(result)}{_causes(result)}", indent="  ")
     for line in searched.lines(result):
         page.wrapped(line, indent="  ")
+    if replayed := result.budget.get("replayed"):
+        page.wrapped(f"replayed first: {_many(replayed, 'failure')} of the last run", indent="  ")
     if skipped := result.budget.get("skip"):
         page.wrapped(f"not judged, by request: {', '.join(map(plain, skipped))}", indent="  ")
     for line in _shortcomings(result):
         page.wrapped(line, indent="  ")
-    for line in (*(f"warning: {plain(one)}" for one in result.warnings), *_leaks(result, files)):
-        page.wrapped(line, "yellow", "  ")
+    for line in result.warnings:
+        page.wrapped(f"warning: {plain(line)}", "yellow", "  ")
 
 
 def _exceptions(result: Result, files: dict[str, Path]) -> Iterator[str]:
@@ -98,19 +102,6 @@ def _troubles(result: Result, files: dict[str, Path]) -> Iterator[str]:
         yield f"{_many(len(numbers), 'schedule')} could not be judged, blame the {blame}: {plain(what)}"
         if (path := files.get(trouble_name(numbers[0]))) is not None:
             yield f"  what led there is in {path}"
-
-
-def _leaks(result: Result, files: dict[str, Path]) -> Iterator[str]:
-    """The resources that were still held when runs were over, with one trace that shows it."""
-    for number, leak in enumerate(result.leaks, 1):
-        path = files.get(leak_name(number))
-        shown = f", as in {path}" if path is not None else ""
-        yield f"leaked, in {_many(leak.times, 'schedule')}{shown}: {plain(leak.what)}"
-
-
-def leak_name(number: int) -> str:
-    """The file name of the trace of a leak."""
-    return f"leak-{number}"
 
 
 def exception_name(number: int) -> str:
@@ -160,6 +151,8 @@ def _shortcomings(result: Result) -> Iterator[str]:
         yield "nothing that was asked for was exercised"
     if result.partial:
         yield f"partial: {plain(result.partial)}{searched.tried_whole(result)}"
+    if result.unjudged_policies:
+        yield f"declared, and judged by no check: {', '.join(result.unjudged_policies)}"
     thin = [clause for clause in result.clauses if clause.is_thin]
     if thin:
         named = ", ".join(f"{clause.id}{NO_BREAK}({clause.exercised})" for clause in thin[:THIN_SHOWN])
@@ -287,16 +280,25 @@ def violation(result: Result, witness: Witness, page: Page, path: Path | None, r
     name = plain(result.implementation.get("name", "?"))
     version = plain(result.implementation.get("version", "?"))
     page.headline(f"{clause.id} broken", f" by {name} {version}: {title(family, clause)}", "red")
-    page.labelled("because", plain(witness.because))
+    page.labelled("because", plain(witness.reason))
     page.labelled("clause", f"{clause.sentence}   {file_of(family, clause)}")
     for number, symptom in enumerate(result.symptoms_of(witness)):
-        page.labelled("" if number else "also", f"{symptom.clause}: {plain(symptom.because)}")
+        page.labelled("" if number else "also", f"{symptom.clause}: {plain(symptom.reason)}")
     page.block("timeline", render(family, witness.trace, page.width - 12))
+    if lines := scenario_lines(family, witness.trace):
+        page.block("scenario", lines)
     page.block("witness", [_many(witness.steps, "step"), *steps(family, witness.moves)])
     for number, place in enumerate(clause.look_at):
         page.labelled("" if number else "look at", place)
     if path is not None:
         page.block("replay", [f"runlock replay {shlex.quote(str(path))} {shlex.quote(replay_target)}"])
+
+
+def scenario_lines(family: Family, trace: Trace) -> list[str]:
+    """The tools, stop conditions and other facts of a scenario, as its file has them; not its name."""
+    alone = Trace([record for record in trace.records if "scenario" in record])
+    first, *lines = to_text(alone, family.line_formats).strip().splitlines()
+    return [*first.split(maxsplit=2)[2:], *(line.strip() for line in lines)]
 
 
 def steps(family: Family, moves: Sequence[Move]) -> list[str]:

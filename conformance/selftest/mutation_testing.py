@@ -162,7 +162,7 @@ class MutantResult:
     blamed: dict[str, int]
     astray: tuple[str, ...]  # blamed clauses that are neither its own nor excused
     troubles: tuple[str, ...] = ()  # schedules that could not be judged
-    because: str = ""
+    reason: str = ""
     is_said: bool = False  # the reason is the expected one
     witness: int | None = None
     shortest: int | None = None
@@ -181,7 +181,7 @@ class MutantResult:
             elsewhere = ", ".join(self.blamed) or "nothing"
             return f"{self.clause} was not blamed; {elsewhere} was"
         if not self.is_said:
-            return f"{self.clause} was blamed, but for this: {self.because}"
+            return f"{self.clause} was blamed, but for this: {self.reason}"
         if self.astray:
             return f"{', '.join(self.astray)} was blamed as well"
         return f"a schedule could not be judged: {self.troubles[0]}" if self.troubles else ""
@@ -198,7 +198,7 @@ def kill(family: Family, mutant: Mutant, order: Order, shortest: int = 0) -> Mut
         lengths = _lengths(run, found, shortest) if found is not None else {}
     finally:
         run.close()
-    because = found.violation.because if found is not None else ""
+    because = found.violation.reason if found is not None else ""
     return MutantResult(
         mutant.name,
         mutant.clause,
@@ -266,7 +266,7 @@ def calm(named: tuple[str, str], order: Order) -> VariantResult:
             total.add(stage.play(bench, unit))
     finally:
         bench.close()
-    blamed = {clause: found.violation.because for clause, found in total.found.items()}
+    blamed = {clause: found.violation.reason for clause, found in total.found.items()}
     return VariantResult(
         variant.name, total.schedules, blamed, tuple(trouble.what for trouble in total.troubles)
     )

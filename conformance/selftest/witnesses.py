@@ -13,7 +13,7 @@ from typing import Final
 
 from runlock.conformance.driving.bench import Bench, Schedule
 from runlock.conformance.driving.session import Session
-from runlock.conformance.driving.shrink import shrink
+from runlock.conformance.driving.shrink import minimal
 from runlock.conformance.driving.strategies.random_walk import walk
 from runlock.conformance.driving.strategies.scripted import (
     applicable,
@@ -98,7 +98,7 @@ class Case:
     def is_blamed(self, violation: Violation | None) -> bool:
         """Whether the mutant broke its clause, for the expected reason."""
         declared = violation is not None and violation.clause == self.mutant.clause
-        return declared and violation is not None and self.mutant.says in violation.because
+        return declared and violation is not None and self.mutant.says in violation.reason
 
 
 def _played(
@@ -162,21 +162,11 @@ def _tried(case: Case, scenario: Scenario, schedule: Schedule) -> tuple[Scenario
 def shortened(case: Case, scenario: Scenario, moves: Sequence[Move]) -> tuple[Scenario, Sequence[Move]]:
     """The scenario and the moves without everything that is not needed to reveal the mutant."""
 
-    def sent(candidate: Sequence[Move]) -> Sequence[Move] | None:
+    def sent(scenario: Scenario, candidate: Sequence[Move]) -> Sequence[Move] | None:
         session = case.shown(scenario, candidate)
         return None if session is None else session.sent
 
-    shortest = shrink(moves, sent)
-    barest = _bared(case, scenario, shortest)
-    return (barest, shortest) if barest == scenario else shortened(case, barest, shortest)
-
-
-def _bared(case: Case, scenario: Scenario, moves: Sequence[Move]) -> Scenario:
-    """The scenario without everything that is not needed to reveal the mutant."""
-    for barer in case.family.bare(scenario, moves):
-        if case.shown(barer, moves) is not None:
-            return _bared(case, barer, moves)
-    return scenario
+    return minimal(scenario, moves, sent, case.family.bare)
 
 
 # --- the result ---------------------------------------------------------------------------------
@@ -190,7 +180,7 @@ def _witness(case: Case, scenario: Scenario, moves: Sequence[Move]) -> Witness:
     return Witness(
         case.mutant.name,
         case.mutant.clause,
-        session.violation.because,
+        session.violation.reason,
         session.scenario,
         tuple(
             moves_of(Trace([record_of(move) for move in session.sent]), case.family.line_formats.gate_name)

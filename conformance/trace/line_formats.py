@@ -10,7 +10,7 @@ from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any, Final
 
-from runlock.conformance.protocol import Closed, Observation, Refusal, Wire
+from runlock.conformance.protocol import Ended, Observation, Refusal, Wire
 
 INDENT: Final = "  "
 RACE: Final = "race"
@@ -139,7 +139,7 @@ class LineFormats:
 
 REFUSED: Final = LineFormat("refused", ("why",), (Refusal,), implied={"stimulus": 0})
 CRASH: Final = LineFormat("crash", ("by",))
-END: Final = LineFormat("end", (), (Closed,), implied={"leaks": []})
+END: Final = LineFormat("end", (), (Ended,), implied={"leaks": []})
 UNLISTED: Final = LineFormat("unlisted", ("kind",), (Observation,), about_a_run=True)
 
 

@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from runlock.conformance.errors import UsageError
+from runlock.conformance.text import plain
 from runlock.conformance.trace.input_files import text_of
 
 KEYS: Final = ("handshake", "scenario", "stimulus", "observation", "report", "crash", "end")
@@ -40,6 +41,24 @@ class Trace:
     def stimuli(self) -> list[Mapping[str, Any]]:
         """The stimuli, each {method, params}."""
         return list(self.of("stimulus"))
+
+    @property
+    def verdict(self) -> Mapping[str, Any] | None:
+        """The recorded verdict: the clause, or None if the trace could not be judged, and why."""
+        return next((end["verdict"] for end in self.of("end") if isinstance(end.get("verdict"), dict)), None)
+
+    @property
+    def verdict_in_words(self) -> str:
+        """The recorded verdict in one sentence; an empty string if nothing was wrong."""
+        if self.verdict is None:
+            return ""
+        clause, because = self.verdict.get("clause"), plain(self.verdict.get("because", ""))
+        return f"{plain(clause)}: {because}" if clause else because
+
+    def with_verdict(self, clause: str | None, because: str) -> Trace:
+        """The same scenario, whose closing record says what is wrong with it."""
+        closing = {"leaks": [], **next(self.of("end"), {}), "verdict": {"clause": clause, "because": because}}
+        return Trace([*(record for record in self.records if "end" not in record), {"end": closing}])
 
     def to_jsonl(self) -> str:
         """The text of the trace file."""
@@ -110,14 +129,21 @@ def _records(path: Path, lines: Iterable[str]) -> Iterator[Record]:
             record = json.loads(line)
         except (ValueError, RecursionError) as error:
             raise UsageError(f"{path}:{number} is no JSON: {error}.", _RIGHT) from error
-        if not isinstance(record, dict) or len(record) != 1 or next(iter(record)) not in KEYS:
-            raise UsageError(f"{path}:{number} is no record of a trace.", _RIGHT)
-        key, value = next(iter(record.items()))
-        if not isinstance(value, dict):
-            raise UsageError(f"{path}:{number}: `{key}` holds no object.", _RIGHT)
-        if key == "stimulus" and not {"method", "params"} <= value.keys():
-            raise UsageError(f"{path}:{number}: a stimulus lacks its method or params.", _RIGHT)
+        if wrong := misfit(record):
+            raise UsageError(f"{path}:{number}: {wrong}.", _RIGHT)
         yield record
+
+
+def misfit(record: Any) -> str:
+    """Why a JSON value is no record of a trace, or an empty string."""
+    if not isinstance(record, dict) or len(record) != 1 or next(iter(record)) not in KEYS:
+        return "this is no record of a trace"
+    key, value = next(iter(record.items()))
+    if not isinstance(value, dict):
+        return f"`{key}` holds no object"
+    if key == "stimulus" and not {"method", "params"} <= value.keys():
+        return "a stimulus lacks its method or params"
+    return ""
 
 
 _RIGHT: Final = f"Each line is an object with one key of {', '.join(KEYS)}."

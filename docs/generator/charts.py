@@ -6,7 +6,7 @@ import json
 from collections.abc import Iterator
 from inspect import getdoc
 
-from runlock.conformance.family.family import DEFAULT
+from runlock.conformance.family.family import DEFAULT, families
 from runlock.diagrams.charts.dot import dot
 from runlock.diagrams.charts.formats import FORMS
 from runlock.diagrams.charts.picture import Picture, pictures
@@ -16,30 +16,34 @@ from runlock.diagrams.render.svg import NAMESPACE, Drawing
 from runlock.machines.catalogue import every_chart
 from runlock.spec.model import load_spec
 
-from .markdown import WIDE, chart, clause, picture, played, table, text
+from .markdown import WIDE, chart, clause, folder_of, in_family, picture, played, table, text
 
 ORDER = ("Run", "RunWithCreated", "ToolCall", "DerivedRun", "ResumeToolCall", "RunFlow")
 """The charts to start with; the others follow by name."""
 
 
 def pages() -> Iterator[tuple[str, str]]:
-    """The overview, and one page each."""
-    yield "charts/index.md", _overview()
-    for one in ordered():
-        yield f"charts/{one.name}.md", _page(one)
+    """For each family the overview, and one page for each chart."""
+    for family in families():
+        folder = f"{folder_of(family.name)}charts"
+        yield f"{folder}/index.md", _overview(family.name)
+        for one in ordered(family.name):
+            yield f"{folder}/{one.name}.md", _page(one)
 
 
 def files() -> Iterator[tuple[str, str]]:
     """The files of pictures and texts."""
-    for one in ordered():
+    for one in (each for family in families() for each in ordered(family.name)):
+        folder = f"{folder_of(one.family)}charts"
         for form in FORMS.values():
             if form.is_text:
-                yield f"charts/{one.name}.{form.ending}", form.make(one).decode()
+                yield f"{folder}/{one.name}.{form.ending}", form.make(one).decode()
         drawing = _drawn(one)
         named = f'xmlns="{NAMESPACE}" '
         inner = drawing.text(is_alone=False).replace("<svg ", f"<svg {named}", 1)
-        yield f"charts/{one.name}.svg", drawing.text()
-        yield f"assets/pictures/{one.name}.js", _script(one.name, inner)
+        yield f"{folder}/{one.name}.svg", drawing.text()
+        if one.family == DEFAULT:
+            yield f"assets/pictures/{one.name}.js", _script(one.name, inner)
 
 
 def _script(name: str, text: str) -> str:
@@ -47,10 +51,10 @@ def _script(name: str, text: str) -> str:
     return f"(globalThis.PICTURES ??= {{}})[{json.dumps(name)}] = {json.dumps(text)};\n"
 
 
-def ordered() -> list[Picture]:
-    """Every chart, the simple ones first."""
-    rest = [name for name in pictures() if name not in ORDER]
-    return [pictures()[name] for name in (*ORDER, *rest)]
+def ordered(family: str = DEFAULT) -> list[Picture]:
+    """Every chart of a family, those of `ORDER` first."""
+    first = [name for name in ORDER if name in pictures(family)]
+    return [pictures(family)[name] for name in dict.fromkeys((*first, *pictures(family)))]
 
 
 def _drawn(one: Picture) -> Drawing:
@@ -59,27 +63,27 @@ def _drawn(one: Picture) -> Drawing:
 
 def about(one: Picture) -> str:
     """The docstring of the chart."""
-    docs = {chart.__name__: getdoc(chart) or "" for chart in every_chart(DEFAULT)}
+    docs = {chart.__name__: getdoc(chart) or "" for chart in every_chart(one.family)}
     return docs.get(one.name, "One region for each call, and one for the run that follows them all.")
 
 
-def _overview() -> str:
+def _overview(family: str) -> str:
     rows = [
         (chart(one.name, ".."), text(about(one)), str(len(one.leaves)), str(len(one.arrows)))
-        for one in ordered()
+        for one in ordered(family)
     ]
-    return f"""# The charts
+    played = " The [playground](../play.md) steps through them." if family == DEFAULT else ""
+    return f"""# {in_family("State charts", family)}
 
-A chart is a page of states and arrows. Every arrow stands under a clause, which is the sentence that allows
-it; every state names the clause that refuses all else. Guards are names of facts. There is no code in a
-chart, which is why it can be drawn, compiled, exported, played and checked against the tables of the
-sources arrow by arrow.
+A state chart has states and transitions. Each transition names the clause that allows it, and each state
+names the clause that refuses every other event. A guard is the name of a fact. A chart contains no code, so
+it can be drawn, exported, executed, and compared with the tables of the sources transition by transition.
 
-{table(("chart", "what it is the life of", "states", "arrows"), rows)}
-`runlock draw` writes each as text, and this site has those files too. They can be [played](../play.md).
+{table(("chart", "what it describes", "states", "transitions"), rows)}
+`runlock draw` writes each chart as text and as a picture, and this site has those files too.{played}
 
-In a picture, an arrow bears its **event**, a guard in brackets, the clause, which is a link, and the phrase
-that says when it is taken. A double rim is an end; a yellow cylinder is a checkpoint: it is entered when
+In a picture, a transition has its **event**, its guard in brackets, its clause as a link, and the condition
+in words. A double border marks a final state. A yellow cylinder marks a checkpoint: it is entered when
 something has become durable.
 """
 
@@ -95,12 +99,12 @@ def _page(one: Picture) -> str:
             ("JSON", "json"),
         )
     )
-    return f"""{WIDE}# {one.name}
+    return f"""{WIDE}# {in_family(one.name, one.family)}
 
 {about(one)} As files: {kept}.{_play(one)}
 
 {picture(_drawn(one))}
-## Arrows
+## Transitions
 
 {_arrows(one)}
 {_closings(one)}"""
@@ -108,6 +112,8 @@ def _page(one: Picture) -> str:
 
 def _play(one: Picture) -> str:
     """The link to the page that plays it; a chart with regions is played as a run with its calls."""
+    if one.family != DEFAULT:
+        return ""
     what = "calls=2" if one.name == DERIVED else f"chart={one.name}"
     return f" {played(what, '..', 'Play it.')}"
 
@@ -115,7 +121,7 @@ def _play(one: Picture) -> str:
 def _arrows(one: Picture) -> str:
     rows = [
         (
-            clause(arrow.clause),
+            clause(arrow.clause, family=one.family),
             text(arrow.source),
             f"**{text(arrow.event)}**" if arrow.event else "",
             text(arrow.target),
@@ -137,7 +143,11 @@ def _closings(one: Picture) -> str:
         if place.closed:
             closed.setdefault(place.closed, []).append(place.name)
     rows = [
-        (clause(name), ", ".join(states), text(load_spec(DEFAULT).clauses[name].sentence))
+        (
+            clause(name, family=one.family),
+            ", ".join(states),
+            text(load_spec(one.family).clauses[name].sentence),
+        )
         for name, states in closed.items()
     ]
     if not rows:

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from runlock.conformance.family.family import DEFAULT, family_named
+from runlock.conformance.family.family import DEFAULT, Family, families
+from runlock.conformance.family.timeline import render
 from runlock.conformance.report.chart_text import Line, shown, tables_of
+from runlock.conformance.report.clause_names import title
 from runlock.conformance.report.clause_sheet import checks_of
 from runlock.conformance.report.examples import (
     Example,
@@ -16,120 +18,141 @@ from runlock.conformance.report.examples import (
 from runlock.conformance.report.listing import LISTS
 from runlock.conformance.selftest.witnesses import mutants_of
 from runlock.diagrams.charts.playable import fragment
-from runlock.diagrams.lifecycle import timeline_svg as drawn_timeline
+from runlock.diagrams.of_family import drawing
 from runlock.spec.model import Clause
 
-from .markdown import anchor, chart, clause, fold, picture, played, policy, table, text
+from .markdown import (
+    anchor,
+    chart,
+    clause,
+    fold,
+    folder_of,
+    in_family,
+    picture,
+    played,
+    policy,
+    table,
+    text,
+)
 
-FAMILY = family_named(DEFAULT)
-"""The family whose clauses have pages."""
+WIDTH = 100
+"""The width of a timeline in letters."""
 
 
 def pages() -> Iterator[tuple[str, str]]:
-    """The overview, and one page for each area."""
-    yield "clauses/index.md", _overview()
-    for area in areas():
-        yield f"clauses/{area.lower()}.md", _page(area)
+    """For each family the overview, and one page for each area."""
+    for family in families():
+        folder = f"{folder_of(family.name)}clauses"
+        yield f"{folder}/index.md", _overview(family)
+        for area in family.spec.areas:
+            yield f"{folder}/{area.lower()}.md", _page(family, area)
 
 
-def areas() -> list[str]:
-    """The areas, in alphabetical order."""
-    return list(FAMILY.spec.areas)
-
-
-def _about(area: str) -> str:
+def _about(family: Family, area: str) -> str:
     """What an area is about, as a sentence."""
-    about = FAMILY.spec.areas[area]
+    about = family.spec.areas[area]
     return f"{about[0].upper()}{about[1:]}."
 
 
-def _of(area: str) -> list[Clause]:
-    found = [one for one in FAMILY.spec.clauses.values() if one.area == area]
+def _of(family: Family, area: str) -> list[Clause]:
+    found = [one for one in family.spec.clauses.values() if one.area == area]
     return sorted(found, key=lambda one: int(one.id.rpartition("-")[2]))
 
 
-def _overview() -> str:
-    rows = [(f"[{area}]({area.lower()}.md)", _about(area), str(len(_of(area)))) for area in areas()]
-    listing = LISTS["clauses"](FAMILY)
+def _overview(family: Family) -> str:
+    rows = [
+        (f"[{area}]({area.lower()}.md)", _about(family, area), str(len(_of(family, area))))
+        for area in family.spec.areas
+    ]
+    listing = LISTS["clauses"](family)
     assert listing.summary is not None
-    return f"""# The clauses
+    option = "" if family.name == DEFAULT else f" --family {family.name}"
+    return f"""# {in_family("Clauses", family.name)}
 
-A clause is one sentence that a runtime keeps or breaks, with an id that is never used again. Each says why
-it stands, where it comes from, under which policies it applies and what it takes to see it.
+A clause is one sentence that a runtime keeps or breaks, with an id that is never used again. Each clause
+has its reason, its source, the policies under which it applies, and what a runtime must offer so that it
+can be tested.
 {listing.summary(listing.entries)}
 
 {table(("area", "what it is about", "clauses"), rows)}
-Beside each clause stands an example that keeps it, played on the reference when this page was written, and
-the shortest known one that breaks it, played on a *mutant*: the reference, made wrong on purpose.
-`runlock explain CALL-4` says the same in a terminal.
+Each clause has an example that keeps it, run on the reference when this page was written, and the shortest
+known example that breaks it, run on a *mutant*: the reference with a deliberate fault. `runlock explain
+{next(iter(family.spec.clauses))}{option}` shows the same in a terminal.
 """
 
 
-def _page(area: str) -> str:
-    every = _of(area)
-    on = dict.fromkeys(one.name for each in every for one in tables_of(FAMILY, each.id))
-    drawn = f"\n\nIts charts: {', '.join(map(chart, on))}." if on else ""
-    rows = [(clause(one.id), one.level, text(one.sentence)) for one in every]
-    parts = "\n".join(map(_clause, every))
+def _page(family: Family, area: str) -> str:
+    every = _of(family, area)
+    on = dict.fromkeys(one.name for each in every for one in tables_of(family, each.id))
+    drawn = f"\n\nCharts: {', '.join(map(chart, on))}." if on else ""
+    rows = [(clause(one.id, family=family.name), one.level, text(one.sentence)) for one in every]
+    parts = "\n".join(_clause(family, one) for one in every)
     glance = fold("All at a glance", table(("clause", "level", "sentence"), rows))
-    return f"# {area}\n\n{_about(area)}{drawn}\n\n{glance}\n{parts}"
+    return f"# {in_family(area, family.name)}\n\n{_about(family, area)}{drawn}\n\n{glance}\n{parts}"
 
 
-def _clause(one: Clause) -> str:
-    facts = "".join(f"{label}\n:   {words}\n\n" for label, words in _facts(one) if words)
-    level = f'<span class="level {one.level.lower()}">{one.level}</span>'
-    return f"""## {one.id} {{ #{one.id.lower()} }}
+def _clause(family: Family, one: Clause) -> str:
+    facts = "".join(f"{label}\n:   {words}\n\n" for label, words in _facts(family, one) if words)
+    return f"""## {one.id}: {text(title(family, one))} {{ #{one.id.lower()} data-toc-label="{one.id}" }}
 
-{level} {text(one.sentence)}
-{{ .sentence }}
-
-{text(one.intent)}
+{_words(family, one)}
 
 {facts}
-{_charts(one)}
-{_examples(one)}
+{_charts(family, one)}
+{_examples(family, one)}
 """
 
 
-def _facts(one: Clause) -> Iterator[tuple[str, str]]:
+def _words(family: Family, one: Clause) -> str:
+    """The level, the sentence unless it is the title already, and the reason."""
+    level = f'<span class="level {one.level.lower()}">{one.level}</span>'
+    if title(family, one).lower() == one.sentence.rstrip(".").lower():
+        return f"{level} {text(one.intent)}"
+    return f"{level} {text(one.sentence)}\n{{ .sentence }}\n\n{text(one.intent)}"
+
+
+def _facts(family: Family, one: Clause) -> Iterator[tuple[str, str]]:
     yield "Source", _lines(map(text, one.sources))
-    yield "Applies", _lines(_applies(one))
+    yield "Since", f"revision {one.since} of the specification"
+    yield "Applies", _lines(_applies(family, one))
     yield "Needs", ", ".join(f"`{need}`" for need in one.needs)
-    yield "Checked by", _lines(map(text, checks_of(FAMILY, one)))
+    yield "Checked by", _lines(map(text, checks_of(family, one)))
     yield "Look at", _lines(map(text, one.look_at))
-    yield "Mutants", _lines(f"`{each.name}`: {text(each.fault)}" for each in mutants_of(FAMILY, one.id))
+    yield "Mutants", _lines(f"`{each.name}`: {text(each.fault)}" for each in mutants_of(family, one.id))
 
 
 def _lines(words: Iterator[str] | map[str]) -> str:
     return "<br>".join(words)
 
 
-def _applies(one: Clause) -> Iterator[str]:
+def _applies(family: Family, one: Clause) -> Iterator[str]:
     if one.core:
         yield "to every runtime: it is part of the universal core"
     for key, values in one.applies.items():
         yield f"where {policy(key)} is {' or '.join(f'`{value}`' for value in values)}"
-    under = profiles_of(FAMILY, one)
+    under = profiles_of(family, one)
     named = [f"[{name}](../reference/profiles.md#{anchor(name)})" for name in under]
     yield f"under {', '.join(named)}" if named else "under no profile as it stands"
 
 
-def _charts(one: Clause) -> str:
+def _charts(family: Family, one: Clause) -> str:
     parts = []
-    for drawn in tables_of(FAMILY, one.id):
-        lines = table(("this", "from", "on", "to", "clause", "when"), map(_line, shown(drawn, one.id)))
+    for drawn in tables_of(family, one.id):
+        rows = [_line(family, line) for line in shown(drawn, one.id)]
+        lines = table(("this", "from", "on", "to", "clause", "when"), rows)
         parts.append(fold(f"In the chart {drawn.name}", f"{chart(drawn.name)}\n\n{lines}", "abstract"))
     return "\n".join(parts)
 
 
-def _line(line: Line) -> tuple[str, ...]:
+def _line(family: Family, line: Line) -> tuple[str, ...]:
     cells = (text(line.source), f"**{text(line.event)}**", text(line.target or "refused"))
     mark = "▶" if line.marked else ""
-    return (mark, *cells, clause(line.clause), text(line.phrase if line.target else ""))
+    link = clause(line.clause, family=family.name)
+    return (mark, *cells, link, text(line.phrase if line.target else ""))
 
 
-def _examples(one: Clause) -> str:
-    right, wrong = legal(FAMILY, one), illegal(FAMILY, one)
+def _examples(family: Family, one: Clause) -> str:
+    right, wrong = legal(family, one), illegal(family, one)
     parts = []
     if right is not None:
         parts.append(_example(f"Kept: {right.source}, on {right.target}", right, one, "success"))
@@ -138,11 +161,20 @@ def _examples(one: Clause) -> str:
     return "\n".join(parts)
 
 
-def _example(title: str, example: Example, one: Clause, kind: str) -> str:
-    label = f"A timeline in which {one.id} is {'broken' if example.because else 'kept'}"
+def _example(headline: str, example: Example, one: Clause, kind: str) -> str:
     seen = example.seen(one)
     below = f"\nAt the last step: {text(', '.join(seen))}\n" if seen else ""
-    if example.because:
+    if example.because and example.family.name == DEFAULT:
         what = fragment(example.trace, f"{one.id}: {example.because}")
         below += f"\n{played(what, '..', 'Play it step by step')}\n"
-    return fold(title, f"{picture(drawn_timeline.drawn(example.trace, label))}{below}", kind)
+    return fold(headline, f"{_timeline(example, one)}{below}", kind)
+
+
+def _timeline(example: Example, one: Clause) -> str:
+    """The timeline as a picture if the family has one, else as text."""
+    drawn = drawing(example.family.name, "timeline_svg")
+    if drawn is None:
+        lines = "\n".join(render(example.family, example.trace, WIDTH))
+        return f"```text {{ data-search-exclude }}\n{lines}\n```\n"
+    label = f"A timeline in which {one.id} is {'broken' if example.because else 'kept'}"
+    return picture(drawn.drawn(example.trace, label))

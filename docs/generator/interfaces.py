@@ -77,14 +77,14 @@ The files lie in `schemas/` of this site. Each refers to [`definitions.json`](..
 a relative reference, so a validator needs that file next to it.
 
 {"".join(parts)}
-## Definitions
+## Definitions {{ data-search-exclude }}
 
 {"".join(_definition(name, one) for name, one in defined.items())}"""
 
 
 def _method(method: str, found: dict[str, Any], defined: dict[str, Any]) -> str:
     parts = [_side(name, schema, defined) for name, schema in found.items()]
-    return f"## {method}\n\n{''.join(parts)}\n"
+    return f"## {method} {{ data-search-exclude }}\n\n{''.join(parts)}\n"
 
 
 def _side(name: str, schema: dict[str, Any], defined: dict[str, Any]) -> str:
@@ -97,7 +97,9 @@ def _side(name: str, schema: dict[str, Any], defined: dict[str, Any]) -> str:
 def _definition(name: str, one: dict[str, Any]) -> str:
     whole = fold(f"{name} as a schema", f"```json\n{json.dumps(one, indent=2)}\n```", "quote")
     about = text(one.get("description", ""))
-    return f"### {name} {{ #part-{name.lower()} }}\n\n{about}\n\n{_fields(one)}\n{whole}\n"
+    return (
+        f"### {name} {{ #part-{name.lower()} data-search-exclude }}\n\n{about}\n\n{_fields(one)}\n{whole}\n"
+    )
 
 
 def _fields(schema: dict[str, Any]) -> str:

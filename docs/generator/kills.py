@@ -29,15 +29,15 @@ def _page(found: Mapping[str, Any]) -> str:
     parts = "\n".join(_area(area, by_area[area]) for area in sorted(by_area))
     dead = [kill for kill in found["kills"] if not kill["why"]]
     soon = f"half of them within {median(kill['blamed'][kill['clause']] for kill in dead):g}"
-    return f"""{WIDE}# The kill matrix
+    return f"""{WIDE}# Mutation testing
 
-A check that was never seen to fail is no check. So there are *mutants*: the reference, made wrong on purpose
-in one place each, to break one clause. A mutant is killed when a schedule is found on which that clause is
-blamed, for the reason that the mutant is known for, and nothing is blamed that it does not break.
-*Variants* are different and right; nothing may be blamed on them.
+A check that has never failed proves nothing. So there are *mutants*: copies of the reference, each with one
+deliberate fault that breaks one clause. A mutant is killed when a schedule is found on which that clause is
+reported as broken, for the expected reason, and no clause that the mutant keeps. *Variants* behave
+differently and legally; nothing may be reported for them.
 
 **{found["killed"]} of {found["mutants"]} mutants are killed, {soon} schedules; {found["passed"]} of
-{found["variants"]} variants pass.** `runlock selftest` plays all that again, and `runlock draw` draws
+{found["variants"]} variants pass.** `runlock selftest` runs all of it again, and `runlock draw` draws
 what `runlock selftest --json` writes, as here. [kills.json](kills.json) holds the numbers.
 
 A row is a mutant, with the clause that it is made to break; `runlock check mutant:NAME` shows it broken. A

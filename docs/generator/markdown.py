@@ -40,19 +40,19 @@ def table(head: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
     return "\n".join(lines) + "\n"
 
 
-def clause(clause_id: str, root: str = "..") -> str:
-    """A link to a clause; a word that only looks like a clause id stays a word."""
-    if clause_id not in load_spec(DEFAULT).clauses:
+def clause(clause_id: str, root: str = "..", family: str = DEFAULT) -> str:
+    """A link to a clause of a family; a word that only looks like a clause id stays a word."""
+    if clause_id not in load_spec(family).clauses:
         return clause_id
     area = clause_id.rpartition("-")[0].lower()
     return f"[{clause_id}]({root}/clauses/{area}.md#{clause_id.lower()}){{ .id }}"
 
 
-def clauses(words: str, root: str = "..") -> str:
+def clauses(words: str, root: str = "..", family: str = DEFAULT) -> str:
     """Text in which each clause id is a link."""
     parts = CODE.split(words)
     return "".join(
-        part if _is_code(part) else ID.sub(lambda found: clause(found[1], root), _escaped(part))
+        part if _is_code(part) else ID.sub(lambda found: clause(found[1], root, family), _escaped(part))
         for part in parts
     )
 
@@ -65,6 +65,16 @@ def chart(name: str, root: str = "..") -> str:
 def policy(key: str, root: str = "..") -> str:
     """A link to a policy."""
     return f"[`{key}`]({root}/reference/policies.md#{anchor(key)})"
+
+
+def folder_of(family: str) -> str:
+    """The folder of a family's pages; those of the default family are at the root of the site."""
+    return "" if family == DEFAULT else f"families/{family}/"
+
+
+def in_family(title: str, family: str) -> str:
+    """A title that names its family, unless that is the default."""
+    return title if family == DEFAULT else f"{title} ({family})"
 
 
 def anchor(name: str) -> str:

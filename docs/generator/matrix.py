@@ -3,18 +3,40 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from html import escape
 from pathlib import Path
-from typing import Any
+from typing import Any, Final
 
-from runlock.conformance.report.matrix import as_markdown, witness_files
+from runlock.conformance.family.family import Family, family_named
+from runlock.conformance.report.clause_names import title
+from runlock.conformance.report.matrix import anchor, as_markdown, rows, witness_files
+from runlock.spec.model import Clause
+
+from .markdown import WIDE, folder_of
 
 KEPT = Path(__file__).parent.parent / "matrix.json"
+MARKS: Final = {
+    "held": ("held", "✓"),
+    "held, thinly": ("thin", "(✓)"),
+    "broken": ("broken", "✗"),
+    "error": ("error", "!"),
+    "": ("untested", "·"),
+}
+"""The look and the sign of each verdict; the sign alone tells them apart."""
+
+LEGEND: Final = " ".join(
+    f'<span class="cell {look}">{sign}</span> {verdict or "untested"}'
+    for verdict, (look, sign) in MARKS.items()
+)
 
 
 def pages() -> Iterator[tuple[str, str]]:
     """The one page."""
-    yield "matrix.md", as_markdown(_report())
+    page = WIDE + as_markdown(_report(), _heat_map)
+    program = re.compile(r"`docs/standalone/([\w.]+)((?: \w+)?)`")
+    yield "matrix.md", program.sub(r"[`docs/standalone/\1\2`](standalone/\1.txt)", page)
 
 
 def files() -> Iterator[tuple[str, str]]:
@@ -25,3 +47,36 @@ def files() -> Iterator[tuple[str, str]]:
 
 def _report() -> Any:
     return json.loads(KEPT.read_text("utf-8"))
+
+
+def _heat_map(name: str, judged: Sequence[Mapping[str, Any]]) -> Iterator[str]:
+    """A table whose head and first column stay in view, with a switch that hides what nothing breaks."""
+    family = family_named(name)
+    head = "".join(
+        f'<th scope="col"><a href="#{one["name"]}"><span>{escape(one["title"])}</span></a></th>'
+        for one in judged
+    )
+    body = "".join(_row(family, clause, verdicts, judged) for clause, verdicts in rows(name, judged))
+    switch = '<label><input type="checkbox" class="only-broken"> only clauses that something breaks</label>'
+    top = f'<thead><tr><th scope="col">clause</th>{head}</tr></thead>'
+    table = f'<table class="map">{top}<tbody>{body}</tbody></table>'
+    frame = f'class="frame" tabindex="0" role="region" aria-label="Clauses of {name} by runtimes"'
+    about = f'<p>{switch}</p><p class="legend">{LEGEND}</p>'
+    yield f"## {name}\n"
+    yield f'<div class="heat" data-search-exclude>{about}<div {frame}>{table}</div></div>\n'
+
+
+def _row(family: Family, clause: Clause, verdicts: Sequence[str], judged: Sequence[Mapping[str, Any]]) -> str:
+    page = f"{folder_of(family.name)}clauses/{clause.area.lower()}.html#{clause.id.lower()}"
+    name = f'<th scope="row"><a href="{page}">{clause.id}</a> {escape(title(family, clause))}</th>'
+    cells = "".join(_cell(clause, one, verdict) for one, verdict in zip(judged, verdicts, strict=True))
+    return f"<tr{' class=hit' if 'broken' in verdicts else ''}>{name}{cells}</tr>"
+
+
+def _cell(clause: Clause, runtime: Mapping[str, Any], verdict: str) -> str:
+    look, sign = MARKS[verdict]
+    said = f"{runtime['title']}: {clause.id} is {verdict or 'untested'}"
+    if verdict == "broken":
+        place = anchor(runtime["name"], clause.id)
+        sign = f'<a href="#{place}" aria-label="{escape(said)}">{sign}</a>'
+    return f'<td class="cell {look}" title="{escape(said)}">{sign}</td>'

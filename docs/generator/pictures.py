@@ -30,6 +30,7 @@ from runlock.machines.lifecycle.joint.policies import choose
 from runlock.machines.lifecycle.joint.search import Search
 from runlock.machines.lifecycle.joint.transitions import Joint
 
+from . import architecture, evidence
 from .markdown import picture, played
 
 CHECK = ("check", "reference", "--only", "GATE-*", "--examples", "0", "--jobs", "1")
@@ -106,6 +107,10 @@ def _witness(name: str) -> tuple[str, str, Trace]:
     return mutant.clause, example.because, example.trace
 
 
+def _diagram(name: str, _: str) -> str:
+    return picture({"architecture": architecture.drawn}[name]())
+
+
 KINDS: dict[str, Callable[[str, str], str]] = {
     "chart": _chart,
     "covered": _covered,
@@ -113,5 +118,7 @@ KINDS: dict[str, Callable[[str, str], str]] = {
     "sequence": _sequence,
     "timeline": _timeline,
     "play": _link,
+    "diagram": _diagram,
+    "evidence": evidence.shown,
 }
-"""The kinds of picture that a page can include."""
+"""The kinds of picture, and of generated text, that a page can include."""

@@ -5,56 +5,53 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from runlock.conformance.family.family import DEFAULT
+from runlock.conformance.family.family import DEFAULT, Family, families
 from runlock.conformance.report.clause_names import ranges
 from runlock.spec.model import (
     Erratum,
     Policy,
     Value,
-    load_spec,
 )
 
-from .markdown import WIDE, anchor, clause, clauses, policy, table, text
+from .markdown import WIDE, anchor, clause, clauses, folder_of, in_family, policy, table, text
 
 
 def pages() -> Iterator[tuple[str, str]]:
-    """One page each."""
-    yield "reference/errata.md", _errata()
-    yield "reference/profiles.md", _profiles()
-    yield "reference/policies.md", _policies()
-    yield "reference/words.md", _words()
+    """For each family, a page of each kind that is not empty."""
+    for family in families():
+        folder = f"{folder_of(family.name)}reference"
+        yield f"{folder}/profiles.md", _profiles(family)
+        yield f"{folder}/policies.md", _policies(family)
+        yield f"{folder}/errata.md", _errata(family)
+        yield f"{folder}/glossary.md", _glossary(family)
 
 
 KINDS = """\
 Three kinds of them taught the most. *One word for two things*: Done is an end and also the way on to the
 next step (E-2), and a call is Created in a table and New in a list (E-6). *A rule that its own example
 breaks*: the function that derives a run's status calls a round of fresh calls finished, while the first
-row of the timeline below it says Running (E-1). *Two designs under one roof*: whether a wait needs all
-calls or one (E-5), whether a step ends before its tools or behind them (E-9). The first are renamed, the
+row of the timeline below it says Running (E-1). *Two designs in one source*: whether a wait needs all
+calls or one (E-5), whether a step ends before its tools or after them (E-9). The first are renamed, the
 second decided, the third made policies.
 """
 
 # --- errata -------------------------------------------------------------------------------------
 
 
-def _errata() -> str:
-    every = list(load_spec(DEFAULT).errata.values())
+def _errata(family: Family) -> str:
+    every = list(family.spec.errata.values())
     rows = [(f"[{one.id}](#{one.id.lower()})", text(one.title), text(_documents(one))) for one in every]
-    return f"""# Errata
+    kinds = f"{_linked(KINDS)}\n\n" if family.name == DEFAULT else ""
+    return f"""# {in_family("Errata", family.name)}
 
-The sources were written at different times, by people who were designing while they wrote. Put side by
-side, and sometimes put beside themselves, they contradict each other: a table says one thing and the
-example below it another, a function forgets a case, one word stands for two things. A specification cannot
-leave that to taste, and it cannot silently pick a side either. So each of the {len(every)} places that were
-found is kept here: what was found, with the line it stands on; what the spec decides; and why. Where both
-sides are whole designs, the decision is a *policy*, and a runtime may have either.
+The sources were written at different times, by people who were designing while they wrote. They contradict
+each other, and sometimes themselves: a table says one thing and the example below it another, a function
+forgets a case, one word has two meanings. Each of the {len(every)} places that were found is listed here:
+what was found, with its line; what the specification decides; and why. Where both sides are complete
+designs, the decision is a *policy*, and a runtime may have either.
 
-{_linked(KINDS)}
-
-Whoever holds a source to be right where the spec decided otherwise finds here what to argue with.
-
-{table(("erratum", "what", "where"), rows)}
-{"".join(map(_erratum, every))}"""
+{kinds}{table(("erratum", "what", "where"), rows)}
+{"".join(_erratum(family, one) for one in every)}"""
 
 
 def _linked(words: str) -> str:
@@ -65,16 +62,16 @@ def _documents(one: Erratum) -> str:
     return ", ".join(dict.fromkeys(place.document for place in one.places))
 
 
-def _erratum(one: Erratum) -> str:
+def _erratum(family: Family, one: Erratum) -> str:
     places = "\n".join(f"- {text(p.document)}, *{text(p.section)}*, line {p.line}" for p in one.places)
     return f"""
 ## {one.id}: {text(one.title)} {{ #{one.id.lower()} }}
 
-**Found.** {clauses(one.found)}
+**Found.** {clauses(one.found, family=family.name)}
 
-**Decided.** {clauses(one.decided)}
+**Decided.** {clauses(one.decided, family=family.name)}
 
-**Why.** {clauses(one.why)}
+**Why.** {clauses(one.why, family=family.name)}
 
 {places}
 """
@@ -83,19 +80,20 @@ def _erratum(one: Erratum) -> str:
 # --- profiles and policies ----------------------------------------------------------------------
 
 
-def _profiles() -> str:
-    spec = load_spec(DEFAULT)
+def _profiles(family: Family) -> str:
+    spec = family.spec
     settled = [one for one in spec.profiles.values() if one.policies]
     said = "".join(
         f"## {one.name} {{ #{anchor(one.name)} }}\n\n{text(one.sentence)} Source: {text(one.source)}.\n\n"
         for one in spec.profiles.values()
     )
     rows = [(policy(key), *(_value(one.policies.get(key)) for one in settled)) for key in spec.policies]
-    return f"""{WIDE}# Profiles
+    free = next(one.name for one in spec.profiles.values() if not one.policies)
+    return f"""{WIDE}# {in_family("Profiles", family.name)}
 
-A profile is a named choice for every policy that its source settles; where a source is silent the policy is
-*open*, and a runtime declares a value or may have any one, the same throughout. `core` settles nothing: it
-is what no runtime may break.
+A profile is a named choice of a value for each policy that its source decides. Where a source says nothing,
+the policy is *open*: a runtime declares a value, or may have any value, always the same. `{free}` decides
+nothing: it is what no runtime may break.
 
 {said}
 ## Side by side
@@ -109,20 +107,20 @@ def _value(value: Value | None) -> str:
     return f"`{value}`" if isinstance(value, str) else ", ".join(f"`{one}`" for one in value) or "none"
 
 
-def _policies() -> str:
-    every = load_spec(DEFAULT).policies.values()
-    return f"""# Policies
+def _policies(family: Family) -> str:
+    root = "../" * folder_of(family.name).count("/")
+    return f"""# {in_family("Policies", family.name)}
 
-Where sources, or runtimes that exist, legitimately differ, there is a policy: a name with a closed set of
-values. A clause says under which values it applies. A runtime says in its handshake what it has; what it
-leaves unsaid is [judged as a hypothesis](../decisions/policies-are-hypotheses.md).
+A policy is a choice that sources and existing runtimes make differently: a name with a closed set of
+values. A clause says under which values it applies. A runtime declares its values in its handshake; a
+policy that it does not declare is [judged as a hypothesis](../{root}decisions/policies-are-hypotheses.md).
 
-{"".join(map(_policy, every))}"""
+{"".join(_policy(family, one) for one in family.spec.policies.values())}"""
 
 
-def _policy(one: Policy) -> str:
+def _policy(family: Family, one: Policy) -> str:
     how = "Any of" if one.kind == "set of" else "One of"
-    rows = [(f"`{value}`", _takers(one, value), _asks(one, value)) for value in one.values]
+    rows = [(f"`{value}`", _takers(family, one, value), _asks(family, one, value)) for value in one.values]
     when = " and ".join(
         f"{policy(key)} is {' or '.join(f'`{v}`' for v in values)}" for key, values in one.when.items()
     )
@@ -135,10 +133,9 @@ def _policy(one: Policy) -> str:
 """
 
 
-def _takers(one: Policy, value: str) -> str:
-    found = [
-        p.name for p in load_spec(DEFAULT).profiles.values() if value in _several(p.policies.get(one.key))
-    ]
+def _takers(family: Family, one: Policy, value: str) -> str:
+    profiles = family.spec.profiles.values()
+    found = [each.name for each in profiles if value in _several(each.policies.get(one.key))]
     return ", ".join(f"[{name}](profiles.md#{anchor(name)})" for name in found)
 
 
@@ -146,17 +143,20 @@ def _several(value: Value | None) -> list[str]:
     return [] if value is None else [value] if isinstance(value, str) else value
 
 
-def _asks(one: Policy, value: str) -> str:
+def _asks(family: Family, one: Policy, value: str) -> str:
     asked: dict[str, list[str]] = {}
-    for each in load_spec(DEFAULT).clauses.values():
+    for each in family.spec.clauses.values():
         if value in each.applies.get(one.key, ()):
             asked.setdefault(each.area, []).append(each.id)
     return "; ".join(
-        f"{clause(ids[0])}" if len(ids) == 1 else f"[{area} {ranges(ids)}](../clauses/{area.lower()}.md)"
+        clause(ids[0], family=family.name)
+        if len(ids) == 1
+        else f"[{area} {ranges(ids)}](../clauses/{area.lower()}.md)"
         for area, ids in asked.items()
     )
 
 
-def _words() -> str:
-    rows = [(f"**{text(one.word)}**", text(one.meaning)) for one in load_spec(DEFAULT).glossary.values()]
-    return f"# Words\n\nOne word for one thing, everywhere.\n\n{table(('word', 'meaning'), rows)}"
+def _glossary(family: Family) -> str:
+    rows = [(f"**{text(one.word)}**", text(one.meaning)) for one in family.spec.glossary.values()]
+    headline = in_family("Glossary", family.name)
+    return f"# {headline}\n\nEach term has one meaning.\n\n{table(('term', 'meaning'), rows)}"

@@ -5,16 +5,19 @@ from __future__ import annotations
 from collections.abc import Iterator
 from pathlib import Path
 
+from runlock.conformance.family.family import DEFAULT, Family, families, family_named
 from runlock.diagrams.charts.playable import script
 from runlock.diagrams.render import palette
 
-from . import charts, clauses, interfaces, kills, matrix, reference, scenarios
+from . import charts, clauses, evidence, interfaces, kills, matrix, overviews, reference, scenarios, search
+from .markdown import folder_of
 from .pictures import drawn_into
 
 HERE = Path(__file__).parent.parent
 DARK = '[data-md-color-scheme="slate"] '
-PAGES = (charts, clauses, reference, interfaces, kills, matrix, scenarios)
-FILES = (charts, interfaces, matrix, scenarios)
+PAGES = (charts, clauses, reference, interfaces, kills, matrix, overviews, scenarios)
+FILES = (charts, evidence, interfaces, matrix, scenarios)
+PARTS = ("profiles", "policies", "errata", "glossary")
 LISTING = ".written"
 """The names of the files that were written last time, so that obsolete ones are removed."""
 
@@ -62,12 +65,40 @@ def _generated() -> Iterator[Made]:
     for source in FILES:
         yield from ((name, text.encode()) for name, text in source.files())
     yield "assets/charts.js", script().encode()
+    yield "assets/areas.js", search.areas().encode()
     yield "assets/colours.css", f"{palette.darkened(DARK)}\n".encode()
 
 
-def sections() -> dict[str, list[dict[str, str]]]:
-    """The pages of the generated sections, in their order: title and file of each."""
+Nav = list[dict[str, "str | Nav"]]
+
+
+def sections() -> dict[str, Nav]:
+    """The generated pages of each section of the navigation, in their order."""
     return {
-        "Clauses": [{area: f"clauses/{area.lower()}.md"} for area in clauses.areas()],
-        "Charts": [{one.name: f"charts/{one.name}.md"} for one in charts.ordered()],
+        "Clauses": _areas(family_named(DEFAULT)),
+        "Charts": _charts(family_named(DEFAULT)),
+        "Families": [{one.name: _family(one)} for one in families()],
     }
+
+
+def _areas(family: Family) -> Nav:
+    folder = folder_of(family.name)
+    return [{area: f"{folder}clauses/{area.lower()}.md"} for area in family.spec.areas]
+
+
+def _charts(family: Family) -> Nav:
+    folder = folder_of(family.name)
+    return [{one.name: f"{folder}charts/{one.name}.md"} for one in charts.ordered(family.name)]
+
+
+def _family(family: Family) -> Nav:
+    folder = folder_of(family.name)
+    overview: Nav = [{"Overview": f"families/{family.name}/index.md"}]
+    if not folder:
+        return overview
+    return [
+        *overview,
+        {"Clauses": [{"Overview": f"{folder}clauses/index.md"}, *_areas(family)]},
+        {"Charts": [{"Overview": f"{folder}charts/index.md"}, *_charts(family)]},
+        *({one.capitalize(): f"{folder}reference/{one}.md"} for one in PARTS),
+    ]

@@ -24,7 +24,7 @@ LAYERS = (
     ("conformance.family", "conformance.transport"),
     ("conformance.judging",),
     ("conformance.driving",),
-    ("conformance.campaign", "conformance.families"),
+    ("conformance.campaign", "conformance.families", "conformance.audit"),
     ("conformance.selftest", "conformance.adapters", "conformance.adapter", "diagrams"),
     ("conformance.report",),
     ("conformance.cli", "conformance.pytest_plugin", "conformance.pytest_suite"),
@@ -55,13 +55,21 @@ RULES = (
         JUDGING,
         "an adapter that sees a judge can agree with it",
     ),
+    Rule(
+        ("conformance.audit.importers",),
+        ("conformance.judging", "conformance.driving", "conformance.campaign", "conformance.families"),
+        "an importer that sees a judge can agree with it",
+    ),
     Rule(PACKAGES, ("tests", "docs"), "what is shipped works without its tests and its docs"),
     Rule(
         tuple(
             f"conformance.{wing}"
             for wing in ("protocol", "trace", "family", "transport", "judging", "driving")
         )
-        + tuple(f"conformance.{wing}" for wing in ("campaign", "selftest", "report", "cli", "pytest_plugin")),
+        + tuple(
+            f"conformance.{wing}"
+            for wing in ("campaign", "audit", "selftest", "report", "cli", "pytest_plugin")
+        ),
         ("conformance.families", "machines.lifecycle", "machines.tool_runner", "machines.message_loop"),
         "shared code knows a family by the object `Family` alone",
     ),
@@ -247,6 +255,10 @@ PLANTED = {
         "from runlock.machines.acme.runtime import Runtime",
     ): "but a judge must not see what it judges",
     ("conformance.adapters.acme", "from ..judging.judge import Judge"): "an adapter that sees a judge",
+    (
+        "conformance.audit.importers.acme",
+        "from runlock.conformance.judging.judge import Judge",
+    ): "an importer that sees a judge",
     ("conformance.driving.session", "from ..families.lifecycle import state"): "by the object `Family` alone",
     (
         "conformance.families.acme.state.fold",

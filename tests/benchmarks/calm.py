@@ -89,7 +89,7 @@ def played(portion: Portion) -> tuple[Portion, int, list[str]]:
         scenario = bench.scenarios[index % len(bench.scenarios)]
         bench.play(scenario, lambda session, index=index: walk(session, Seeded(portion.seed, index)), total)
     total.settle(bench.undeclared)
-    alarms = [f"{clause}: {found.violation.because}" for clause, found in total.found.items()]
+    alarms = [f"{clause}: {found.violation.reason}" for clause, found in total.found.items()]
     return portion, total.stimuli, alarms + [str(trouble) for trouble in total.troubles]
 
 

@@ -3,9 +3,13 @@
 import os
 import subprocess
 import sys
+import threading
 import time
+from functools import partial
+from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
 
 import pytest
+from browser import Browser
 from places import ROOT
 
 
@@ -36,3 +40,26 @@ def build(folder):
     environment = {**os.environ, "NO_MKDOCS_2_WARNING": "1"}
     ran = subprocess.run(words, cwd=ROOT, env=environment, capture_output=True, text=True, check=False)
     return ran.stderr if ran.returncode or "WARNING" in ran.stderr else ""
+
+
+class Quiet(SimpleHTTPRequestHandler):
+    def log_message(self, *_):
+        """Print nothing."""
+
+
+@pytest.fixture(scope="module")
+def address(site):
+    """Where the built site is served, on this machine alone."""
+    server = ThreadingHTTPServer(("127.0.0.1", 0), partial(Quiet, directory=str(site)))
+    threading.Thread(target=server.serve_forever, daemon=True).start()
+    yield f"http://127.0.0.1:{server.server_address[1]}"
+    server.shutdown()
+    server.server_close()
+
+
+@pytest.fixture(scope="module", params=["light", "dark"])
+def browser(request):
+    """A window of a reader who likes it light, and one who likes it dark."""
+    opened = Browser(is_dark=request.param == "dark")
+    yield opened
+    opened.close()

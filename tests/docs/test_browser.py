@@ -5,13 +5,10 @@ It needs Chromium with its driver, and for the rules of accessibility axe-core, 
 """
 
 import re
-import threading
-from functools import partial
-from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 
 import pytest
-from browser import CHROMIUM, DRIVER, WHY_NOT, Browser
+from browser import CHROMIUM, DRIVER, WHY_NOT
 from places import ROOT
 
 HERE = Path(__file__).parent
@@ -26,35 +23,43 @@ pytestmark = [
     pytest.mark.skipif(not (CHROMIUM and DRIVER), reason=WHY_NOT),
 ]
 
+IDS = [
+    ("GATE-2", "clauses/gate.html#gate-2"),
+    ("gate-2", "clauses/gate.html#gate-2"),
+    ("GATE2", "clauses/gate.html#gate-2"),
+    ("gate 2", "clauses/gate.html#gate-2"),
+    ("CALL-1", "clauses/call.html#call-1"),
+    ("call-17", "clauses/call.html#call-17"),
+    ("CANCEL5", "clauses/cancel.html#cancel-5"),
+    ("decide 1", "clauses/decide.html#decide-1"),
+    ("Decide-15", "clauses/decide.html#decide-15"),
+    ("derive_6", "clauses/derive.html#derive-6"),
+    ("FLOW-3", "clauses/flow.html#flow-3"),
+    ("once 1", "clauses/once.html#once-1"),
+    ("pair4", "clauses/pair.html#pair-4"),
+    ("PHASE-1", "clauses/phase.html#phase-1"),
+    ("recover 5", "clauses/recover.html#recover-5"),
+    ("ROUND-3", "clauses/round.html#round-3"),
+    ("run 3", "clauses/run.html#run-3"),
+    ("STORE-12", "clauses/store.html#store-12"),
+    ("auth 5", "families/message-loop/clauses/auth.html#auth-5"),
+    ("RUNNER-33", "families/tool-runner/clauses/runner.html#runner-33"),
+]
+WORDS = [
+    ("--exhaustive", "every-schedule.html"),
+    ("crash", "clauses/recover.html"),
+    ("human in the loop", "clauses/decide.html"),
+    ("approve", "clauses/decide.html"),
+    ("idempotent", "clauses/once.html"),
+    ("install", "index.html"),
+]
+
 RULES = """
 const done = arguments[arguments.length - 1];
 const shown = (rule) => rule.nodes.slice(0, 3).map((node) => node.html.slice(0, 120)).join(" | ");
 const told = (rule) => `${rule.id}: ${shown(rule)}`;
 axe.run(document, { resultTypes: ["violations"] }).then((found) => done(found.violations.map(told)));
 """
-
-
-class Quiet(SimpleHTTPRequestHandler):
-    def log_message(self, *_):
-        """Nobody reads along."""
-
-
-@pytest.fixture(scope="module")
-def address(site):
-    """Where the built site is served, on this machine alone."""
-    server = ThreadingHTTPServer(("127.0.0.1", 0), partial(Quiet, directory=str(site)))
-    threading.Thread(target=server.serve_forever, daemon=True).start()
-    yield f"http://127.0.0.1:{server.server_address[1]}"
-    server.shutdown()
-    server.server_close()
-
-
-@pytest.fixture(scope="module", params=["light", "dark"])
-def browser(request):
-    """A window of a reader who likes it light, and one who likes it dark."""
-    opened = Browser(is_dark=request.param == "dark")
-    yield opened
-    opened.close()
 
 
 @pytest.fixture(scope="module")
@@ -87,20 +92,33 @@ def test_every_page_keeps_the_rules_of_accessibility(browser, address, pages):
         assert (page, browser.run_later(RULES)) == (page, [])
 
 
-@pytest.mark.parametrize(
-    ("words", "found"),
-    [("GATE-2", "gate-2"), ("call-4", "call-4"), ("announces", "run-21"), ("orphaned", "pair-")],
-)
-def test_search_finds_a_clause(browser, address, words, found):
-    """By its id, or by a word of its sentence; typed, not clicked."""
-    browser.size(1280, 900)
+def sought(browser, address, words):
+    """Where the first result leads, and where Enter does."""
     browser.open(f"{address}/index.html")
     browser.press("/")
     browser.until("return document.activeElement.matches('.md-search__input')")
     browser.press(words)
-    seen = "[...document.querySelectorAll('.md-search-result__link')].map((one) => one.href)"
+    seen = "[...document.querySelectorAll('.md-search-result__link')].find((one) => one.offsetParent)"
+    first = browser.until(f"return {seen}?.href")
+    browser.press("Enter")
+    gone = browser.until("return location.search && location.href")
+    return [re.sub(r"\?[^#]*", "", one).removeprefix(f"{address}/") for one in (first, gone)]
 
-    assert browser.until(f"return {seen}.find((one) => one.includes('clauses/') && one.includes('#{found}'))")
+
+def test_search_leads_to_a_clause(browser, address):
+    """By its id, typed in different ways."""
+    browser.size(1280, 900)
+    found = {words: sought(browser, address, words) for words, _ in IDS}
+
+    assert found == {words: [place, place] for words, place in IDS}
+
+
+def test_search_leads_to_the_page_of_a_word(browser, address):
+    """Words that readers look for lead to the page about them."""
+    browser.size(1280, 900)
+    found = {words: sought(browser, address, words) for words, _ in WORDS}
+
+    assert found == {words: [place, place] for words, place in WORDS}
 
 
 TEXTS = "[...document.querySelectorAll('.play tbody tr')].map((row) => row.textContent)"

@@ -2,6 +2,8 @@
 
 import re
 import sys
+import textwrap
+from importlib import import_module
 
 import pytest
 from command_line import run
@@ -46,6 +48,22 @@ def test_the_slip_is_found_and_shown_as_printed(capsys, folder):
 
     printed = ran.out.partition("\nGATE-2")[2].rpartition("\n\n")[0]
     assert _words(VIOLATION) == _words(printed)
+
+
+def test_what_was_found_is_what_the_matrix_says(rewrites, monkeypatch):
+    """The numbers and sentences about real runtimes come from `docs/matrix.json`."""
+    monkeypatch.syspath_prepend(str(ROOT))
+    paragraphs = import_module("docs.generator.evidence").as_text().splitlines()
+    fresh = "\n".join(
+        textwrap.fill(line, 119, subsequent_indent="  " * line.startswith("-"), break_on_hyphens=False)
+        for line in paragraphs
+    )
+    rest = README.partition("<!-- evidence -->\n")[2]
+    shown = rest.partition("\n<!-- /evidence -->")[0]
+    if rewrites:
+        (ROOT / "README.md").write_text(README.replace(shown, fresh), "utf-8")
+    else:
+        assert shown == fresh, "`pytest tests/docs/test_readme.py --rewrite` writes it anew"
 
 
 def test_every_command_has_its_line():

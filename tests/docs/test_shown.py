@@ -1,12 +1,16 @@
 """Every command that the docs show is run again, and prints what they show; the others can be typed.
 
 In a block of the language `console`, a line after `$` is a command and the lines below it are what it
-prints; a line of `…` stands for any lines.  `--rewrite` writes what is printed now.
+prints; a line of `…` stands for any lines.  `--rewrite` writes what is printed now.  A block of the language
+`diff` changes a file on the way, and the command `cd` changes the folder.
 """
 
 import json
+import os
 import re
 import shlex
+import sys
+from pathlib import Path
 
 import pytest
 import typer
@@ -17,6 +21,8 @@ from runlock.conformance.report.matrix import as_markdown
 
 DOCS = ROOT / "docs"
 BLOCK = re.compile(r"^```console\n(.*?)^```$", re.MULTILINE | re.DOTALL)
+STEP = re.compile(r"^```(console|diff)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
+LONG = ("tutorial",)
 TYPED = re.compile(r"^runlock (.*?)(?:\s+# .*)?$|`runlock ([^`]+)`", re.MULTILINE)
 WRITTEN = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *sorted(DOCS.rglob("*.md"))]
 PAGES = sorted(path for path in DOCS.rglob("*.md") if BLOCK.search(path.read_text("utf-8")))
@@ -34,11 +40,24 @@ def commands(block):
 def printed(capfd, command):
     """What a command prints for a person, errors last; the exit code is part of it if it is not 0."""
     program, *words = shlex.split(command)
+    if program == "cd":
+        os.chdir(*words)
+        return ""
     assert program == "runlock", "the docs show commands of the kit"
     main(words)
     said = capfd.readouterr()
     errors = "".join(line for line in said.err.splitlines(keepends=True) if line.startswith("runlock: "))
     return "\n".join(line.rstrip() for line in (said.out + errors).strip("\n").splitlines())
+
+
+def change(block):
+    """Replace the lines of a file that a diff removes, which stand there once, by those that it adds."""
+    name, *lines = block.splitlines()
+    path = Path(name.removeprefix("--- "))
+    old, new = ("".join(f"{line[1:]}\n" for line in lines if line[0] == sign) for sign in "-+")
+    assert path.read_text().count(old) == 1
+    path.write_text(path.read_text().replace(old, new))
+    sys.modules.pop(path.stem, None)
 
 
 def fits(shown, now):
@@ -75,15 +94,26 @@ def _first(lines, at, like):
 def folder(tmp_path, monkeypatch):
     """The folder of somebody who reads along."""
     monkeypatch.chdir(tmp_path)
-    return tmp_path
+    monkeypatch.setattr(sys, "path", list(sys.path))
+    yield tmp_path
+    sys.modules.pop("adapter", None)
 
 
-@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.stem)
+def every_page():
+    """The pages that show commands; some take long."""
+    for page in PAGES:
+        yield pytest.param(page, id=page.stem, marks=[pytest.mark.long] if page.stem in LONG else [])
+
+
+@pytest.mark.parametrize("page", list(every_page()))
 def test_the_docs_show_what_is_printed(page, folder, capfd, rewrites):
     """One after the other, in one folder, the commands of a page print what the page says."""
     text = page.read_text("utf-8")
     stale = []
-    for block in BLOCK.findall(text):
+    for kind, block in STEP.findall(text):
+        if kind == "diff":
+            change(block)
+            continue
         fresh = []
         for command, shown in commands(block):
             now = printed(capfd, command)

@@ -10,6 +10,7 @@ from urllib.parse import unquote, urldefrag
 import pytest
 
 from runlock.conformance.cli.main import app
+from runlock.conformance.family.family import DEFAULT, families
 from runlock.diagrams.charts.picture import pictures
 from runlock.spec.model import load_spec
 
@@ -89,10 +90,12 @@ def test_every_page_was_looked_at_by_a_person(site):
 
 def test_every_clause_has_a_place(site):
     """Each clause can be linked to, with its sentence."""
-    for clause in load_spec("lifecycle").clauses.values():
-        path = site / "clauses" / f"{clause.area.lower()}.html"
+    for family in families():
+        folder = site if family.name == DEFAULT else site / "families" / family.name
+        for clause in family.spec.clauses.values():
+            path = folder / "clauses" / f"{clause.area.lower()}.html"
 
-        assert clause.id.lower() in page(path).ids
+            assert clause.id.lower() in page(path).ids
 
 
 def test_every_chart_and_every_policy_has_a_place(site):
@@ -137,6 +140,14 @@ def test_search_finds(site, words):
     assert any(words.lower() in f"{one['title']} {one['text']}".lower() for one in index["docs"])
 
 
+def test_schemas_do_not_crowd_the_index(site):
+    """One entry leads to the page of schemas; its definitions are left out."""
+    index = json.loads((site / "search" / "search_index.json").read_text("utf-8"))
+    places = [one["location"] for one in index["docs"]]
+
+    assert [one for one in places if one.startswith("reference/schemas.html")] == ["reference/schemas.html"]
+
+
 def test_the_index_leaves_pictures_out(site):
     """What is written in a picture is not found a hundred times."""
     index = json.loads((site / "search" / "search_index.json").read_text("utf-8"))
@@ -147,5 +158,6 @@ def test_the_index_leaves_pictures_out(site):
 
 
 def test_no_source_of_the_site_is_published(site):
-    """The builder's own files stay at home."""
-    assert [path for path in site.rglob("*.py*") if isinstance(path, Path)] == []
+    """The builder's own files are left out; programs without the kit are published as text."""
+    assert [path for path in site.rglob("*") if path.suffix in (".py", ".pyc")] == []
+    assert {path.name for path in (site / "standalone").glob("*.txt")} > {"show_strands.py.txt"}

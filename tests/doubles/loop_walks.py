@@ -2,6 +2,7 @@
 
 from runlock.conformance.driving.bench import Bench
 from runlock.conformance.driving.strategies.random_walk import finish, with_turns
+from runlock.conformance.driving.strategies.scripted import corpus, play
 from runlock.conformance.driving.tally import Tally
 from runlock.conformance.families.message_loop.host.hosted import Hosted
 from runlock.conformance.families.message_loop.messages import Scenario
@@ -120,6 +121,18 @@ class Walks:
         listed = self.scenarios if index < MORE_FROM else self.more
         scenario = listed[index % len(listed)]
         self.bench.play(scenario, lambda session: self.walk(session, Seeded(SEED, index)), tally)
+        return tally
+
+    def see(self, schedule):
+        """What one schedule showed: a walk by its number, or a script by its name."""
+        return self.play(schedule) if isinstance(schedule, str) else self.take(schedule)
+
+    def play(self, name):
+        """What one script showed, when it was played twice."""
+        tally, family = Tally(), self.bench.family
+        script = next(one for one in corpus(family) if one.name == name)
+        fitted = family.fitted(script.scenario, self.bench.handshake)
+        self.bench.play_twice(fitted, play(script), tally)
         return tally
 
     def walk(self, session, chooser):

@@ -120,7 +120,7 @@ def objection(mutation: Mutation) -> str:
         found = judged(RECORDED, scene, _facts(json.dumps(scene.records[0]["handshake"]))).violation
     except UsageError as error:
         return str(error)
-    return f"{found.clause}: {found.because}" if found is not None else ""
+    return f"{found.clause}: {found.reason}" if found is not None else ""
 
 
 @cache

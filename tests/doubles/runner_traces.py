@@ -169,7 +169,7 @@ class Told:
     @property
     def reason(self) -> str:
         """Why it is broken."""
-        return self.judge.violation.because if self.judge.violation is not None else ""
+        return self.judge.violation.reason if self.judge.violation is not None else ""
 
     @property
     def exercised(self) -> set[str]:

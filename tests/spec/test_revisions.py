@@ -12,6 +12,7 @@ from runlock.spec.model import Revision, SpecError, load_spec
 FROZEN = {
     "1.0": "10e83c83d5682e69d82d43869ae8479ed935c5624bc89666d668694478bc7087",
     "1.1": "d5e21c5dde20a6887d34b4b1e2eaf3cebbf47b6a95a319c762441731ca76a425",
+    "1.2": "3a8db0eeb18c335b2a6b39a39b67356801724293768713e0f662a9f26c51212a",
 }
 """The digest of the ids of each.  A clause that makes one differ is of a later revision: give it `since`."""
 
@@ -20,9 +21,9 @@ FROZEN = {
 def younger():
     """The spec with one revision and one clause more."""
     spec = load_spec("lifecycle")
-    added = spec.clause("GATE-2").model_copy(update={"id": "GATE-999", "since": "1.2"})
+    added = spec.clause("GATE-2").model_copy(update={"id": "GATE-999", "since": "1.3"})
     more = replace(spec, clauses={**spec.clauses, added.id: added})
-    later = Revision(id="1.2", sentence="One more.")
+    later = Revision(id="1.3", sentence="One more.")
     more.__dict__["revisions"] = {**spec.revisions, later.id: later}
     return more
 
@@ -42,7 +43,7 @@ def test_every_revision_is_frozen():
 def test_a_younger_clause_leaves_an_older_revision_as_it_was(younger):
     """A clause belongs to its revision and to all later ones."""
     assert {revision: digest(younger, revision) for revision in FROZEN} == FROZEN
-    assert set(younger.clauses_of("1.2")) - set(younger.clauses_of("1.1")) == {"GATE-999"}
+    assert set(younger.clauses_of("1.3")) - set(younger.clauses_of("1.2")) == {"GATE-999"}
 
 
 def test_a_clause_that_is_slipped_in_is_seen(younger):
@@ -59,6 +60,6 @@ def test_the_protocol_speaks_of_the_newest_revision():
 
 def test_an_unknown_revision_is_told_the_known_ones():
     """A slip in the number is answered with what there is."""
-    known = r"'1\.00' names no revision; did you mean '1\.0'\? Known: 1\.0, 1\.1\."
+    known = r"'1\.00' names no revision; did you mean '1\.0'\? Known: 1\.0, 1\.1, 1\.2\."
     with pytest.raises(SpecError, match=known):
         load_spec("lifecycle").clauses_of("1.00")

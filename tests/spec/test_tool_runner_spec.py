@@ -27,7 +27,7 @@ def runner(number):
 def test_the_spec_is_loaded_by_the_name_of_its_family(spec):
     """The folder has an underscore, the family a hyphen."""
     assert spec.family == FAMILY
-    assert list(spec.revisions) == ["1.0"]
+    assert list(spec.revisions) == ["1.0", "1.1"]
 
 
 def test_the_clauses_of_the_page_have_its_numbers(spec):

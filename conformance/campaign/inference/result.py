@@ -29,7 +29,7 @@ NOT_SEEN: Final = "no schedule that was played shows it"
 class Against:
     """The evidence against a value: the observation, the clause if there is one, and the schedule."""
 
-    because: str
+    reason: str
     clause: str
     steps: int
     trace: Trace

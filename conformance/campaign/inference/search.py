@@ -105,7 +105,7 @@ def _reads_more(family: Family, before: Order, after: Order, known: _Known) -> b
 
 def _concluded(order: Order, workforce: Workforce, facts: Facts, known: _Known, partial: str) -> Inferred:
     found = [
-        replace(found, violation=Violation(named(one), why.because, found.violation.stimulus))
+        replace(found, violation=Violation(named(one), why.reason, found.violation.stimulus))
         for one, (why, found) in known.against.items()
     ]
     witnesses = dict(zip(known.against, made_short(workforce, found), strict=True))
@@ -121,4 +121,4 @@ def _concluded(order: Order, workforce: Workforce, facts: Facts, known: _Known, 
 
 
 def _against(why: Exclusion, witness: Witness) -> Against:
-    return Against(witness.because, why.clause, witness.steps, witness.trace)
+    return Against(witness.reason, why.clause, witness.steps, witness.trace)

@@ -15,5 +15,5 @@ def write_baseline(path: Path, out: Path | None) -> int:
     result = read_stored(path)
     if out is not None and out.exists():
         raise UsageError(f"{out} already exists, and may contain reasons.", "Name a new file, and compare.")
-    write(as_toml([(one.clause, one.because) for one in result.violations]), out)
+    write(as_toml([(one.clause, one.reason) for one in result.violations]), out)
     return 0

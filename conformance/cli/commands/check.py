@@ -91,6 +91,8 @@ def check(order: Order, jobs: int, budget_seconds: float | None, options: Option
             order = replace(order, only=_of_revision(order.only, options.spec, family_of(target).spec))
         with _folder(options) as out:
             options = replace(options, out=out)
+            if not order.is_exhaustive and target.path is None:
+                order = replace(order, again=folder.failures_of_last_run(out, order.target))
             result = found(order, target.path, jobs, budget_seconds, is_silent=options.as_json, out=out)
             result.spec = options.spec or result.spec
             return _report(result, options, known, stdout)

@@ -111,11 +111,11 @@ def _family(path: Path, trace: Trace) -> str:
 
 
 def _because(path: Path, trace: Trace) -> str:
-    """The violation in the trace; a recording without a handshake cannot be judged."""
-    if next(trace.of("handshake"), None) is None:
-        return ""
+    """What is wrong in the trace, as it was recorded or else as it is judged now."""
+    if (recorded := trace.verdict_in_words) or next(trace.of("handshake"), None) is None:
+        return recorded
     broken = judged(path, trace, facts_of(path, trace)).violation
-    return f"{broken.clause}: {broken.because}" if broken is not None else ""
+    return f"{broken.clause}: {broken.reason}" if broken is not None else ""
 
 
 def _of_json(path: Path) -> Iterator[tuple[str, str, bytes]]:

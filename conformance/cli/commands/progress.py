@@ -79,6 +79,21 @@ def progress(target: str, *, is_silent: bool) -> Iterator[Counting]:
         yield _Line(target)
 
 
+@contextlib.contextmanager
+def reading(files: int, *, is_silent: bool) -> Iterator[Counting]:
+    """Progress callbacks of an audit, which counts files."""
+    if is_silent:
+        yield Counting()
+    elif sys.stderr.isatty():
+        with _bar() as bar:
+            shown = _Bar(f"{files} files", bar)
+            shown.expects(files)
+            yield shown
+    else:
+        print(f"reading {files} files", file=sys.stderr, flush=True)
+        yield Counting()
+
+
 class Telling:
     """Shows the estimated number of schedules of a search, and the progress within a length."""
 

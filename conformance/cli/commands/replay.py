@@ -87,6 +87,8 @@ def replay(path: Path, target: str, *, is_stepped: bool, as_json: bool, timeout_
         page = Page(stdout)
         bench = Bench(resolved.open)
         wording = bench.family.wording
+        if scene.verdict is not None and not as_json:
+            page.wrapped(f"recorded: {scene.verdict_in_words}", "red")
         show = (lambda _step, _number: None) if as_json else _showing(wording, page, is_stepped, stdout)
         try:
             session = bench.session(scenario_of(path, scene, bench.family))
@@ -104,6 +106,8 @@ def replay(path: Path, target: str, *, is_stepped: bool, as_json: bool, timeout_
 
 def _recorded(path: Path, scene: Trace) -> str | None:
     """The clause that the recording breaks; an empty name if it breaks none, None if it cannot be judged."""
+    if scene.verdict is not None and scene.verdict.get("clause"):
+        return str(scene.verdict["clause"])
     if not any(scene.of("handshake")) or not any(scene.of("report")):
         return None
     violation = judged(path, scene, facts_of(path, scene)).violation
@@ -160,7 +164,7 @@ def _conclude(replayed: Replay, page: Page) -> None:
         family = replayed.session.family
         clause = family.spec.clause(violation.clause)
         page.headline(f"{clause.id} broken", f" by {name}: {title(family, clause)}", "red")
-        page.labelled("because", plain(violation.because))
+        page.labelled("because", plain(violation.reason))
         page.labelled("clause", f"{clause.sentence}   {file_of(family, clause)}")
     page.wrapped(_compared(replayed), indent="  ")
 
@@ -186,7 +190,7 @@ def _as_json(replayed: Replay, path: Path, target: str) -> dict[str, Any]:
         "implementation": replayed.session.handshake.implementation.to_wire(),
         "verdict": replayed.verdict,
         "clause": replayed.broken,
-        "because": violation.because if violation is not None else None,
+        "because": violation.reason if violation is not None else None,
         "recorded": replayed.recorded or None,
         "steps": [
             {

@@ -14,6 +14,7 @@ from runlock.conformance.report.badge import badge, drawn
 from runlock.conformance.report.html import web
 from runlock.conformance.report.junit import junit
 from runlock.conformance.report.markdown import markdown
+from runlock.conformance.report.sarif import sarif
 from runlock.conformance.report.stored_result import Stored, read_stored
 
 FORMATS: Final[Mapping[str, Callable[[Stored], str]]] = {
@@ -21,6 +22,7 @@ FORMATS: Final[Mapping[str, Callable[[Stored], str]]] = {
     "markdown": markdown,
     "badge": badge,
     "html": web,
+    "sarif": sarif,
 }
 
 

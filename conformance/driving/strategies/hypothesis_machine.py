@@ -201,7 +201,7 @@ class Raising(Machine):
         if violation is not None and not self.has_complained:
             self.has_complained = True
             first = "".join(f"{one.what}\n" for one in exceptions_of(session.trace))
-            broken = ClauseBroken(f"{first}{violation.clause}: {violation.because}")
+            broken = ClauseBroken(f"{first}{violation.clause}: {violation.reason}")
             broken.add_note(to_text(session.trace))
             raise broken
 

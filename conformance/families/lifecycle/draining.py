@@ -39,9 +39,14 @@ def _easy_outcome(on: str, ref: str) -> dict[str, Any]:
 
 
 def recover(state: ObservedState) -> Mapping[str, Any] | None:
-    """The params of `recover` after a crash at this point; None if there is nothing to recover."""
+    """The params of `recover` after a crash at this point; None if that cannot be told.
+
+    Before the first run there is nothing that could come back, and a runtime says so.
+    """
     run = state.run
-    if run is None or run.is_done or not state.can_come_back(run):
+    if run is None:
+        return {"run": "r0", "store": None}
+    if not state.can_come_back(run):
         return None
     durable = state.durable(run) if state.handshake.control.store == "kit" else None
     return {"run": run.id, "store": durable.state if durable is not None else None}

@@ -159,5 +159,7 @@ FAMILY: Final = Family(
     ),
     verb_needs={"unwatch": "stimulus watch"},
     determinism=DETERMINISM,
+    mixing="RUN-34",
+    leaks="RUN-36",
     shared_types=(Kept,),
 )

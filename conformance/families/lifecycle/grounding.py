@@ -67,8 +67,7 @@ def _offers(state: ObservedState, method: str, params: Mapping[str, Any]) -> boo
 
 
 def _is_out_of_reach(state: ObservedState, run: Run) -> bool:
-    """Whether a decision would reach another run: a fork of one that is over, or one that tries again."""
+    """Whether a decision would make the runtime try again what an error or a cancel ended."""
     support = state.handshake.decisions
     taken = {"Error": support.after_error, "Cancelled": support.after_cancel}
-    kept = run.ended is not None and not taken.get(run.ended.code, True)
-    return run.is_done and (kept or state.policy("state") == "caller")
+    return run.is_done and run.ended is not None and not taken.get(run.ended.code, True)

@@ -65,8 +65,21 @@ def _released(params: Params) -> str:
 def _model(_call: str, outcome: Params, _on: str) -> str:
     if outcome["kind"] == "fault":
         return "model breaks"
-    asked = [f"{call['id']} {call['name']}" for call in outcome.get("tool_calls", ())]
-    return f"model asks {', '.join(asked)}" if asked else f"model ends {quoted(outcome.get('text', ''))}"
+    text, asked = outcome.get("text", ""), ", ".join(map(_asked, outcome.get("tool_calls", ())))
+    usage = outcome.get("usage") or {}
+    tokens = usage.get("input", 0) + usage.get("output", 0)
+    said = f"says {quoted(text)} and asks" if text else "asks"
+    return f"model {f'{said} {asked}' if asked else f'ends {quoted(text)}'}{_tokens(tokens)}"
+
+
+def _tokens(number: int) -> str:
+    return f" ({number} tokens)" if number else ""
+
+
+def _asked(call: Params) -> str:
+    """A call with the arguments that are not just its own id."""
+    args = {key: value for key, value in call.get("args", {}).items() if (key, value) != ("k", call["id"])}
+    return f"{call['id']} {call['name']}{f' {quoted(args)}' if args else ''}"
 
 
 def _permission(call: str, outcome: Params, _on: str) -> str:

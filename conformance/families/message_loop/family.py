@@ -91,6 +91,9 @@ FAMILY: Final = Family(
     wording=Wording(wording.step, wording.shown),
     unmet=needs.unmet,
     needs_of_script=needs.needs_of,
+    fitted=situations.fitted,
     verb_needs={"unwatch": "stimulus watch"},
     determinism=DETERMINISM,
+    mixing="RUN-30",
+    leaks="RUN-31",
 )

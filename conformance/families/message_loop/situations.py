@@ -112,20 +112,33 @@ def _driven(handshake: Handshake) -> Iterator[Scenario]:
 def _scenario(handshake: Handshake, name: str, *, mode: str, people: int = 1, **more: Any) -> Scenario:
     """A scenario that the runtime supports: one of its modes, and no more interactors than it can ask."""
     there = min(people, handshake.interactors) if "prompt" in handshake.gates else 0
-    chosen = mode if mode in handshake.modes else handshake.modes[0]
     tools = [
         ToolSpec(name="t0"),
         ToolSpec(name="t1", origin="remote"),
         ToolSpec(name="t2", offered=False),
     ]
-    return Scenario.model_validate(
+    scenario = Scenario.model_validate(
         {
             "scenario": name,
             "system": SYSTEM,
             "tools": tools,
-            "mode": chosen,
+            "mode": mode,
             "allowlist": ["t0"],
             "interactors": [f"i{number}" for number in range(1, there + 1)],
             **more,
         }
     )
+    return fitted(scenario, handshake)
+
+
+def fitted(scenario: Scenario, handshake: Handshake) -> Scenario:
+    """The scenario in a mode that the runtime has.
+
+    An empty allowlist asks like the mode `ask`, and one with every tool like `yolo`.
+    """
+    if scenario.mode in handshake.modes:
+        return scenario
+    if "allowlist" not in handshake.modes:
+        return scenario.model_copy(update={"mode": handshake.modes[0]})
+    passing = [tool.name for tool in scenario.tools] if scenario.mode == "yolo" else []
+    return scenario.model_copy(update={"mode": "allowlist", "allowlist": passing})

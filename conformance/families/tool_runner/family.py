@@ -87,4 +87,6 @@ FAMILY: Final = Family(
     wording=Wording(wording.step, wording.shown),
     unmet=needs.unmet,
     needs_of_script=needs.needs_of,
+    mixing="RUN-13",
+    leaks="RUN-14",
 )

@@ -18,7 +18,7 @@ from pydantic import TypeAdapter
 from pydantic.json_schema import GenerateJsonSchema, JsonSchemaValue
 from pydantic_core import core_schema
 
-from runlock.conformance.protocol import Closed, Observation, Refusal, Unlisted, Wire
+from runlock.conformance.protocol import Ended, Observation, Refusal, Unlisted, Wire
 from runlock.conformance.protocol.vocabulary import Vocabulary
 
 DIALECT: Final = "https://json-schema.org/draft/2020-12/schema"
@@ -40,7 +40,7 @@ def write_schemas(folder: Path, messages: Vocabulary) -> list[Path]:
         **{f"observation {kind}": model for kind, model in messages.observations.items()},
         "handshake": messages.handshake,
         "scenario": messages.scenario,
-        "end": Closed,
+        "end": Ended,
         "refusal": Refusal,
         "unlisted": Unlisted,
     }

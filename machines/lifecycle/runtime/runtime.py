@@ -436,9 +436,13 @@ class Runtime(Replays):
         """No call outlives its run: the thread that the next run takes over is well-formed."""
         for call in self.state.live():
             unstarted = call.status == "New" and reason.code != "Cancelled"
-            if self.policies["end.live"] == "closed":
+            if self.policies["end.live"] == "closed" or self._is_aborted(call, reason):
                 self.move_call(call, "fail" if unstarted else "cancel")
             self.answer(call, "error" if unstarted else "cancelled", f"the run ended: {reason.code}")
+
+    def _is_aborted(self, call: Call, reason: Reason) -> bool:
+        """Whether a cancel of the run takes the call out of its execution: it is not left as it is."""
+        return reason.code == "Cancelled" and call.status in ("Running", "Resuming")
 
     # -- policies and waiting for the outside
 

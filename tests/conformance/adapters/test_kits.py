@@ -67,7 +67,7 @@ def blamed(open_sut, clause):
         hunt.run(portions(FAMILY, Order("", EXAMPLES)))
     finally:
         hunt.close()
-    return hunt.found.violation.because if hunt.found else f"it is not; {list(hunt.blamed)} is"
+    return hunt.found.violation.reason if hunt.found else f"it is not; {list(hunt.blamed)} is"
 
 
 @pytest.mark.kits

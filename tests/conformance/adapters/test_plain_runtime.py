@@ -43,5 +43,5 @@ def test_a_wrong_runtime_is_found_out(mistake: str, clause: str, says: str) -> N
     witness = next(witness for witness in result.witnesses if witness.clause == clause)
 
     assert result.exit_code() == 1
-    assert says in witness.because
+    assert says in witness.reason
     assert witness.steps <= 6

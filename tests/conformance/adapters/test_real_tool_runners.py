@@ -330,4 +330,4 @@ def test_a_fault_that_is_planted_in_the_sdk_is_blamed(fault, clause, says):
         hunt.close()
 
     assert hunt.found is not None, hunt.blamed
-    assert says in hunt.found.violation.because
+    assert says in hunt.found.violation.reason

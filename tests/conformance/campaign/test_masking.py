@@ -87,7 +87,7 @@ def test_a_report_has_one_block_for_each_cause(capsys):
 
     assert ran.out.count(f"{DEEP} broken by") == 1
     assert "GATE-1 broken by" not in ran.out
-    assert "GATE-1: call c2 needs approval" in ran.out.partition("GATE-2 broken by")[2]
+    assert "GATE-1: call c1 needs approval" in ran.out.partition("GATE-2 broken by")[2]
 
 
 def test_a_skip_that_names_nothing_is_refused(capsys):

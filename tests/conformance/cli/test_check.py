@@ -86,7 +86,7 @@ SCHEMA = {
     "required": [
         "schema", "target", "family", "implementation", "profile", "policies", "spec", "verdict", "exit_code",
         "baseline", "budget", "partial", "schedules", "stimuli", "clauses", "violations", "coverage",
-        "tours", "search", "troubles", "warnings", "exceptions", "leaks",
+        "tours", "search", "troubles", "warnings", "exceptions", "unjudged_policies",
     ],
     "additionalProperties": False,
     "properties": {
@@ -172,7 +172,7 @@ SCHEMA = {
         "troubles": {"type": "array", "items": {"required": ["blame", "what", "trace"]}},
         "warnings": {"type": "array", "items": {"type": "string"}},
         "exceptions": {"type": "array", "items": {"required": ["error", "verb", "times", "trace"]}},
-        "leaks": {"type": "array", "items": {"required": ["what", "times", "trace"]}},
+        "unjudged_policies": {"type": "array", "items": {"type": "string"}},
     },
 }  # fmt: skip
 

@@ -87,6 +87,19 @@ def test_a_runtime_that_does_better_is_told_so(capsys):
     )
 
 
+def test_a_recorded_verdict_is_shown_first(capsys, folder):
+    """Whoever opens the file sees what it was recorded for, also if judging it again does not show that."""
+    verdict = {"clause": "RUN-34", "because": "no value explains it"}
+    records = [*RECORDS, {"end": {"leaks": [], "verdict": verdict}}]
+    (folder / "kept.jsonl").write_text("".join(json.dumps(record) + "\n" for record in records))
+    replayed = run(capsys, "replay", "kept.jsonl", RIGHT)
+    judged = run(capsys, "check", "trace:kept.jsonl")
+
+    assert replayed.out.startswith("recorded: RUN-34: no value explains it\n")
+    assert "the recording breaks RUN-34, which did not break now" in replayed.out
+    assert "warning: the file was recorded for this: RUN-34: no value explains it" in judged.out
+
+
 def test_a_machine_reads_one_json_object(capsys):
     """With --json a replay is one object, each step with the observations that it led to."""
     ran = run(capsys, "replay", "rejected.jsonl", TOY, "--json")

@@ -13,7 +13,7 @@ from runlock.conformance.driving.session import DRAIN_LIMIT
 from runlock.conformance.errors import AdapterError, Restless, SutDied
 from runlock.conformance.families.lifecycle.family import FAMILY
 from runlock.conformance.families.lifecycle.messages import GateOpened
-from runlock.conformance.family.invariant import Invariant
+from runlock.conformance.family.invariant import Invariant, broken
 from runlock.conformance.protocol import (
     DID_NOT_SETTLE,
     INTERNAL_ERROR,
@@ -88,7 +88,9 @@ def test_a_move_without_an_occasion_is_left_out(move: Move) -> None:
 
 def test_playing_stops_at_a_violation() -> None:
     """What comes after the first thing that is wrong is not sent any more."""
-    strict = replace(JUDGES_NOTHING, invariants=(Invariant("RUN-1", lambda *_: iter(["no"]), GateOpened),))
+    strict = replace(
+        JUDGES_NOTHING, invariants=(Invariant("RUN-1", lambda *_: iter([broken("no")]), GateOpened),)
+    )
     session = new_session(Answers(run__start=[STARTED]), family=strict)
     session.play([START, SETTLE, SETTLE])
 

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
+from types import SimpleNamespace
 from typing import Any
 
+import hidden_policies
 import pytest
 
 from runlock.conformance.driving.bench import Bench
@@ -15,8 +17,10 @@ from runlock.conformance.families.lifecycle.family import FAMILY
 from runlock.conformance.families.lifecycle.host.hosted import Hosted
 from runlock.conformance.families.lifecycle.reference import ReferenceAdapter
 from runlock.conformance.family.chooser import Seeded
+from runlock.conformance.family.family import family_named
+from runlock.conformance.family.invariant import Invariant, broken
+from runlock.conformance.judging.policy_hypotheses import OpenPolicies, Undeclared
 from runlock.machines.lifecycle.runtime.runtime import Runtime
-from runlock.machines.lifecycle.runtime.state import Call, Decision
 
 PROFILES = ("tirea", "tirea-stream", "awaken-8", "awaken-9", "awaken-concurrent")
 WALKS = 40
@@ -33,24 +37,6 @@ TELLING = (
     "approve",
 )
 """Classes of action that tell the two executors, and the two ways with a batch, apart."""
-
-
-class TakesEveryOtherBatchWhole(Runtime):
-    """Applies the good decisions of a batch with a bad one at one time, and refuses them at another."""
-
-    def receive(self, decisions: Sequence[Decision]) -> list[tuple[Decision, str]]:
-        batch = ("each", "atomic")[len(self.state.seen_decisions) % 2]
-        self.policies = {**self.policies, "decision.batch": batch}
-        return super().receive(decisions)
-
-
-class RunsRoundsEitherWay(Runtime):
-    """Runs one round after the other and the next all at once, in one run and the next."""
-
-    async def execute_all(self, calls: Sequence[Call]) -> None:
-        executor = ("sequential", "parallel")[self.state.step % 2]
-        self.policies = {**self.policies, "round.executor": executor}
-        await super().execute_all(calls)
 
 
 def undeclared(
@@ -92,7 +78,7 @@ def test_what_a_runtime_does_not_declare_is_no_fault(profile: str, claimed: str,
     bench, tally = played(undeclared(profile, said), part or share)
     has = ReferenceAdapter(profile, {}).policies
 
-    assert {clause: found.violation.because for clause, found in tally.found.items()} == {}
+    assert {clause: found.violation.reason for clause, found in tally.found.items()} == {}
     assert [key for key in bench.undeclared.policies if (key, has.get(key)) in tally.excluded] == []
 
 
@@ -107,14 +93,61 @@ def test_values_that_were_not_seen_are_ruled_out() -> None:
     assert ("round.block", "end_run") in ruled_out
 
 
-@pytest.mark.long
-@pytest.mark.parametrize(
-    ("make", "policy"),
-    [(TakesEveryOtherBatchWhole, "decision.batch"), (RunsRoundsEitherWay, "round.executor")],
-)
-def test_a_runtime_that_mixes_two_values_is_wrong(make: Callable[..., Runtime], policy: str) -> None:
-    """Where no value of a policy explains what was seen, the reason says what speaks against each."""
-    _, tally = played(undeclared("awaken-8", "core", make))
-    reasons = [found.violation.because for found in tally.found.values()]
+def scripted(bench: Bench, names: set[str]) -> Tally:
+    """What these scripts show of a runtime."""
+    tally = Tally()
+    for script in corpus(bench.family):
+        if script.name in names:
+            bench.play(script.scenario, play(script), tally)
+    return tally
 
-    assert any(f"no value of the policy {policy} explains what was seen: not " in why for why in reasons)
+
+@pytest.mark.parametrize(
+    ("make", "policy", "scripts"),
+    [
+        (hidden_policies.mixing_executors, "round.executor", {"respond", "two-calls-one-fails"}),
+        (hidden_policies.mixing_late_answers, "late.answer", {"cancel-of-a-tool", "first-of-two-answers"}),
+    ],
+    ids=["tool-runner", "message-loop"],
+)
+def test_values_that_several_schedules_refute_are_mixed_too(
+    make: Callable[[], Any], policy: str, scripts: set[str]
+) -> None:
+    """No schedule alone refutes every value, and the clause of the family is broken all the same."""
+    family = family_named(make().handshake.family)
+    bench = Bench(lambda: family.host(make))
+    tally = scripted(bench, scripts)
+    alone = dict(tally.found)
+    tally.settle(bench.undeclared)
+    found = tally.found[family.mixing]
+    witness = bench.witness(found)
+    bench.close()
+
+    assert family.mixing not in alone
+    assert f"no value of the policy {policy} explains" in witness.reason
+    assert 0 < witness.steps <= len(found.moves)
+
+
+def test_a_runtime_without_a_profile_is_judged_by_what_it_declares() -> None:
+    """A declared policy binds by its clauses; a false `decision.window=immediate` explains nothing."""
+    said = {"profile": "core", "policies": {"decision.window": "immediate"}}
+    bench = Bench(lambda: Hosted(lambda: ReferenceAdapter("awaken-8", {}, declare=said)))
+    tally = scripted(bench, {"stop-behind-the-barrier"})
+    bench.close()
+
+    assert bench.standings["DECIDE-16"].is_judged
+    assert "decision.window=immediate as declared" in tally.found[FAMILY.mixing].violation.reason
+
+
+def test_a_check_that_objects_under_every_value_blames_its_own_clause() -> None:
+    """An open policy that a check has read does not change what the check is about."""
+
+    def objects(state: Any) -> Any:
+        yield broken(f"it is {state.policies.get('waiting')}")
+
+    policies = OpenPolicies(Undeclared({"waiting": ("parked", "reentered")}, {}, "RUN-34"))
+    state = SimpleNamespace(policies={}, under=lambda view: SimpleNamespace(policies=view))
+    (result,) = policies.judge(Invariant("ONCE-1", objects), {"waiting"}, state)  # type: ignore[arg-type]
+
+    assert (result.clause, result.reason) == ("ONCE-1", "it is parked")
+    assert policies.excluded == {}

@@ -202,7 +202,7 @@ def test_any_answer_is_judged_or_blamed(profile, begin):
             assert (error.blame, str(error).isprintable()) == ("adapter", True)
         else:
             assert all(shown(seen).isprintable() for seen in session.trace.of("observation"))
-            assert session.violation is None or session.violation.because
+            assert session.violation is None or session.violation.reason
 
     fuzzed()
 

@@ -36,7 +36,7 @@ def with_clause(clause_id, verdict):
 
 def because(sentence):
     """The result with its violation for another reason."""
-    return replace(RESULT, witnesses=[replace(RESULT.witnesses[0], because=sentence)])
+    return replace(RESULT, witnesses=[replace(RESULT.witnesses[0], reason=sentence)])
 
 
 @pytest.mark.parametrize(

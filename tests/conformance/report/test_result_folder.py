@@ -40,7 +40,7 @@ def test_a_green_run_leaves_no_older_counterexample(folder: Path, capsys: pytest
     red = run(capsys, "check", "py:cli_fakes:ExecutesRejected", "--examples", 20, "-o", "out")
     assert red.code == 1
     assert "GATE-2" in {path.stem for path in out.glob("*.jsonl")}
-    for name in ("trouble-1.jsonl", "leak-2.jsonl", "exception-1.jsonl", "mine.jsonl", "GATE-2.txt"):
+    for name in ("trouble-1.jsonl", "exception-1.jsonl", "mine.jsonl", "GATE-2.txt"):
         (out / name).write_text("")
 
     green = run(capsys, "check", "py:cli_fakes:Tiny", "--examples", 20, "-o", "out")

@@ -80,3 +80,22 @@ def test_a_line_that_is_no_record_is_named(tmp_path: Path, line: str, says: str)
 
     assert "t.jsonl:2" in str(caught.value)
     assert says in str(caught.value)
+
+
+def test_a_trace_carries_its_verdict():
+    """The closing record says what is wrong, in place of none or together with what was left."""
+    trace = Trace([{"end": {"leaks": [{"task": "loop"}]}}])
+    broken, cut_off = trace.with_verdict("RUN-36", "a task is alive"), Trace().with_verdict(None, "it hung")
+
+    assert trace.verdict_in_words == ""
+    assert broken.verdict_in_words == "RUN-36: a task is alive"
+    assert broken.records == [
+        {
+            "end": {
+                "leaks": [{"task": "loop"}],
+                "verdict": {"clause": "RUN-36", "because": "a task is alive"},
+            }
+        }
+    ]
+    assert cut_off.verdict_in_words == "it hung"
+    assert broken.digest() == trace.digest()

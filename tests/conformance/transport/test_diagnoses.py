@@ -262,7 +262,7 @@ def test_a_claim_to_be_deterministic_is_checked(tmp_path):
     bench.close()
 
     assert tally.troubles == []
-    assert "when everything was sent again" in tally.found["RUN-29"].violation.because
+    assert "when everything was sent again" in tally.found["RUN-29"].violation.reason
 
 
 @pytest.mark.long

@@ -89,7 +89,7 @@ def swept(open_sut, profile):
                 assert session.violation or session.state.run.is_done
     finally:
         bench.close()
-    return kills, {clause: found.violation.because for clause, found in tally.found.items()}, tally.exercised
+    return kills, {clause: found.violation.reason for clause, found in tally.found.items()}, tally.exercised
 
 
 def served(profile):

@@ -40,10 +40,16 @@ class Rank(IntEnum):
     """A stop condition explains why a run ends or goes on."""
     RECOVERY = auto()
     """A recovered run lost what its checkpoint holds; what is missing later is the consequence."""
+    RECOVERED_HISTORY = auto()
+    """The model is shown another thread than the one recovered (RECOVER-5 before RECOVER-3)."""
     CHECKPOINT_OCCASION = auto()
     """A checkpoint is missing or misplaced; its content is judged next (STORE-1 before STORE-17)."""
+    STORED_CALLS = auto()
+    """A checkpoint is wrong about a call (STORE-8 before STORE-10)."""
     CHECKPOINT_CONTENT = auto()
     """The content of a checkpoint is wrong at the time at which it is taken."""
+    STORED_THREAD = auto()
+    """The messages of a checkpoint are not those of the thread (STORE-13 before STORE-17)."""
     USER_INPUT = auto()
     """New input was not taken as declared, which changes what becomes of the wait (INPUT-2 before GATE-1)."""
     INSPECTED_STATUS = auto()
@@ -76,6 +82,10 @@ class Rank(IntEnum):
     """The status of the run is no projection of its calls (DERIVE-1 before RUN-22 and RUN-30)."""
     HISTORY = auto()
     """The model is shown a history with a gap or a wrong result."""
+    SHOWN_STATUS = auto()
+    """A result is shown with a status that is not its call's (PAIR-6 before PAIR-4)."""
+    WHOLE_HISTORY = auto()
+    """The history has changed, and no result of it is wrong (PAIR-4 before PAIR-8)."""
     CALL_STATUS = auto()
     """A status does not follow from what was witnessed of its call."""
     SEGMENT_FLOW = auto()

@@ -34,6 +34,20 @@ def a_call_moves_from_where_it_was(state: ObservedState, seen: CallMoved) -> Che
     )
 
 
+def every_call_is_reported_from_its_beginning(state: ObservedState, seen: CallMoved) -> CheckResults:
+    """Where some calls are first reported as New, all are."""
+    subject = _subject(state, seen)
+    if subject is None or subject[0].disturbed_by(CRASH) or subject[1].claims:
+        return
+    first = {call.id: call.claims[0] for run in state.runs.values() for call in run.every_call if call.claims}
+    odd = [(call, status) for call, status in (*first.items(), (seen.call, seen.to)) if status != "New"]
+    if seen.to == "New" and not odd:
+        yield HELD
+    elif odd and (seen.to == "New" or "New" in first.values()):
+        call, status = odd[-1]
+        yield broken(f"the first report of call {call} is {status}, while that of other calls is New")
+
+
 def only_what_the_model_asked_for_lives(state: ObservedState, seen: Observation) -> CheckResults:
     """A call has a status, or runs, only if the model asked for it."""
     run, call_id = state.run_of(seen), vars(seen).get("call")
@@ -201,6 +215,7 @@ INVARIANTS = ranked(
     Invariant("CALL-23", only_what_the_model_asked_for_lives, GateOpened),
     Invariant("CALL-23", a_call_runs_the_tool_that_was_asked_for, GateOpened, at=("permission", "tool")),
     Invariant("CALL-22", a_call_moves_from_where_it_was, CallMoved, requires="calls"),
+    Invariant("CALL-26", every_call_is_reported_from_its_beginning, CallMoved, requires="calls"),
     Invariant("CALL-2", a_gate_suspends_before_execution, CallMoved, at=("Suspended",)),
     an_answer_decides_the_status(("pending",), "Suspended"),
     an_answer_decides_the_status(("ok", "warning"), "Succeeded"),

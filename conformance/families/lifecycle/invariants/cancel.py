@@ -143,6 +143,45 @@ def a_cancelled_call_is_Cancelled(state: ObservedState) -> CheckResults:
             )
 
 
+def an_aborted_call_is_Cancelled(state: ObservedState) -> CheckResults:
+    """A call whose body was given up for a cancel is Cancelled, whatever becomes of live calls elsewhere."""
+    run = state.run
+    ended = run.ended.code if run is not None and run.ended is not None else ""
+    if run is None or ended != "Cancelled" or not _certain(run) or state.gates_of(run):
+        return
+    for call in run.calls.values():
+        aborted = bool(call.entries) and call.entries[-1].gone is not None
+        if aborted and not call.duplicate_id and call.claimed is not None:
+            why = f"the body of call {call.id} was given up for the cancel, yet it is {call.claimed}"
+            yield broken(why) if call.claimed in ("Running", "Resuming") else HELD
+
+
+def waits_end_alike(state: ObservedState) -> CheckResults:
+    """Of the calls that wait when their runs are cancelled, all are Cancelled, or all are left."""
+    run = state.run
+    if run is None or run.ended is None or run.ended.code != "Cancelled" or state.gates_of(run):
+        return
+    ways: dict[str, str] = {}
+    for one in state.runs.values():
+        if one.ended is not None and one.ended.code == "Cancelled" and _certain(one):
+            ways |= {call.claimed or "": call.id for call in one.calls.values() if _waited_at_the_end(call)}
+    if {"Suspended", "Cancelled"} <= ways.keys():
+        closed, left = ways["Cancelled"], ways["Suspended"]
+        yield broken(
+            f"a cancel of the run left call {left} Suspended, yet call {closed} became Cancelled by one"
+        )
+    elif ways:
+        yield HELD
+
+
+def _waited_at_the_end(call: Call) -> bool:
+    """Whether nothing but the end of its run can have ended the wait of the call, if anything has."""
+    closed = (call.before_claim, call.claimed) == ("Suspended", "Cancelled")
+    return (closed or call.claimed == "Suspended") and not (
+        call.decisions or call.duplicate_id or call.input_at
+    )
+
+
 def _certain(run: Run) -> bool:
     return run.cancel_at is not None and run.cancel_alone and not run.disturbed_by(FAULT, CRASH)
 
@@ -206,6 +245,8 @@ INVARIANTS = (
         Invariant("CANCEL-1", nothing_new_has_begun_after_a_cancel, requires="a cancel"),
         Invariant("CANCEL-5", a_cancel_aborts_what_runs, requires="a cancel"),
         Invariant("CANCEL-6", a_cancelled_call_is_Cancelled, requires="a cancel"),
+        Invariant("CALL-6", an_aborted_call_is_Cancelled, requires="a cancel"),
+        Invariant("CANCEL-8", waits_end_alike, requires="a cancel"),
         Invariant("CANCEL-3", a_cancelled_wait_is_over, requires="a cancel"),
         Invariant("CANCEL-2", a_cancelled_run_is_Done, requires="a cancel"),
         Invariant("CANCEL-4", a_cancel_of_a_done_run_was_idle, requires="a cancel"),

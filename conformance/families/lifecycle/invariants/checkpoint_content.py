@@ -3,14 +3,12 @@
 from __future__ import annotations
 
 import json
-from collections import Counter
 from collections.abc import Callable, Mapping
 from itertools import pairwise
 from typing import Any
 
 from runlock.conformance.families.lifecycle.invariants.blame import Rank, ranked
 from runlock.conformance.families.lifecycle.messages import (
-    FINAL_CALL_STATUSES,
     Checkpointed,
     GateOpened,
     SegmentEnded,
@@ -21,10 +19,10 @@ from runlock.conformance.families.lifecycle.state.records import Call, Decided, 
 from runlock.conformance.family.invariant import HELD, CheckResults, Invariant, broken
 
 TakenDown = Checkpointed | GateOpened
-Said = tuple[Any, Any, Any]
+Stored = tuple[str, Callable[..., CheckResults], Feature | None]  # clause, check, what it requires
 
 
-def _state(state: ObservedState, seen: TakenDown) -> Mapping[str, Any] | None:
+def state_of(state: ObservedState, seen: TakenDown) -> Mapping[str, Any] | None:
     """The state that is being stored, where it is taken down: a store that is held has it earlier."""
     held = "store.put" in state.scenario.hold
     if isinstance(seen, GateOpened) != held or (isinstance(seen, GateOpened) and seen.on != "store.put"):
@@ -32,16 +30,16 @@ def _state(state: ObservedState, seen: TakenDown) -> Mapping[str, Any] | None:
     return seen.state
 
 
-def _part(state: ObservedState, seen: TakenDown, key: str) -> Mapping[str, Any] | None:
-    part = (_state(state, seen) or {}).get(key)
+def part_of(state: ObservedState, seen: TakenDown, key: str) -> Mapping[str, Any] | None:
+    part = (state_of(state, seen) or {}).get(key)
     return part if isinstance(part, dict) else None
 
 
 def a_checkpoint_holds_the_status_of_its_run(state: ObservedState, seen: TakenDown) -> CheckResults:
     """A checkpoint holds the status of its run, and the reason once it is over or suspended."""
-    if not _state(state, seen):
+    if not state_of(state, seen):
         return
-    stored = _part(state, seen, "run") or {}
+    stored = part_of(state, seen, "run") or {}
     status, reason = stored.get("status"), stored.get("reason")
     if status is None:
         yield broken("the checkpoint does not say which status the run has")
@@ -65,13 +63,27 @@ def the_stored_end_is_the_announced_one(state: ObservedState, seen: SegmentEnded
     stored = (newest.state or {}).get("run")
     reason = stored.get("reason") if isinstance(stored, dict) else None
     if isinstance(stored, dict) and isinstance(reason, dict) and stored.get("status") == seen.leaves:
-        why = f"the checkpoint says {reason.get('code')}, yet the segment ended as {code}"
-        yield HELD if reason.get("code") == code else broken(why)
+        ended = _named(seen.reason.model_dump())
+        why = f"the checkpoint says {_named(reason)}, yet the segment ended as {ended}"
+        stop, right = _stop_of(reason), seen.reason.stop
+        same_stop = None in (stop, right) or (right is not None and stop == right.code)
+        yield HELD if reason.get("code") == code and same_stop else broken(why)
+
+
+def _stop_of(reason: Mapping[str, Any]) -> str | None:
+    """The stop condition that a reason names."""
+    stop = reason.get("stop")
+    return stop.get("code") if isinstance(stop, dict) else None
+
+
+def _named(reason: Mapping[str, Any]) -> str:
+    stop = _stop_of(reason)
+    return f"{reason.get('code')} by {stop}" if stop else str(reason.get("code"))
 
 
 def a_checkpoint_holds_the_number_of_steps(state: ObservedState, seen: TakenDown) -> CheckResults:
     """A checkpoint holds the number of steps that its run has taken, those before a crash among them."""
-    run, stored = state.run_of(seen), _part(state, seen, "run")
+    run, stored = state.run_of(seen), part_of(state, seen, "run")
     if run is None or stored is None or run.disturbed_by(CANCEL, FAULT):
         return
     asked = state.last_model_gate
@@ -89,39 +101,10 @@ def a_checkpoint_holds_the_number_of_steps(state: ObservedState, seen: TakenDown
     )
 
 
-def a_checkpoint_holds_what_a_suspended_call_is(state: ObservedState, seen: TakenDown) -> CheckResults:
-    """A checkpoint holds for each suspended call its tool, its arguments and what a decision will mean."""
-    run, calls = state.run_of(seen), _part(state, seen, "calls")
-    for call_id, stored in (calls or {}).items():
-        call = run.calls.get(call_id) if run is not None else None
-        if call is None or call.duplicate_id or not isinstance(stored, dict) or call.tool is None:
-            continue
-        if stored.get("status") == "Suspended":
-            wrong = _what_differs(call, stored)
-            yield HELD if not wrong else broken(f"call {call.id} is Suspended, yet the checkpoint {wrong}")
-
-
-def _what_differs(call: Call, stored: Mapping[str, Any]) -> str:
-    """What the checkpoint leaves out of a call, or says otherwise."""
-    mode = call.tool.resume_mode if call.tool is not None else None
-    for key, right in (("name", call.name), ("args", dict(call.args)), ("resume_mode", mode)):
-        if key not in stored:
-            return f"does not hold its {key}"
-        given = [decided.payload for decided in call.approvals] if mode == "pass_to_tool" else []
-        if key == "args" and stored[key] in given:
-            continue  # what was decided in an earlier wait has taken their place
-        if json.dumps(stored[key], sort_keys=True) != json.dumps(right, sort_keys=True):
-            return f"says {key} {json.dumps(stored[key])}, not {json.dumps(right)}"
-    counted = stored.get("suspension")
-    if counted is not None and call.claimed == "Suspended" and counted != call.suspensions:
-        return f"says that this is its suspension {counted}, not {call.suspensions}"
-    return ""
-
-
 def a_checkpoint_holds_what_was_decided(state: ObservedState, seen: TakenDown) -> CheckResults:
     """A decision that was taken and has not acted is in the checkpoint."""
-    run, calls = state.run_of(seen), _part(state, seen, "calls")
-    kept = _part(state, seen, "decisions") or {}
+    run, calls = state.run_of(seen), part_of(state, seen, "calls")
+    kept = part_of(state, seen, "decisions") or {}
     if run is None or calls is None or run.is_done or run.disturbed_by(CANCEL, CRASH):
         return
     for call in run.calls.values():
@@ -148,7 +131,7 @@ def a_checkpoint_holds_what_was_decided(state: ObservedState, seen: TakenDown) -
 def a_checkpoint_holds_decisions_as_they_were_sent(state: ObservedState, seen: TakenDown) -> CheckResults:
     """What a checkpoint holds of a decision is what was decided, be the payload false, 0 or null."""
     run = state.run_of(seen)
-    for call_id, kept in (_part(state, seen, "decisions") or {}).items():
+    for call_id, kept in (part_of(state, seen, "decisions") or {}).items():
         call = run.calls.get(call_id) if run is not None else None
         named = kept.get("id") if isinstance(kept, dict) else None
         sent = [one for one in call.decisions if one.id == named] if call is not None else []
@@ -192,7 +175,7 @@ def a_checkpoint_holds_nothing_cleared_for_a_new_wait(state: ObservedState, seen
 
 def _cleared(state: ObservedState, seen: TakenDown, *, waits_again: bool) -> CheckResults:
     """Judge whether a checkpoint holds what was cleared, once its call waited again or was over."""
-    run, kept = state.run_of(seen), _part(state, seen, "decisions")
+    run, kept = state.run_of(seen), part_of(state, seen, "decisions")
     if run is None or kept is None or run.disturbed_by(CRASH):
         return
     stations = [station.entered for station in run.stations]
@@ -210,113 +193,30 @@ def _was_sent_again(run: Run, decision: str | None) -> bool:
     return sum(one.id == decision for call in run.every_call for one in call.decisions) > 1
 
 
-def a_checkpoint_holds_the_thread(state: ObservedState, seen: TakenDown) -> CheckResults:
-    """A checkpoint holds the messages of the thread up to then."""
-    run, durable = state.run_of(seen), _state(state, seen)
-    if run is None or not durable or state.life > 1:
-        return
-    messages = durable.get("messages")
-    stored = [m for m in messages if isinstance(m, dict)] if isinstance(messages, list) else []
-    kept: Counter[Said] = Counter((m.get("role"), m.get("call"), m.get("text")) for m in stored)
-    joined: Counter[Said] = Counter((m.role, m.call, m.text) for m in state.messages)
-    for message in _standing(state):
-        key = (message.role, message.call, message.text)
-        why = _misses(kept[key], joined[key])
-        yield HELD if not why else broken(f"{_words(*key)}{why}")
-    for (role, call, text), times in kept.items():
-        if times > joined[role, call, text] and role in ("user", "assistant", "tool"):
-            said = _words(role, call, text)
-            yield broken(f"the checkpoint holds that {said}, which has not joined the thread")
+def on_storing(rank: Rank, *checks: Stored) -> tuple[Invariant, ...]:
+    """Checks of what is being stored: at its gate where the store is held, else once it is durable."""
+    return ranked(
+        rank,
+        *(
+            Invariant(clause, check, kind, at=at, requires=requires)
+            for clause, check, requires in checks
+            for kind, at in ((Checkpointed, ()), (GateOpened, ("store.put",)))
+        ),
+    )
 
 
-def _words(role: str | None, call: str | None, text: Any) -> str:
-    """What was said by whom; the result of a call need not come from its tool."""
-    speaker = f"the result of call {call}" if role == "tool" else f"the {role}"
-    return f"{speaker} said {str(text)[:40]!r}"
-
-
-def _misses(kept: int, joined: int) -> str:
-    """What is wrong with a message that joined the thread so often, and is kept so often."""
-    if not kept:
-        return ", yet the checkpoint does not hold that message"
-    if kept < joined:
-        return f", which joined the thread {joined} times, yet the checkpoint holds it {kept} times"
-    return ""
-
-
-def _standing(state: ObservedState) -> list[Any]:
-    """The messages that were shown to join the thread, less the placeholders that may be replaced."""
-    return [m for m in state.messages if m.status != "pending" and m.role != "system"]
-
-
-def a_checkpoint_holds_every_live_call(state: ObservedState, seen: TakenDown) -> CheckResults:
-    """A checkpoint holds every call of the run that is not over."""
-    run, calls = state.run_of(seen), _part(state, seen, "calls")
-    if run is None or calls is None:
-        return
-    for call in run.calls.values():
-        known_live = call.claimed is not None and call.claimed not in FINAL_CALL_STATUSES
-        # at the end of a step, sources ask for the calls that wait and leave open what was held back
-        unnamed = state.policy("checkpoint.at") != "triggers" and call.claimed == "New"
-        if known_live and not (call.duplicate_id or unnamed):
-            stored = call.id in calls
-            yield (
-                HELD
-                if stored
-                else broken(f"call {call.id} is {call.claimed}, yet the checkpoint does not hold it")
-            )
-
-
-def a_checkpoint_says_what_happened(state: ObservedState, seen: TakenDown) -> CheckResults:
-    """The status that a checkpoint gives a call follows from what was seen of that call."""
-    run, calls = state.run_of(seen), _part(state, seen, "calls")
-    if run is None or calls is None or run.disturbed_by(CANCEL, CRASH):
-        return
-    for call_id, stored in calls.items():
-        call = run.calls.get(call_id)
-        if call is None or call.duplicate_id or not isinstance(stored, dict):
-            continue
-        status = str(stored.get("status"))
-        why = _contradiction(call, status)
-        yield HELD if not why else broken(f"the checkpoint says that call {call_id} {_is(status)}, yet {why}")
-
-
-def _is(status: str) -> str:
-    return status if status in ("Succeeded", "Failed") else f"is {status}"
-
-
-def _contradiction(call: Call, status: str) -> str:
-    answer = call.last_answer
-    if status in FINAL_CALL_STATUSES and call.executing:
-        return "its body is executing"
-    if status == "Succeeded" and answer is not None and answer["kind"] == "error":
-        return "its tool answered with an error"
-    if status == "Failed" and answer is not None and answer["kind"] in ("ok", "warning"):
-        return f"its tool answered {answer['kind']}"
-    if status == "Suspended" and call.result is not None:
-        return f"its tool answered {call.result['kind']}"
-    return ""
-
-
-CHECKS: tuple[tuple[str, Callable[..., CheckResults], Feature | None], ...] = (
-    ("STORE-9", a_checkpoint_holds_every_live_call, "calls"),
-    ("STORE-8", a_checkpoint_says_what_happened, "calls"),
-    ("STORE-10", a_checkpoint_holds_the_status_of_its_run, None),
-    ("STORE-11", a_checkpoint_holds_the_number_of_steps, None),
-    ("STORE-12", a_checkpoint_holds_what_a_suspended_call_is, "calls"),
-    ("STORE-13", a_checkpoint_holds_what_was_decided, "a decision"),
-    ("STORE-13", a_checkpoint_holds_decisions_as_they_were_sent, "a decision"),
-    ("STORE-17", a_checkpoint_holds_the_thread, None),
-    ("RESUME-10", a_checkpoint_holds_nothing_cleared, None),
-    ("RESUME-12", a_checkpoint_holds_nothing_cleared_for_a_new_wait, None),
-)
-
-INVARIANTS = ranked(
-    Rank.CHECKPOINT_CONTENT,
-    Invariant("STORE-10", the_stored_end_is_the_announced_one, SegmentEnded),
-    *(
-        Invariant(clause, check, kind, at=at, requires=requires)
-        for clause, check, requires in CHECKS
-        for kind, at in ((Checkpointed, ()), (GateOpened, ("store.put",)))
+INVARIANTS = (
+    *ranked(
+        Rank.CHECKPOINT_CONTENT,
+        Invariant("STORE-10", the_stored_end_is_the_announced_one, SegmentEnded),
+    ),
+    *on_storing(
+        Rank.CHECKPOINT_CONTENT,
+        ("STORE-10", a_checkpoint_holds_the_status_of_its_run, None),
+        ("STORE-11", a_checkpoint_holds_the_number_of_steps, None),
+        ("STORE-13", a_checkpoint_holds_what_was_decided, "a decision"),
+        ("STORE-13", a_checkpoint_holds_decisions_as_they_were_sent, "a decision"),
+        ("RESUME-10", a_checkpoint_holds_nothing_cleared, None),
+        ("RESUME-12", a_checkpoint_holds_nothing_cleared_for_a_new_wait, None),
     ),
 )

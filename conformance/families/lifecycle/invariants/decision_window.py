@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from typing import Final
 
 from runlock.conformance.families.lifecycle.invariants.blame import Rank, ranked
+from runlock.conformance.families.lifecycle.invariants.policy import may_await_others
 from runlock.conformance.families.lifecycle.messages import CallMoved, GateOpened, SegmentEnded
 from runlock.conformance.families.lifecycle.state import ObservedState, once
 from runlock.conformance.families.lifecycle.state.disturbances import CANCEL, CRASH, FAULT, INPUT
@@ -307,11 +308,11 @@ def a_call_waits_for_another_decision(state: ObservedState) -> CheckResults:
 def a_decision_is_replayed_there_and_then(state: ObservedState) -> CheckResults:
     """Where decisions act at once, one that comes during inference or a round is replayed there and then."""
     run, at_once = state.run, state.policy("decision.window") == "immediate"
-    if run is None or not at_once or state.policy("resume") != "partial":
-        return
-    if state.policy("replay.commit") != "yes":
+    if run is None or not at_once or state.policy("replay.commit") != "yes":
         return
     for call, decided in came_alone_at_work(state, run):
+        if may_await_others(state, run, call):
+            continue
         why = f"decision {decided.id} came while the run was at work"
         yield (
             HELD

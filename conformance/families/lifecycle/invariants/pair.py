@@ -288,7 +288,7 @@ def no_success_is_made_up(state: ObservedState, seen: GateOpened) -> CheckResult
     ids = Counter(call.id for run in state.runs.values() for call in run.every_call)
     for run in state.runs.values():
         for call in run.every_call:
-            is_known = call.tool is not None and not call.duplicate_id and ids[call.id] == 1 and not run.hooks
+            is_known = not call.duplicate_id and ids[call.id] == 1 and not run.hooks
             if is_known and call.id in shown and not _can_have_been_given(call):
                 yield broken(f"nobody gave call {call.id} a result, yet the model is shown success")
 

@@ -98,12 +98,12 @@ def _results_shown(state: ObservedState, seen: GateOpened) -> Iterator[tuple[Dec
         return
     for call, decided in _used_as_results(run):
         results = [m for m in seen.messages if m.role == "tool" and m.call == call.id]
-        texts = [m.text for m in results if m.status != "pending"]
-        if texts and decided.payload not in ("", None):
+        texts = [m.text for m in results if m.status != "pending" or call.claimed == "Succeeded"]
+        if decided.payload not in ("", None) and (texts or call.claimed == "Succeeded"):
             right = any(spells(text, decided.payload) for text in texts)
             said = f"decision {decided.id} gave call {call.id} the result {spelled(decided.payload)}"
-            why = f"{said}, yet the model was shown {spelled(texts[-1])}"
-            yield decided, HELD if right else broken(why)
+            shown = spelled(texts[-1]) if texts else "nothing"
+            yield decided, HELD if right else broken(f"{said}, yet the model was shown {shown}")
 
 
 def _used_as_results(run: Run) -> Iterator[tuple[Call, Decided]]:

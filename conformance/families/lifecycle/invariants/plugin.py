@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 
 from runlock.conformance.families.lifecycle.invariants.blame import Rank, ranked
 from runlock.conformance.families.lifecycle.messages import (
@@ -16,6 +16,7 @@ from runlock.conformance.families.lifecycle.state import ObservedState
 from runlock.conformance.families.lifecycle.state.disturbances import CANCEL, CRASH
 from runlock.conformance.families.lifecycle.state.records import Gate, Run
 from runlock.conformance.family.invariant import HELD, CheckResults, Invariant, broken
+from runlock.conformance.protocol import Message
 
 ENDS = ("terminate", "skip_inference")
 
@@ -159,6 +160,24 @@ def a_call_that_was_taken_out_does_not_come(
     )
 
 
+def a_call_that_was_taken_out_is_not_shown(state: ObservedState, seen: GateOpened) -> CheckResults:
+    """The model is not shown a call that a plugin took out of its answer, nor a result for it."""
+    run = state.run_of(seen)
+    if run is None or not run.taken_out or seen.messages is None:
+        return
+    since = list(seen.messages)[len(_shown_at_the_turn(state)) :]
+    shown = {call.id for one in since for call in one.tool_calls} | {one.call for one in since}
+    for call in sorted(run.taken_out):
+        why = f"a plugin took call {call} out of the answer, yet the model is shown it"
+        yield broken(why) if call in shown else HELD
+
+
+def _shown_at_the_turn(state: ObservedState) -> Sequence[Message]:
+    """The history with which the model was asked for the answer out of which calls were taken."""
+    gate = state.last_model_gate
+    return (gate.opened.messages or ()) if gate is not None else ()
+
+
 def a_result_is_shown_as_rewritten(state: ObservedState, seen: MessageAppended) -> CheckResults:
     """What a plugin does with a result is done before anyone else sees the result."""
     run, message = state.run_of(seen), seen.message
@@ -196,6 +215,9 @@ INVARIANTS = ranked(
     Invariant("PHASE-81", the_model_is_asked_as_rewritten, GateOpened, at=("model",), requires="a plugin"),
     Invariant("PHASE-82", a_call_that_was_taken_out_does_not_come, CallMoved, requires="a plugin"),
     Invariant("PHASE-82", a_call_that_was_taken_out_does_not_come, GateOpened, requires="a plugin"),
+    Invariant(
+        "PHASE-82", a_call_that_was_taken_out_is_not_shown, GateOpened, at=("model",), requires="a plugin"
+    ),
     Invariant("PHASE-83", a_result_is_shown_as_rewritten, MessageAppended, at=("tool",), requires="a plugin"),
     *ends("FLOW-9", an_end_before_inference_asks_no_model, "model"),
     *ends("PHASE-42", a_skipped_inference_asks_no_model, "model"),

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from typing import Any
+
 from runlock.conformance.families.lifecycle.invariants.blame import Rank, ranked
 from runlock.conformance.families.lifecycle.invariants.round import is_intercepting
 from runlock.conformance.families.lifecycle.invariants.segment_queries import is_cut_short
@@ -67,6 +70,17 @@ def decisions_keep_to_their_window(state: ObservedState, seen: GateOpened) -> Ch
     )
 
 
+def decided_calls_keep_to_their_window(state: ObservedState, seen: CallMoved) -> CheckResults:
+    """Where decisions wait for the round, no decided call is resuming while a call of it executes."""
+    run, call = state.run_of(seen), state.call_of(seen)
+    waits = state.policy("decision.window") in ("after_round", "waiting", "between_segments")
+    if run is None or call is None or call.duplicate_id or call.claimed != "Suspended" or not waits:
+        return
+    busy = [c.id for c in run.calls.values() if c.executing and not c.decisions and c is not call]
+    why = f"call {busy[0] if busy else ''} is still executing, yet call {call.id} is Resuming already"
+    yield broken(why) if busy else HELD
+
+
 def decisions_act_at_once(state: ObservedState) -> CheckResults:
     """Where decisions act at once, a waiting call that was decided has moved by the next quiescent point."""
     run = state.run
@@ -77,15 +91,22 @@ def decisions_act_at_once(state: ObservedState) -> CheckResults:
         or run.is_done
     ):
         return
-    if state.policy("resume") in ("collect", "all_or_nothing"):
-        return
     storing = state.is_committing(run) or state.policy("replay.commit") == "yes"
     if storing or is_intercepting(state, run):
         return
     for call in run.calls.values():
-        for decided in call.decisions:
+        for decided in call.decisions if not may_await_others(state, run, call) else ():
             if decided.answers is call and not (decided.turned_down or decided.unsure or call.duplicate_id):
                 yield _acted(call, decided)
+
+
+def may_await_others(state: ObservedState, run: Run, call: Call) -> bool:
+    """Whether a decision for this call may have to wait until other calls are decided too."""
+    policy = state.policy("resume")
+    if policy is not None:
+        return bool(policy != "partial")
+    others = (one for one in run.calls.values() if one is not call)
+    return any(one.claimed in ("Suspended", None) and not one.is_final for one in others)
 
 
 def _acted(call: Call, decided: Decided) -> CheckResult:
@@ -142,7 +163,7 @@ def batches_are_taken_as_declared(state: ObservedState) -> CheckResults:
         d for call in run.calls.values() for d in call.decisions
         if d.at == state.stimuli and d.answers is not None and len(call.decisions) == 1
     ]  # fmt: skip
-    bad = [raw for raw in raws if raw["call"] not in run.calls and raw["call"] not in _former(run)]
+    bad = [raw for raw in raws if _is_bad(state, run, raw)]
     if not good or not bad or len(good) + len(bad) != len(raws):
         return
     named = {raw["call"] for raw in raws}
@@ -155,8 +176,19 @@ def batches_are_taken_as_declared(state: ObservedState) -> CheckResults:
             continue  # it would have been so without the bad one
         right = decided.turned_down != (policy == "each")
         was = "refused" if decided.turned_down else "taken"
-        said = f"decision {decided.id} is good and came with decision {bad[0]['id']} for an unknown call"
+        what = "a wait that is over" if bad[0]["call"] in run.calls else "an unknown call"
+        said = f"decision {decided.id} is good and came with decision {bad[0]['id']} for {what}"
         yield HELD if right else broken(f"{said}: it was {was}, yet batches are {_batches(policy)}")
+
+
+def _is_bad(state: ObservedState, run: Run, raw: Mapping[str, Any]) -> bool:
+    """Whether a decision that has just come cannot be taken: its call is unknown, or its wait over."""
+    call = run.calls.get(raw["call"])
+    if call is None:
+        return raw["call"] not in _former(run)
+    return any(
+        d.id == raw["id"] and d.at == state.stimuli and d.stale and not d.repeats for d in call.decisions
+    )
 
 
 def _former(run: Run) -> set[str]:
@@ -205,6 +237,7 @@ INVARIANTS = ranked(
     Rank.POLICY,
     Invariant("ROUND-4", a_sequential_round_runs_one_at_a_time, GateOpened, at=("tool",)),
     Invariant("DECIDE-9", decisions_keep_to_their_window, GateOpened, at=("tool",)),
+    Invariant("DECIDE-9", decided_calls_keep_to_their_window, CallMoved, at=("Resuming",)),
     Invariant("DECIDE-13", a_rejection_takes_the_declared_way, CallMoved, at=("Cancelled",)),
     Invariant("ROUND-5", a_parallel_round_runs_all_at_once, requires="calls"),
     Invariant("DECIDE-10", decisions_act_at_once, requires="a decision"),

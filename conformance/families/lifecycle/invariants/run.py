@@ -3,7 +3,13 @@
 from __future__ import annotations
 
 from runlock.conformance.families.lifecycle.invariants.blame import Rank, ranked
-from runlock.conformance.families.lifecycle.messages import GateOpened, RunMoved, SegmentEnded
+from runlock.conformance.families.lifecycle.messages import (
+    CallMoved,
+    GateOpened,
+    Reason,
+    RunMoved,
+    SegmentEnded,
+)
 from runlock.conformance.families.lifecycle.state import ObservedState
 from runlock.conformance.families.lifecycle.state.disturbances import CANCEL, CRASH, FAULT, INPUT
 from runlock.conformance.families.lifecycle.state.records import (
@@ -83,6 +89,15 @@ def a_done_run_opens_no_gate(state: ObservedState, seen: GateOpened) -> CheckRes
     yield HELD if not run.is_done else broken(f"the run is Done, yet {what}")
 
 
+def a_done_run_has_no_tool_at_work(state: ObservedState) -> CheckResults:
+    """A run that is Done and quiescent has no tool gate open, whatever is declared about its cancel."""
+    run = state.run
+    if run is None or not run.is_done or not run.calls:
+        return
+    at_work = [gate.ref for gate in state.gates_of(run) if gate.on == "tool"]
+    yield HELD if not at_work else broken(f"the run is Done, yet the gate {at_work[0]} is still open")
+
+
 def a_segment_finishes_once(state: ObservedState, seen: SegmentEnded) -> CheckResults:
     """Each segment of a run announces its end exactly once, and a run that is over announces nothing."""
     run = state.run_of(seen)
@@ -99,7 +114,8 @@ def a_segment_finishes_once(state: ObservedState, seen: SegmentEnded) -> CheckRe
 def _rests(state: ObservedState, run: Run, seen: SegmentEnded) -> bool:
     """Whether a run that waits has not been Running since, so that no segment of it can suspend."""
     told = bool(run.finished) and state.observes("run.status")
-    return told and not run.segment_open and seen.reason.code == "Suspended"
+    moved = any(isinstance(one, CallMoved) and one.origin == "Suspended" for one in run.segment)
+    return told and not (run.segment_open or moved) and seen.reason.code == "Suspended"
 
 
 def the_end_and_the_status_agree(state: ObservedState) -> CheckResults:
@@ -114,19 +130,23 @@ def the_end_and_the_status_agree(state: ObservedState) -> CheckResults:
             return
         yield broken("the run says that it is Done, yet its end was not announced by run.finished")
     elif run.finished and not run.segment_open and run.claimed is not None:
-        code, right = run.finished[-1].reason.code, run.finished[-1].leaves
-        yield (
-            HELD
-            if run.claimed == right
-            else (
-                broken(
-                    f"the segment ended as {code}, which leaves the run {right}, "
-                    f"yet its status is {run.claimed}"
-                )
-            )
-        )
+        why = _disagreement(run.finished[-1], run.claimed, run.volatile.claimed_reason)
+        yield broken(why) if why else HELD
     elif run.claimed == "Waiting" and not run.finished and not run.disturbed_by(CRASH):
         yield broken("the run says that it waits, yet no run.finished with reason Suspended has told so")
+
+
+def _disagreement(end: SegmentEnded, status: str, reason: Reason | None) -> str:
+    """How the status of a run, and the reason that it came with, contradict the end of its segment."""
+    code = end.reason.code
+    if status != end.leaves:
+        return f"the segment ended as {code}, which leaves the run {end.leaves}, yet its status is {status}"
+    if reason is not None and reason.code != code:
+        return f"the segment ended as {code}, yet the run is reported {status} as {reason.code}"
+    told, right = reason.stop if reason is not None else None, end.reason.stop
+    if told is not None and right is not None and told.code != right.code:
+        return f"the segment was stopped by {right.code}, yet the run is reported stopped by {told.code}"
+    return ""
 
 
 def pending_names_the_calls_that_wait(state: ObservedState, seen: SegmentEnded) -> CheckResults:
@@ -176,6 +196,20 @@ def a_turn_without_calls_ends_the_run_naturally(state: ObservedState, seen: Segm
         yield HELD if right else broken(f"the model asked for nothing more, yet the run ended as {code}")
 
 
+def a_call_that_waits_keeps_its_run(state: ObservedState, seen: SegmentEnded) -> CheckResults:
+    """A run that goes on next to a wait does not end naturally while a call still waits."""
+    run = state.run_of(seen)
+    if run is None or state.policy("round.mixed") != "continue" or run.disturbed_by(CANCEL, CRASH, INPUT):
+        return
+    for call in run.calls.values():
+        waited = call.claimed == "Suspended" or (call.before_claim, call.claimed) == (
+            "Suspended",
+            "Cancelled",
+        )
+        if waited and not (call.duplicate_id or call.decisions):
+            yield broken(f"call {call.id} waits for a decision, yet the run ended as NaturalEnd")
+
+
 def _nothing_else_ends(state: ObservedState, run: Run) -> bool:
     return run.turn_alone and not (run.disturbed_by(CANCEL, FAULT, CRASH, INPUT) or state.scenario.agent.stop)
 
@@ -209,6 +243,8 @@ def live_calls_are_treated_as_declared(state: ObservedState) -> CheckResults:
     run, policy = state.run, state.policy("end.live")
     if run is None or run.ended is None or run.disturbed_by(CRASH) or state.gates_of(run):
         return
+    if run.ended.code == "Cancelled":
+        return  # CANCEL-8 speaks of what waits then, and CALL-6 of what executes
     for call in run.calls.values():
         if call.duplicate_id or call.claimed is None:
             continue
@@ -267,6 +303,7 @@ INVARIANTS = (
         Invariant("RUN-20", a_done_run_opens_no_gate, GateOpened, at=("model", "permission", "tool")),
         Invariant("RUN-21", a_segment_finishes_once, SegmentEnded, is_deferred=True),
         Invariant("RUN-3", a_turn_without_calls_ends_the_run_naturally, SegmentEnded),
+        Invariant("RUN-3", a_call_that_waits_keeps_its_run, SegmentEnded, at=("NaturalEnd",)),
         Invariant("RUN-8", a_broken_world_ends_the_run_in_error, SegmentEnded, requires="a fault"),
         Invariant("RUN-8", a_broken_world_asks_no_more, GateOpened, at=("model",), requires="a fault"),
         Invariant("RUN-23", pending_names_the_calls_that_wait, SegmentEnded, at=("Suspended",)),
@@ -274,6 +311,7 @@ INVARIANTS = (
     *ranked(
         Rank.RUN_STATUS,
         Invariant("RUN-22", the_end_and_the_status_agree),
+        Invariant("RUN-35", a_done_run_has_no_tool_at_work, requires="calls"),
         Invariant("RUN-30", a_run_at_work_is_Running),
         Invariant("RUN-27", live_calls_are_treated_as_declared, requires="calls"),
     ),

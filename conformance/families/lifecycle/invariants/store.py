@@ -2,16 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
 from typing import Any
 
 from runlock.conformance.families.lifecycle.invariants.blame import Rank, ranked
 from runlock.conformance.families.lifecycle.invariants.stream import SEGMENT_END
-from runlock.conformance.families.lifecycle.messages import Checkpointed, GateOpened, Published, SegmentEnded
+from runlock.conformance.families.lifecycle.invariants.thread import brief, messages_of, what_differs
+from runlock.conformance.families.lifecycle.messages import (
+    CallMoved,
+    Checkpointed,
+    GateOpened,
+    Published,
+    SegmentEnded,
+)
 from runlock.conformance.families.lifecycle.state import ObservedState
 from runlock.conformance.families.lifecycle.state.disturbances import CANCEL, INPUT
 from runlock.conformance.families.lifecycle.state.records import Run
 from runlock.conformance.family.invariant import HELD, CheckResults, Invariant, broken
+from runlock.conformance.protocol import Message, Observation
 
 
 def _stores(state: ObservedState) -> bool:
@@ -19,11 +26,11 @@ def _stores(state: ObservedState) -> bool:
 
 
 def messages_only_grow(state: ObservedState, seen: Checkpointed) -> CheckResults:
-    """From checkpoint to checkpoint messages are only added; only a placeholder gives way to its result."""
-    earlier = next((c for c in reversed(state.checkpoints) if c.state and c.run == seen.run), None)
-    if earlier is None or seen.state is None or state.life > 1:
+    """From checkpoint to checkpoint messages are only added, and none changes but a placeholder."""
+    before, after = _stored_before(state, seen), messages_of(seen.state)
+    if before is None or seen.state is None:
         return
-    before, after = _messages(earlier.state), _messages(seen.state)
+    after = after or []
     for index, message in enumerate(before):
         if index >= len(after):
             yield broken(
@@ -31,26 +38,25 @@ def messages_only_grow(state: ObservedState, seen: Checkpointed) -> CheckResults
             )
             return
         if not _succeeds(message, after[index]):
-            was, now = _brief(message), _brief(after[index])
+            was, now = brief(message), brief(after[index])
             yield broken(f"message {index + 1} was stored as {was}, yet it is stored as {now} now")
             return
     yield HELD
 
 
-def _messages(state: Mapping[str, Any] | None) -> Sequence[Mapping[str, Any]]:
-    messages = (state or {}).get("messages") or []
-    return [m for m in messages if isinstance(m, Mapping)]
+def _stored_before(state: ObservedState, seen: Checkpointed) -> list[Message] | None:
+    """The messages of the checkpoint before, of this run: after a crash, of the one recovered from."""
+    of_this_life = state.checkpoints[state.kept_before[0] :]
+    earlier = next((one.state for one in reversed(of_this_life) if one.state and one.run == seen.run), None)
+    if earlier is not None:
+        return messages_of(earlier) or []
+    is_known = state.life > 1 and state.handshake.control.store == "kit"
+    return messages_of(state.recovered_from) if is_known and seen.run == state.recovered_run else None
 
 
-def _succeeds(before: Mapping[str, Any], after: Mapping[str, Any]) -> bool:
-    same = all(before.get(key) == after.get(key) for key in ("role", "call", "text"))
-    replaced = before.get("status") == "pending" and before.get("call") == after.get("call")
-    return same or (replaced and after.get("role") == "tool")
-
-
-def _brief(message: Mapping[str, Any]) -> str:
-    of_call = f" of call {message['call']}" if message.get("call") else ""
-    return f"{message.get('role')}{of_call} {str(message.get('text'))[:30]!r}"
+def _succeeds(before: Message, after: Message) -> bool:
+    replaced = before.status == "pending" and before.call == after.call
+    return not what_differs(before, after) or (replaced and after.role == "tool")
 
 
 def the_end_is_durable_before_it_is_announced(state: ObservedState, seen: SegmentEnded) -> CheckResults:
@@ -69,6 +75,26 @@ def the_end_is_durable_before_it_is_announced(state: ObservedState, seen: Segmen
             if stored == right
             else (broken(f"the segment ended as {seen.reason.code}, yet the newest checkpoint says {stored}"))
         )
+
+
+def a_wait_is_durable_before_it_is_announced(state: ObservedState, seen: SegmentEnded) -> CheckResults:
+    """A wait is announced only after a checkpoint that was taken since it began."""
+    run = state.run_of(seen)
+    if run is None or not _stores(state) or run.faulted == "store.put" or run.crashes:
+        return
+    shown = run.segment
+    stored = max((at for at, one in enumerate(shown) if isinstance(one, Checkpointed)), default=-1)
+    for call_id in seen.pending:
+        began = [at for at, one in enumerate(shown) if _begins_a_wait(one, call_id)]
+        if began:
+            why = f"call {call_id} waits anew, and that is announced, yet nothing was stored since it waits"
+            yield HELD if stored > began[-1] else broken(why)
+
+
+def _begins_a_wait(seen: Observation, call_id: str) -> bool:
+    if not isinstance(seen, CallMoved) or seen.call != call_id:
+        return False
+    return seen.to == "Suspended" and seen.origin not in (None, "Suspended")
 
 
 def the_end_is_durable_before_it_is_told(state: ObservedState, seen: Published) -> CheckResults:
@@ -262,5 +288,6 @@ INVARIANTS = ranked(
     Invariant("STORE-6", the_step_is_committed_before_the_next_inference, GateOpened),
     Invariant("STORE-3", the_last_checkpoint_is_forced, SegmentEnded),
     Invariant("STORE-2", the_end_is_durable_before_it_is_announced, SegmentEnded),
+    Invariant("STORE-2", a_wait_is_durable_before_it_is_announced, SegmentEnded, at=("Suspended",)),
     Invariant("STORE-2", the_end_is_durable_before_it_is_told, Published),
 )

@@ -162,6 +162,30 @@ def a_suspension_is_told(state: ObservedState, seen: SegmentEnded) -> CheckResul
         yield HELD if told else broken("the segment suspends, and whoever watches was not told")
 
 
+def an_end_is_told_with_its_reason(state: ObservedState, seen: SegmentEnded) -> CheckResults:
+    """The event that tells how a segment ended gives the reason with which it ends."""
+    for event in state.shown:
+        if isinstance(event, Published) and event.name == SEGMENT_END.get(event.stream or "native"):
+            yield from _agrees(event, seen.reason.code)
+
+
+def an_end_is_told_as_it_was_reported(state: ObservedState, seen: Published) -> CheckResults:
+    """The event that tells how a segment ended gives the reason that the run's status came with."""
+    run = state.run_of(seen)
+    reason = run.volatile.claimed_reason if run is not None else None
+    if reason is not None and seen.name == SEGMENT_END.get(seen.stream or "native"):
+        yield from _agrees(seen, reason.code)
+
+
+def _agrees(event: Published, code: str) -> CheckResults:
+    reason = event.data.get("reason") if isinstance(event.data, dict) else None
+    told = reason.get("code") if isinstance(reason, dict) else None
+    has_own_words = code == "Suspended" and event.stream not in (None, "native")  # STREAM-13 and STREAM-14
+    if told is not None and not has_own_words:
+        why = f"the segment ends as {code}, yet event {event.name} tells its watcher {told}"
+        yield HELD if told == code else broken(why)
+
+
 def _suspension_on(state: ObservedState, stream: str, field: str, value: str) -> CheckResults:
     for event in state.shown:
         if isinstance(event, Published) and event.stream == stream and event.name == SEGMENT_END[stream]:
@@ -255,6 +279,8 @@ INVARIANTS = (
             "STREAM-13", an_ai_sdk_suspension_is_a_finish_for_tool_calls, SegmentEnded, at=("Suspended",)
         ),
         Invariant("STREAM-14", an_ag_ui_suspension_is_an_interrupt, SegmentEnded, at=("Suspended",)),
+        Invariant("STREAM-18", an_end_is_told_as_it_was_reported, Published),
+        Invariant("STREAM-18", an_end_is_told_with_its_reason, SegmentEnded),
         Invariant("STREAM-16", a_resume_reaches_its_own_watcher, SegmentEnded, requires="a watcher"),
         Invariant("STREAM-12", a_suspension_is_told, SegmentEnded, at=("Suspended",)),
         Invariant("STREAM-6", the_stream_of_a_run_that_is_over_is_closed, requires="a watcher"),

@@ -11,6 +11,7 @@ from collections.abc import Iterator, Mapping
 from functools import cache
 from typing import Any, Final
 
+from runlock.conformance.families.lifecycle.invariants.thread import messages_of
 from runlock.conformance.families.lifecycle.joint.cues import DECISIONS, Cue
 from runlock.conformance.families.lifecycle.joint.environment import (
     ANSWERS,
@@ -226,7 +227,8 @@ class JointOracle(Monitor):
         """The run begins again as it was stored; what was given since may be known to it, or lost."""
         stored = self.state.recovered_from if isinstance(self.state.recovered_from, dict) else {}
         status = (stored.get("run") or {}).get("status")
-        every = (stored.get("calls") or {}).items()
+        in_messages = {name: {"status": "New"} for name in _in_the_message_alone(stored)}
+        every = {**in_messages, **(stored.get("calls") or {})}.items()
         calls = {name: call.get("status") for name, call in every if name in run.calls}
         if status is None or None in calls.values():
             self._give_up("it is not seen what was stored")
@@ -372,6 +374,15 @@ def _subjects_shown(state: ObservedState) -> Iterator[str]:
         yield "call"
     if state.observes("resume") and state.policy("waiting") == "reentered":
         yield "gate"
+
+
+def _in_the_message_alone(stored: Mapping[str, Any]) -> list[str]:
+    """The calls of the newest turn that a checkpoint holds in its message and nowhere else."""
+    messages = messages_of(stored) or []
+    turns = [at for at, message in enumerate(messages) if message.role == "assistant"]
+    since = messages[turns[-1] :] if turns else []
+    answered = {message.call for message in since}
+    return [call.id for message in since for call in message.tool_calls if call.id not in answered]
 
 
 def _given_to(run: Run) -> Iterator[tuple[str, str]]:

@@ -19,6 +19,7 @@ from runlock.machines.lifecycle.joint.facts import (
     is_suspended,
     is_unasked,
     is_undecided,
+    keep,
 )
 from runlock.machines.lifecycle.joint.gates import LOOP
 from runlock.machines.lifecycle.joint.state import (
@@ -134,7 +135,7 @@ class Seen(Joint):
 
     def _closing(self, control: Control) -> Iterator[Move]:
         if control.work == "ending":
-            left = self.policies["end.live"] == "left"
+            left = self.policies["end.live"] == "left" or control.reason == "Cancelled"
             yield Move("is closed by the end", control, one=self._cancelled, cue=Cue.MAY if left else "")
             yield Move("is closed by the end", control, one=self._failed, cue=Cue.MAY)
         if control.work == "ending" and control.reason in BREAKS:
@@ -143,13 +144,17 @@ class Seen(Joint):
                 yield replace(move, none=_is_at_work)  # a round may wait for its calls when one has broken
                 yield replace(move, cue=Cue.MAY)
             return
-        if not (control.work == "ending" and self.drains and control.reason == "Cancelled"):
+        if control.work == "ending" and control.reason == "Cancelled" and not self.drains:
+            for move in super()._closing(control):
+                yield replace(move, each=keep)  # what waits is Cancelled or left, whatever other ends do
+            return
+        if not (control.work == "ending" and control.reason == "Cancelled"):
             yield from super()._closing(control)
             return
         yield Move("breaks as it drains", control._replace(reason="Error"), "trouble", cue=Cue.END_ERROR)
         for move in super()._closing(control):
-            yield replace(move, none=_is_under_way)  # a replay may be Resuming all along
-            yield replace(move, none=None, cue=Cue.UNENTERED)
+            yield replace(move, each=keep, none=_is_under_way)  # a replay may be Resuming all along
+            yield replace(move, each=keep, none=None, cue=Cue.UNENTERED)
 
     def _is_open(self, control: Control, call: Call) -> bool:
         """What was under way when something broke, or drains, may go on until the end takes it away."""

@@ -28,6 +28,7 @@ from runlock.conformance.families.lifecycle.mutants import (
     store,
     stream,
     wait,
+    whole,
 )
 from runlock.conformance.families.lifecycle.mutants import call_phases as passes
 from runlock.conformance.families.lifecycle.mutants import decision_window as window
@@ -62,4 +63,5 @@ MUTANTS: Final[tuple[Mutant, ...]] = (
     *rounds.MUTANTS,
     *concurrent.MUTANTS,
     *mixed.MUTANTS,
+    *whole.MUTANTS,
 )

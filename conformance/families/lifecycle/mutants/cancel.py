@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import asyncio
+from collections.abc import Coroutine, Sequence
 from typing import Any
 
-from runlock.conformance.families.lifecycle.mutants.mutant import Mutant
+from runlock.conformance.families.lifecycle.mutants.mutant import NO_PROFILE, Mutant
 from runlock.machines.lifecycle.runtime.ledger import RunCancelled
 from runlock.machines.lifecycle.runtime.rounds import Resume
 from runlock.machines.lifecycle.runtime.runtime import Runtime, Segment
@@ -138,7 +139,22 @@ class KeepsWhatItShouldDrop(Runtime):
         super().record(calls)
 
 
+class LeavesToolsAtWork(Runtime):
+    """Is Done after a cancel while its tools go on."""
+
+    async def outside(self, waiting: Coroutine[Any, Any, Any], drains: bool = False) -> Any:
+        goes_on = drains and not self._is_called_off
+        return await super().outside(_going_on(waiting) if goes_on else waiting, drains)
+
+
+async def _going_on(waiting: Coroutine[Any, Any, Any]) -> Any:
+    return await asyncio.shield(waiting)
+
+
 MUTANTS: tuple[Mutant, ...] = (
+    Mutant(
+        LeavesToolsAtWork, "RUN-35", "the run is Done, yet the gate tool:c1 is still open", declare=NO_PROFILE
+    ),
     Mutant(AsksOnAfterACancel, "CANCEL-1", "the run was cancelled, yet a model gate opened"),
     Mutant(
         AsksOnOneStepAfterACancel,

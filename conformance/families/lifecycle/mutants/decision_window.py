@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from copy import deepcopy
 from typing import Any
 
 from runlock.conformance.families.lifecycle.mutants.mutant import Mutant
 from runlock.machines.lifecycle.runtime.runtime import Runtime, Segment
-from runlock.machines.lifecycle.runtime.state import Call, Decision
+from runlock.machines.lifecycle.runtime.state import Call, Decision, from_checkpoint
 
 
 class CollectsInSecret(Runtime):
@@ -73,6 +74,18 @@ class HandsOutTooLittle(Runtime):
     def give_back(self, value: dict[str, Any] | None) -> None:
         less = None if value is None else {**value, "messages": value["messages"][1:]}
         super().give_back(less)
+
+
+class GoesBackToTheLastWait(Runtime):
+    """Goes on from its last suspension when a decision comes after the end."""
+
+    last: dict[str, Any] | None = None
+
+    def give_back(self, value: dict[str, Any] | None) -> None:
+        if value is None and self.last is not None and self.state.status == "Done":
+            self.state, self.ending = from_checkpoint(self.last), False
+        self.last = deepcopy(value) or self.last
+        super().give_back(value)
 
 
 class KeepsWhatItShouldIgnore(Runtime):
@@ -142,6 +155,7 @@ MUTANTS: tuple[Mutant, ...] = (
     Mutant(
         TurnsTheValueDown, "DECIDE-22", "the caller gave the run back", policies=CALLER, also=("DECIDE-14",)
     ),
+    Mutant(GoesBackToTheLastWait, "RUN-19", "the run was last reported Done, yet", policies=CALLER),
     Mutant(KeepsWhatItShouldIgnore, "DECIDE-23", "on it", policies={"decision.early": "ignore"}),
     Mutant(ReplaysAfterTheRound, "DECIDE-24", "and acts at once, yet call", "tirea-stream"),
 )

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any, ClassVar, Final
 
-from runlock.conformance.families.lifecycle.mutants.mutant import Mutant
+from runlock.conformance.families.lifecycle.mutants.mutant import NO_PROFILE, Mutant
 from runlock.machines.lifecycle.runtime.runtime import Runtime, Segment
+from runlock.machines.lifecycle.runtime.state import Call, Decision
 
 
 class Mixing(Runtime):
@@ -41,9 +43,31 @@ class CollectsNowAndThen(Mixing):
         return await super()._step()
 
 
-NO_PROFILE: Final = {"profile": "core", "policies": {}}
+class TakesEveryOtherBatchWhole(Mixing):
+    """Applies the good decisions of a batch with a bad one at one time, and refuses them at another."""
+
+    key, values = "decision.batch", ("each", "atomic")
+
+    def receive(self, decisions: Sequence[Decision]) -> list[tuple[Decision, str]]:
+        self.turn()
+        return super().receive(decisions)
+
+
+class RunsRoundsEitherWay(Mixing):
+    """Runs the calls of one round one after the other, and those of the next all at once."""
+
+    key, values = "round.executor", ("sequential", "parallel")
+
+    async def execute_all(self, calls: Sequence[Call]) -> None:
+        self.turn()
+        await super().execute_all(calls)
+
+
+MIXED: Final = "explains what was seen: not "
 
 MUTANTS: Final = (
+    Mutant(TakesEveryOtherBatchWhole, "RUN-34", MIXED, declare=NO_PROFILE),
+    Mutant(RunsRoundsEitherWay, "RUN-34", MIXED, declare=NO_PROFILE),
     Mutant(EntersNowAndWakesThen, "RUN-31", "no joint state explains that", "tirea", declare=NO_PROFILE),
     Mutant(
         CollectsNowAndThen,

@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import ClassVar
+from typing import ClassVar, Final
 
 from runlock.conformance.families.lifecycle.reference import ReferenceAdapter
 from runlock.conformance.family.made import Faulty
+
+NO_PROFILE: Final = {"profile": "core", "policies": {}}
+"""What a mutant declares that claims the universal core alone."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Sequence
 from typing import Any
 
@@ -205,7 +206,16 @@ class DecidesByChance(Runtime):
         return ("suspend", None) if self.is_odd and resume is None and kind == "allow" else (kind, content)
 
 
+class LeavesATask(Runtime):
+    """Starts a task at the end of a run, which waits for ever."""
+
+    async def _end(self, reason: Reason) -> Segment:
+        self.left = asyncio.ensure_future(asyncio.Event().wait())
+        return await super()._end(reason)
+
+
 MUTANTS: tuple[Mutant, ...] = (
+    Mutant(LeavesATask, "RUN-36", "the run was over, yet at scenario.close a task is still alive"),
     Mutant(AsksOnWhenDone, "RUN-20", "the run is Done, yet"),
     Mutant(FinishesTwice, "RUN-21", "yet it finished again"),
     Mutant(NeverSaysDone, "RUN-22", "which leaves the run Done, yet its status is Running"),

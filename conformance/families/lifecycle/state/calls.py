@@ -100,6 +100,7 @@ class Call:
     entries_when_suspended: int = 0
     input_at: int | None = None  # the stimulus with new input that met it while it waited
     claims: list[str] = field(default_factory=list)
+    claims_stored: int = 0  # how many of them came before the newest checkpoint of its run
     volatile: CallVolatile = field(default_factory=CallVolatile)
 
     @property

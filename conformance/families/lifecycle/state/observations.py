@@ -77,7 +77,7 @@ def _run_moved(state: ObservedState, seen: RunMoved) -> None:
     run = state.runs.get(seen.run or "")
     if run is None:
         return
-    run.volatile.claimed = seen.to
+    run.volatile.claimed, run.volatile.claimed_reason = seen.to, seen.reason
     run.claims.append(seen.to)
     if seen.to == "Running":
         run.segment_open = True
@@ -121,8 +121,18 @@ def _segment_ended(state: ObservedState, seen: SegmentEnded) -> None:
 
 def _checkpointed(state: ObservedState, seen: Checkpointed) -> None:
     state.checkpoints.append(seen)
+    state.stores_numbers = state.stores_numbers or numbers_suspensions((seen.state or {}).get("calls"))
+    run = state.run_of(seen)
+    for call in run.calls.values() if run is not None else ():
+        call.claims_stored = len(call.claims)
     state.since_model.append(seen)
     state.since_answer.append(seen)
+
+
+def numbers_suspensions(calls: Any) -> bool:
+    """Whether the calls of a checkpoint say which of their suspensions they are in."""
+    stored = calls.values() if isinstance(calls, Mapping) else ()
+    return any(isinstance(one, Mapping) and one.get("suspension") is not None for one in stored)
 
 
 def _phase_entered(state: ObservedState, seen: PhaseEntered) -> None:

@@ -70,6 +70,7 @@ class ObservedState:
         self.settled_before = True  # whether the SUT was quiescent when the newest stimulus came
         self.alone = True  # whether the newest stimulus was no race
         self.recovered_from: Any = None
+        self.recovered_run: str | None = None
         self.now_ms = 0
         self.refused_whole = False  # whether the newest stimulus was turned down as a whole
         self.since_model: list[Checkpointed] = []  # checkpoints since the last model gate opened
@@ -81,6 +82,8 @@ class ObservedState:
         self.forgotten: set[str] = set()  # ids of decisions that a crash may have taken away
         self.checkpoints: list[Checkpointed] = []
         self.messages: list[Message] = []
+        self.kept_before = (0, 0)  # how many checkpoints and messages the lives before have shown
+        self.stores_numbers = False  # whether a checkpoint has said which suspension of a call it holds
         self.inputs: list[str] = []  # what the user said, and may have been taken
         self.refused_inputs: list[str] = []  # and what a run that waited certainly turned down
         self.last_model_gate: Gate | None = None

@@ -36,6 +36,7 @@ class RunVolatile:
     """What the runtime said of a run, and what it was sent, as far as a crash takes it away."""
 
     claimed: str | None = None
+    claimed_reason: Reason | None = None  # that came with the status
     segment: list[Observation] = field(default_factory=list)  # what it showed since its last run.finished
     faulted: str | None = None  # the gate kind that was released with a fault or a raise
     cancel_at: int | None = None  # the stimulus that held the cancel

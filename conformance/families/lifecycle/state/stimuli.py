@@ -167,6 +167,7 @@ def _time_passed(state: ObservedState, params: Mapping[str, Any]) -> None:
 def _crashed(state: ObservedState, _params: Mapping[str, Any]) -> None:
     state.add_feature("a crash")
     state.life += 1
+    state.kept_before = len(state.checkpoints), len(state.messages)
     state.forgotten |= state.decision_ids.keys()
     for gate in state.open_gates:
         gate.gone = "crash"
@@ -180,6 +181,7 @@ def _recovered(state: ObservedState, params: Mapping[str, Any]) -> None:
     durable = state.durable(run) if run is not None else None
     own = durable.state if durable is not None and state.handshake.control.store == "own" else None
     state.recovered_from = params.get("store") or own  # a store of its own has what it said is durable
+    state.recovered_run = params["run"]
     stored = (state.recovered_from or {}).get("calls", {})
     if run is not None:
         for call in run.calls.values():
@@ -187,10 +189,16 @@ def _recovered(state: ObservedState, params: Mapping[str, Any]) -> None:
             kept = found if isinstance(found, dict) else {}
             call.volatile.suspensions = kept.get("suspension") or 0
             call.volatile.listed_pending = kept.get("status") == "Suspended"
-        run.stirs += 1
-        run.segment_open = True
+        run.segment_open = not _is_over(state.recovered_from)
+        run.stirs += run.segment_open
         run.last_turn = _newest_turn(params.get("store"))
         _steps_taken(run, state.recovered_from, is_whole=bool(params.get("store")))
+
+
+def _is_over(stored: Any) -> bool:
+    """Whether the run is Done in the checkpoint that it is recovered from: then it begins no segment."""
+    kept = stored.get("run") if isinstance(stored, dict) else None
+    return isinstance(kept, dict) and kept.get("status") == "Done"
 
 
 def _steps_taken(run: Run, state: Any, *, is_whole: bool) -> None:

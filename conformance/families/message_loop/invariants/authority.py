@@ -132,8 +132,18 @@ def verdict_of(state: ObservedState, prompt: Prompt) -> str:
     if any(state.may_be_lost(gate) for gate in prompt.answers):
         return "unclear"
     verdict = prompt.verdict(state.policy("prompt.defer"))
-    asked = {gate.opened.interactor for gate in prompt.gates}
-    return "given up" if verdict == "gone" and not asked <= state.gone_in.keys() else verdict
+    void = any(gate.closed_at and not _had_gone(state, gate) for gate in prompt.gates)
+    if verdict == "gone" and void:
+        return "given up"
+    if verdict == "defer" and void and state.policy("prompt.defer") != "answers":
+        return "unclear"  # somebody might still have answered when the question became void
+    return verdict
+
+
+def _had_gone(state: ObservedState, gate: Gate) -> bool:
+    """Whether the interactor of a gate had left when the gate was closed."""
+    left = state.gone_in.get(gate.opened.interactor or "")
+    return left is not None and left <= gate.closed_in
 
 
 def prompt_verdict(state: ObservedState, call: Call) -> str:
@@ -154,9 +164,17 @@ def was_allowed(state: ObservedState, call: Call) -> bool:
     if prompt is None:
         return False
     verdict = verdict_of(state, prompt)
-    firm = prompt.first_firm
-    may_allow = verdict == "unclear" and firm is not None and firm.answered_with == "allow"
-    return verdict == "allow" or may_allow
+    return verdict == "allow" or (verdict == "unclear" and _may_allow(state, prompt))
+
+
+def _may_allow(state: ObservedState, prompt: Prompt) -> bool:
+    """Whether an allow may be the answer that counts: what came before it was a deferral, or may be lost."""
+    for gate in prompt.answers:
+        if gate.answered_with == "allow":
+            return True
+        if gate.answered_with == "deny" and not state.may_be_lost(gate):
+            return False
+    return False
 
 
 def approval_of(state: ObservedState, call: Call) -> str:

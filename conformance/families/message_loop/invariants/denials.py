@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 
 from runlock.conformance.families.message_loop.invariants.authority import (
     approval_of,
@@ -42,10 +42,18 @@ def denials_in(state: ObservedState, request: Request) -> list[Gate]:
 
 def people_may_stop_others(state: ObservedState, request: Request) -> bool:
     """Whether an answer about one call of the round, or none, may keep its other calls from running."""
-    verdicts = {prompt_verdict(state, call) for call in request.calls}
-    denied = bool(verdicts & {"deny", "unclear"}) and state.policy("reject.reach") != "call"
-    halts = state.policy("prompt.unanswered") != "deny"
-    return denied or (halts and any(call.request is request for call in unanswered(state, request.path.turn)))
+    return _may_stop_the_round(state, request.calls)
+
+
+def other_calls_may_stop_it(state: ObservedState, call: Call) -> bool:
+    """Whether an answer about another call of the round, or none, may deny a call as well."""
+    return _may_stop_the_round(state, [one for one in call.request.calls if one is not call])
+
+
+def _may_stop_the_round(state: ObservedState, calls: Sequence[Call]) -> bool:
+    denied = {prompt_verdict(state, call) for call in calls} & {"deny", "unclear"}
+    halts = state.policy("prompt.unanswered") != "deny" and any(is_unanswered(state, call) for call in calls)
+    return halts or (bool(denied) and state.policy("reject.reach") != "call")
 
 
 def a_denial_reaches_the_round(state: ObservedState, seen: GateOpened) -> CheckResults:
@@ -99,15 +107,15 @@ def _is_blocked(reason: Reason) -> bool:
 
 def unanswered(state: ObservedState, turn: Turn) -> list[Call]:
     """The calls of the mode gate that nobody answered for, or may not have."""
-    found = []
-    for call in turn.every_call():
-        if call.path.is_driven or not call.is_usable:
-            continue
-        verdict = prompt_verdict(state, call)
-        nobody = not call.prompts and not passes_unasked(state, call) and not state.active
-        if verdict in ("defer", "gone", "unclear") or nobody:
-            found.append(call)
-    return found
+    return [call for call in turn.every_call() if is_unanswered(state, call)]
+
+
+def is_unanswered(state: ObservedState, call: Call) -> bool:
+    """Whether nobody answered the mode gate about a call, or may not have."""
+    if call.path.is_driven or not call.is_usable:
+        return False
+    nobody = not call.prompts and not passes_unasked(state, call) and not state.active
+    return nobody or prompt_verdict(state, call) in ("defer", "gone", "unclear")
 
 
 def an_unanswered_prompt_goes_on_as_declared(state: ObservedState, seen: GateOpened) -> CheckResults:

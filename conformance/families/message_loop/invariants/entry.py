@@ -62,9 +62,10 @@ def _unasked(state: ObservedState, call: Call) -> Flaw:
     """Why a call without any prompt may not run."""
     need = "is outside the envelope of its stage" if call.path.is_driven else "needs a person's approval"
     if call.path.is_driven and token_uses(call):
-        used = listed(one.id for one in on_tokens(state, call))
+        ran, denied = on_tokens(state, call), on_tokens(state, call, denied_too=True)
+        used = listed(one.id for one in denied)
         return (
-            "AUTH-6",
+            "AUTH-6" if len(ran) >= token_uses(call) else "AUTH-29",
             f"the tokens for {call.name} were used up by {used}, yet {named(call)} ran without one",
         )
     if nobody_is_there(state):
@@ -308,6 +309,7 @@ INVARIANTS = (
     Invariant("AUTH-7", a_call_without_its_grant_does_not_run, GateOpened, at=("tool",)),
     Invariant("AUTH-46", _entry_check("GATE-2", _never), GateOpened, at=("tool",)),
     Invariant("AUTH-6", _entry_check("AUTH-6", _on_a_token), GateOpened, at=("tool",)),
+    Invariant("AUTH-29", _entry_check("AUTH-29", _never), GateOpened, at=("tool",)),
     Invariant("AUTH-47", _entry_check("AUTH-47", _never), GateOpened, at=("tool",)),
     Invariant("AUTH-62", _entry_check("AUTH-62", _never), GateOpened, at=("tool",)),
     Invariant("AUTH-17", _entry_check("AUTH-17", _never), GateOpened, at=("tool",)),

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Final
 
-from runlock.conformance.families.message_loop.invariants.authority import approval_of, rewrites
+from runlock.conformance.families.message_loop.invariants.authority import approval_of, rewrites, token_uses
 from runlock.conformance.families.message_loop.invariants.entry import entering
 from runlock.conformance.families.message_loop.invariants.occasions import (
     before,
@@ -246,10 +246,10 @@ def guards_stand_where_declared(state: ObservedState, seen: GateOpened) -> Check
     if call is None or not call.is_usable or place is None:
         return
     if seen.on == "hook" and (seen.at, seen.point, seen.role) == ("TOOL_CALL", "pre", "guard"):
-        if place == "after_approval":
+        if place == "after_approval" and not token_uses(call):
             approved = bool(approval_of(state, call))
             yield held_or(approved, f"guard {seen.hook} was asked about {named(call)} before it was approved")
-        elif not call.prompts:
+        elif place == "before_approval" and not call.prompts:
             yield HELD
     elif seen.on in ("prompt", "sm"):
         yield from _asked_around_guards(state, call, place, seen)

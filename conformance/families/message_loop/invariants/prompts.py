@@ -26,7 +26,7 @@ from runlock.conformance.families.message_loop.invariants.results import (
 )
 from runlock.conformance.families.message_loop.messages import GateOpened, Published
 from runlock.conformance.families.message_loop.state import ObservedState
-from runlock.conformance.families.message_loop.state.records import Call, Prompt, Turn
+from runlock.conformance.families.message_loop.state.records import Call, Pass, Prompt, Turn
 from runlock.conformance.family.invariant import Invariant, held_or
 
 
@@ -147,6 +147,28 @@ def sibling_prompts_wait_as_declared(state: ObservedState, seen: GateOpened) -> 
     yield held_or(
         waiting is None, f"the prompt about {about} is open, yet people are asked about {named(call)}"
     )
+
+
+def siblings_wait_for_no_prompt_of_another(state: ObservedState) -> CheckResults:
+    """Where each sibling has its own line, none waits for the prompt of another one."""
+    turn = state.run
+    if turn is None or turn.kind != "group" or state.policy("prompt.siblings") != "each":
+        return
+    waiting = [prompt for prompt in _open_prompts(turn) if is_waiting(state, prompt)]
+    for path in turn.passes:
+        other = next((one for one in waiting if one.call is not None and one.call.path is not path), None)
+        if other is None or not _has_unasked_calls(turn, path):
+            continue
+        right = any(gate.path is path for gate in turn.open_gates())
+        yield held_or(
+            right, f"{path.label} waits for prompt {other.id}, which is about a call of its sibling"
+        )
+
+
+def _has_unasked_calls(turn: Turn, path: Pass) -> bool:
+    """Whether calls of the last response of a pass are neither asked about nor settled."""
+    calls = path.sent[-1].calls if path.sent and not turn.executions[path.stage or ""].asserts else []
+    return any(call.is_usable and not call.prompts and not call.entries and not call.hooks for call in calls)
 
 
 def a_prompt_goes_to_active_interactors(state: ObservedState, seen: GateOpened) -> CheckResults:
@@ -315,6 +337,7 @@ INVARIANTS = (
     Invariant("AUTH-16", the_mode_asks_for_what_it_must, GateOpened, at=("prompt",)),
     Invariant("AUTH-10", prompts_come_one_at_a_time, GateOpened, at=("prompt",)),
     Invariant("AUTH-24", sibling_prompts_wait_as_declared, GateOpened, at=("prompt",)),
+    Invariant("AUTH-24", siblings_wait_for_no_prompt_of_another),
     Invariant("AUTH-11", a_prompt_goes_to_active_interactors, GateOpened, at=("prompt",)),
     Invariant("AUTH-22", approvals_stand_where_declared, GateOpened, at=("prompt",)),
     Invariant("AUTH-18", the_state_machine_is_asked_once, GateOpened, at=("sm",)),

@@ -96,7 +96,7 @@ def _begins(state: ObservedState, path: Pass, messages: list[Message]) -> Mismat
     given = input_of(path)
     if given is None or path.attempt > 1:
         return None
-    if not messages or (messages[-1].role, messages[-1].text) != ("user", given):
+    if not messages or not _is_the_input(state, path, messages[-1], given):
         last = f"{messages[-1].role} {quoted(messages[-1].text)}" if messages else "nothing"
         return (
             "LOOP-4",
@@ -108,6 +108,14 @@ def _begins(state: ObservedState, path: Pass, messages: list[Message]) -> Mismat
         if path.is_driven
         else _history_of_a_chat(state, path, history)
     )
+
+
+def _is_the_input(state: ObservedState, path: Pass, last: Message, given: str) -> bool:
+    """Whether a message is the input; a client may join it with the unanswered input of a turn cut short."""
+    before = chat_turns_before(state, path.turn)
+    was_cut = bool(before) and (before[-1].reason is None or before[-1].reason.code != "NaturalEnd")
+    joined = was_cut and last.text.endswith(f"\n{given}")
+    return last.role == "user" and (last.text == given or joined)
 
 
 def _history_of_a_chat(state: ObservedState, path: Pass, history: list[Message]) -> Mismatch | None:
@@ -368,6 +376,33 @@ def context_is_what_providers_gave(state: ObservedState, seen: GateOpened) -> Ch
     yield held_or(not foreign, f"the context holds {quoted(foreign)}, which no provider gave")
 
 
+def no_slice_stands_twice(state: ObservedState, seen: GateOpened) -> CheckResults:
+    """The context of a request holds no slice more often than its providers gave it."""
+    path = state.path_of(seen)
+    request = upcoming(state, path) if path is not None else None
+    if request is None or not seen.context:
+        return
+    answers = [gate.answer or {} for gate in request.contexts]
+    slices = [text for answer in answers for text in answer.get("slices") or [] if text]
+    for text in dict.fromkeys(slices):
+        given = sum(other.count(text) for other in slices)
+        shown = sum(other.count(text) for other in seen.context)
+        yield held_or(shown <= given, f"the slice {quoted(text)} stands {shown} times in the context")
+
+
+def no_slice_stays_in_the_messages(state: ObservedState, seen: GateOpened) -> CheckResults:
+    """The messages of a request hold no slice that was given for an earlier request alone."""
+    path = state.path_of(seen)
+    request = upcoming(state, path) if path is not None else None
+    if path is None or request is None or not state.scenario.context or _rewrote(state, path, "messages"):
+        return
+    now = [text for gate in request.contexts for text in (gate.answer or {}).get("slices") or []]
+    texts = [one.text for one in seen.messages or []]
+    for text in dict.fromkeys(slices_given(path)):
+        is_stale = not any(text in other for other in now) and any(text in other for other in texts)
+        yield held_or(not is_stale, f"the slice {quoted(text)} of an earlier request stands in the messages")
+
+
 def _made_of(text: str, path: Pass) -> bool:
     """Whether a text holds a slice, or the beginning of one."""
     return any(one in text or text.startswith(one[:4]) for one in slices_given(path))
@@ -447,5 +482,7 @@ INVARIANTS = (
     Invariant("LOOP-14", _composed("LOOP-14"), GateOpened, at=("model",)),
     Invariant("LOOP-14", the_system_prompt_is_as_composed, GateOpened, at=("model",)),
     Invariant("LOOP-14", context_is_what_providers_gave, GateOpened, at=("model",)),
+    Invariant("LOOP-14", no_slice_stands_twice, GateOpened, at=("model",)),
+    Invariant("LOOP-14", no_slice_stays_in_the_messages, GateOpened, at=("model",)),
     Invariant("LOOP-22", a_stage_sees_the_history_as_declared, GateOpened, at=("model",)),
 )

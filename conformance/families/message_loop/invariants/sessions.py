@@ -142,10 +142,15 @@ def a_stage_has_no_bracket_of_its_own(state: ObservedState, seen: Published) -> 
         )
     elif "assert" in state.handshake.gates and not turn.cancelled_at and not _is_cut_short(state, turn):
         begun = [one for one in turn.executions.values() if one.passes[0].sent]
-        left = [one.id for one in begun if not one.asserts and not turn.faults()]
+        left = [one.id for one in begun if not one.asserts and not turn.faults() and _is_in_a_stage(turn)]
         plain = not any(call.is_malformed or call.answered_with == "raise" for call in turn.every_call())
         why = f"{listed(left)} is not asserted yet, and SessionTurnEnd was published in its pass"
         yield held_or(not left or not plain or len(begun) > 1, why)
+
+
+def _is_in_a_stage(turn: Turn) -> bool:
+    """Whether a stage of the turn has begun and is not over."""
+    return len(turn.named("StagePreFired")) > len(turn.named("StagePostFired"))
 
 
 def _is_cut_short(state: ObservedState, turn: Turn) -> bool:

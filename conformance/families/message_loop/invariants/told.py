@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterator
+
 from runlock.conformance.families.message_loop.invariants.authority import (
     covers,
     in_envelope,
@@ -19,6 +21,8 @@ from runlock.conformance.families.message_loop.messages import GateOpened
 from runlock.conformance.families.message_loop.state import ObservedState
 from runlock.conformance.families.message_loop.state.records import Call, Grant
 from runlock.conformance.family.invariant import Invariant, broken, held_or
+
+Check = Callable[..., CheckResults]
 
 
 def a_token_is_spent_as_declared(state: ObservedState, seen: GateOpened) -> CheckResults:
@@ -43,13 +47,23 @@ def a_denied_token_is_free_as_declared(state: ObservedState, seen: GateOpened) -
     ran, denied = len(on_tokens(state, call)), len(on_tokens(state, call, denied_too=True))
     alone = len(call.request.calls) == 1
     granted = any(grant.name == call.name for grant in state.grants)  # which may have spared a token
-    if denied > ran and alone and policy == "execution" and not granted:
-        left = token_uses(call) - ran
-        yield held_or(left <= 0, f"a denied call spends no token, yet people are asked about {named(call)}")
+    if denied > ran and alone and not granted:
+        asks = policy == "approval" or token_uses(call) <= ran
+        yield held_or(asks, f"a denied call spends no token, yet people are asked about {named(call)}")
 
 
-def a_call_that_a_standing_grant_fits_asks_nobody(state: ObservedState, seen: GateOpened) -> CheckResults:
-    """Nobody is asked about a call that a standing grant fits, as declared."""
+def _fitted(in_its_turn: bool) -> Check:
+    """Nobody is asked about a call that a standing grant of this turn, or of an earlier one, fits."""
+
+    def check(state: ObservedState, seen: GateOpened) -> CheckResults:
+        for grant, reason in _asked_in_spite_of_a_grant(state, seen):
+            if (grant.turn is state.turn_of(seen)) == in_its_turn:
+                yield broken(reason)
+
+    return check
+
+
+def _asked_in_spite_of_a_grant(state: ObservedState, seen: GateOpened) -> Iterator[tuple[Grant, str]]:
     call, match = prompting(state, seen), state.policy("grant.match")
     if call is None or match is None or state.policy("grant.scopes") is None:
         return
@@ -57,7 +71,7 @@ def a_call_that_a_standing_grant_fits_asks_nobody(state: ObservedState, seen: Ga
     for grant in state.grants:
         if _certainly_covers(state, grant, call, seen):
             why = f"the {grant.scope} grant of call {grant.call.id} fits {fits}"
-            yield broken(f"{why}, yet people are asked about {named(call)}")
+            yield grant, f"{why}, yet people are asked about {named(call)}"
 
 
 def _certainly_covers(state: ObservedState, grant: Grant, call: Call, seen: GateOpened) -> bool:
@@ -109,6 +123,7 @@ def _plain(text: str, call: Call) -> str:
 INVARIANTS = (
     Invariant("AUTH-29", a_token_is_spent_as_declared, GateOpened, at=("tool",)),
     Invariant("AUTH-29", a_denied_token_is_free_as_declared, GateOpened, at=("prompt",)),
-    Invariant("AUTH-28", a_call_that_a_standing_grant_fits_asks_nobody, GateOpened, at=("prompt",)),
+    Invariant("AUTH-28", _fitted(True), GateOpened, at=("prompt",)),
+    Invariant("AUTH-27", _fitted(False), GateOpened, at=("prompt",)),
     Invariant("CANCEL-10", the_model_is_told_as_declared, GateOpened, at=("model",)),
 )

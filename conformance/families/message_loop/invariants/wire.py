@@ -8,7 +8,9 @@ from typing import Any, Final
 from runlock.conformance.families.message_loop.invariants.authority import (
     approval_of,
     prompt_verdict,
+    token_uses,
 )
+from runlock.conformance.families.message_loop.invariants.denials import other_calls_may_stop_it
 from runlock.conformance.families.message_loop.invariants.occasions import is_odd, rewrite_of
 from runlock.conformance.families.message_loop.invariants.reading import is_doubled
 from runlock.conformance.families.message_loop.invariants.results import (
@@ -276,6 +278,8 @@ def an_approval_is_true(state: ObservedState, seen: Published) -> CheckResults:
         yield broken(f"{named(call)} was denied, and then announced as approved")
         return
     approved = approval_of(state, call)
+    if not approved and seen.get("by") == "token" and token_uses(call):
+        return  # whether a token was left is judged where the call runs
     yield held_or(bool(approved), f"{named(call)} was announced as approved, and nothing approved it")
     again = state.policy("rewrite.place") in (None, "asked_again") and len(call.hooks) > 0
     twice = "ToolCallApproved" in call.event_names() and not again
@@ -318,9 +322,11 @@ def _codes(state: ObservedState, call: Call) -> set[str]:
     odd = any(gate.answered_with not in ("", "continue", "rewrite") for gate in call.hooks)
     if odd or verdict == "unclear" or call.path.turn.cancelled_at:
         return set()
+    others = {"Cascade"} if verdict in ("defer", "gone") and other_calls_may_stop_it(state, call) else set()
     if call.path.is_driven:
-        return {"GrantDenied"} if verdict in ("deny", "defer", "gone") else set()
-    return {"deny": {"ModeDenied"}, "defer": {"Unanswered"}, "gone": {"Unanswered"}}.get(verdict, set())
+        return {"GrantDenied", *others} if verdict in ("deny", "defer", "gone") else set()
+    codes = {"deny": {"ModeDenied"}, "defer": {"Unanswered"}, "gone": {"Unanswered"}}.get(verdict, set())
+    return codes | others
 
 
 def a_denied_call_was_announced(state: ObservedState, seen: GateOpened) -> CheckResults:
@@ -336,6 +342,10 @@ def a_denied_call_was_announced(state: ObservedState, seen: GateOpened) -> Check
         if verdict in ("deny", "defer", "gone") or call.guard_denial is not None:
             yield held_or(
                 "ToolCallDenied" in names, f"{named(call)} was denied, and ToolCallDenied was not published"
+            )
+        elif not call.entries and not call.doubled:
+            yield held_or(
+                "ToolCallDenied" in names, f"{named(call)} did not run, and ToolCallDenied was not published"
             )
         elif call.entries:
             yield held_or(

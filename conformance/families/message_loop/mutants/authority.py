@@ -387,10 +387,10 @@ MUTANTS = (
         "message-loop-core",
         {"prompt.line": "parallel"},
     ),
-    Mutant(SharesTheLineOfSiblings, "AUTH-24", "", policies={"prompt.siblings": "each"}),
+    Mutant(SharesTheLineOfSiblings, "AUTH-24", "waits for prompt", policies={"prompt.siblings": "each"}),
     Mutant(EndsAPromptAtADeferral, "AUTH-25", ""),
     Mutant(HaltsWhereNobodyAnswers, "AUTH-26", "which denies the call, yet the turn ended as Blocked"),
-    Mutant(ForgetsSessionGrants, "AUTH-27", "", also=("AUTH-28",)),
+    Mutant(ForgetsSessionGrants, "AUTH-27", "grant of call c1 fits each later call", also=("AUTH-28",)),
     Mutant(
         RemembersEveryAnswer,
         "AUTH-12",
@@ -398,7 +398,7 @@ MUTANTS = (
         also=UNAPPROVED,
     ),
     Mutant(GrantsOnlyTheSameArguments, "AUTH-28", ""),
-    Mutant(GivesTokensBack, "AUTH-29", "", also=("AUTH-2",)),
+    Mutant(GivesTokensBack, "AUTH-29", "the tokens for t1 were used up by c1"),
     Mutant(IgnoresLateAnswers, "AUTH-30", "late answers are refused, yet the one for gate"),
     Mutant(HidesArguments, "AUTH-31", "shows tool with"),
 )

@@ -115,7 +115,7 @@ class GoesOnAfterABrokenGuard(Undeclared):
 
 
 class LeaksRewrites(MessageLoop):
-    """Applies the rewritten arguments of one call to the next call too."""
+    """Gives the next call the rewritten arguments of this one."""
 
     leaked: dict[str, Any] | None = None
 
@@ -126,7 +126,7 @@ class LeaksRewrites(MessageLoop):
 
     async def ask_side(self, p: PassRecord, call: Call, occasion: Occasion, *, before: bool) -> bool:
         if before and self.leaked is not None:
-            call.args = {**call.args, **{k: v for k, v in self.leaked.items() if k not in call.args}}
+            call.args = dict(self.leaked)
         return await super().ask_side(p, call, occasion, before=before)
 
 

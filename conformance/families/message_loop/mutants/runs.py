@@ -22,11 +22,11 @@ class RunsOnWhenDone(MessageLoop):
         return reason
 
 
-class CallsABlockAnEnd(MessageLoop):
-    """Reports NaturalEnd for a turn that a guard blocked."""
+class CallsAnEndAnError(MessageLoop):
+    """Reports Error for a turn that ended by itself."""
 
     def final_reason(self, reason: Reason) -> Reason:
-        return Reason("NaturalEnd") if reason.code == "Blocked" else super().final_reason(reason)
+        return Reason("Error") if reason.code == "NaturalEnd" else super().final_reason(reason)
 
 
 class IsDoneTwice(MessageLoop):
@@ -38,12 +38,12 @@ class IsDoneTwice(MessageLoop):
             super().show_status(kind, origin="Done", to="Running", reason=None)
 
 
-class RunsFromTheStart(MessageLoop):
-    """Reports calls as Running that were never reported as New."""
+class SucceedsWithoutRunning(MessageLoop):
+    """Reports a call as Succeeded that was denied."""
 
     def show_status(self, kind: str, /, **fields: Any) -> None:
-        if (kind, fields["to"]) != ("call.status", "New"):
-            super().show_status(kind, **fields)
+        denied = kind == "call.status" and (fields["origin"], fields["to"]) == ("New", "Failed")
+        super().show_status(kind, **({**fields, "to": "Succeeded"} if denied else fields))
 
 
 class ShowsFailuresAsSuccesses(MessageLoop):
@@ -69,25 +69,39 @@ class RevivesCalls(MessageLoop):
 
 
 class TakesTurns(MessageLoop):
-    """Asks interactors in a different order in each session."""
+    """Stores the end of a turn in every other session only."""
 
     sessions: ClassVar[Iterator[int]] = count()
 
-    def __init__(self, *args: Any, **kwargs: Any) -> None:
-        super().__init__(*args, **kwargs)
-        self.is_reversed = next(self.sessions) % 2 == 1
+    def __init__(self, world: Any, *args: Any) -> None:
+        super().__init__(world, *args)
+        if next(self.sessions) % 2:
+            commit = world.commit
+            world.commit = lambda trigger, cause, *rest: (
+                nothing() if cause == "end" else commit(trigger, cause, *rest)
+            )
 
-    def asked_interactors(self) -> list[str]:
-        asked = super().asked_interactors()
-        return asked[::-1] if self.is_reversed else asked
+
+async def nothing() -> None:
+    """What is stored instead of the end of a turn."""
+
+
+class LeavesATask(MessageLoop):
+    """Starts a task at the end of a turn, which waits for ever."""
+
+    async def start(self, start: Start) -> Reason:
+        reason = await super().start(start)
+        self.left = asyncio.ensure_future(asyncio.Event().wait())
+        return reason
 
 
 MUTANTS = (
+    Mutant(LeavesATask, "RUN-31", "the run was over, yet at scenario.close a task is still alive"),
     Mutant(RunsOnWhenDone, "RUN-20", "is over, yet a context gate opened"),
-    Mutant(CallsABlockAnEnd, "RUN-24", "", also=("LOOP-1", "LOOP-3", "HOOK-3", "TURN-5")),
+    Mutant(CallsAnEndAnError, "RUN-24", "ended in Error, and nothing broke"),
     Mutant(IsDoneTwice, "RUN-14", "was Done, yet it moved to Running"),
-    Mutant(RunsFromTheStart, "CALL-19", ""),
+    Mutant(SucceedsWithoutRunning, "CALL-15", "did not run, yet it is Succeeded"),
     Mutant(ShowsFailuresAsSuccesses, "CALL-4", "answered raise, yet it is Succeeded"),
     Mutant(RevivesCalls, "CALL-17", "was Failed, yet it moved to Running"),
-    Mutant(TakesTurns, "RUN-29", ""),
+    Mutant(TakesTurns, "RUN-29", "yet to"),
 )

@@ -115,7 +115,7 @@ def _file_assert(state: ObservedState, gate: Gate, path: Pass) -> None:
 def _closed(state: ObservedState, seen: GateClosed) -> None:
     gate = state.gates.get(seen.gate)
     if gate is not None and not gate.closed_at:
-        gate.closed_at = state.clock
+        gate.closed_at, gate.closed_in = state.clock, state.window
         _take_back(state, gate)
 
 

@@ -39,6 +39,7 @@ class Gate:
     released_at: int = 0
     released_in: int = 0  # the window
     closed_at: int = 0  # when the runtime gave it up
+    closed_in: int = 0  # the window
     deltas: list[Mapping[str, Any]] = field(default_factory=list)  # of a model gate
 
     @property

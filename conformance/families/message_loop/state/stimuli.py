@@ -67,7 +67,7 @@ def _release(state: ObservedState, params: Params) -> None:
         gate.deltas.append(outcome)
         return
     if gate.on == "prompt" and _is_second_answer(state, gate):
-        gate.closed_at = state.clock
+        gate.closed_at, gate.closed_in = state.clock, state.window
     gate.outcome, gate.released_at, gate.released_in = outcome, state.clock, state.window
     effect = EFFECTS.get(gate.on)
     if effect is not None:

@@ -130,7 +130,17 @@ class ShowsAnOldState(Runner):
 NOT_OVER = {"again.break": "goes_on", "again.fault": "retries"}
 OVER = {"again.break": "over", "again.fault": "over"}
 
+
+class LeavesATask(Runner):
+    """Starts a task at the end of a run, which waits for ever."""
+
+    def end(self, event: str, reason: str, *facts: str) -> None:
+        super().end(event, reason, *facts)
+        self.left = asyncio.ensure_future(asyncio.Event().wait())
+
+
 MUTANTS = (
+    Mutant(LeavesATask, "RUN-14", "the run was over, yet at scenario.close a task is still alive"),
     Mutant(
         IsOverAfterABreak,
         "RUNNER-24",

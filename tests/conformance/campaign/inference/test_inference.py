@@ -178,7 +178,7 @@ def test_who_is_different_and_right_is_not_belied(variant: Any) -> None:
     """What a legal variant says of itself is contradicted by nothing, and it mixes nothing."""
     found = found_out(f"variant:{variant.name}")
 
-    assert {one: found.against[one, value].because for one, value in found.contradicted.items()} == {}
+    assert {one: found.against[one, value].reason for one, value in found.contradicted.items()} == {}
     assert found.mixed == []
 
 
@@ -198,7 +198,7 @@ def test_a_weak_adapter_leads_to_no_wrong_value(weakness: str, profile: str, mon
     monkeypatch.setattr(policy_fakes, "weak", policy_fakes.hiding(profile, **WEAK[weakness]), raising=False)
     found, does = found_out("py:policy_fakes:weak"), policies_of(profile, {})
 
-    assert {one: why.because for one, why in found.against.items() if does[one[0]] == one[1]} == {}
+    assert {one: why.reason for one, why in found.against.items() if does[one[0]] == one[1]} == {}
     assert len(found.untold) > len(UNTOLD[profile])
 
 
@@ -242,8 +242,8 @@ MADE = Inferred(
     {
         ("round.executor", "sequential"): SEEN,
         ("round.executor", "parallel"): SERIAL,
-        ("round.block", "end_run"): replace(SEEN, because="call c1 was blocked, yet a model gate opened"),
-        ("tool.raises", "end_run"): replace(SEEN, because="a tool threw, yet the model is asked", clause=""),
+        ("round.block", "end_run"): replace(SEEN, reason="call c1 was blocked, yet a model gate opened"),
+        ("tool.raises", "end_run"): replace(SEEN, reason="a tool threw, yet the model is asked", clause=""),
     },
     schedules=91,
     aside=("RUN-9",),

@@ -77,9 +77,7 @@ def test_a_loop_that_mixes_two_values_leaves_none() -> None:
     """Two scripts rule out both values, each for its own reason."""
     order = Order("py:hidden_policies:mixing_late_answers", 0, settled=())
     tally = played(LearningBench(order, lambda _: True), ["first-of-two-answers", "cancel-of-a-tool"])
-    reasons = {
-        value: why.because for (key, value), (why, _) in tally.excluded.items() if key == "late.answer"
-    }
+    reasons = {value: why.reason for (key, value), (why, _) in tally.excluded.items() if key == "late.answer"}
 
     assert set(reasons) == {"refused", "ignored"}
     assert reasons["refused"] != reasons["ignored"]
@@ -111,7 +109,7 @@ def test_every_value_is_told_or_listed_as_alike(family: Family, policy: str, val
     left = {one for one in family.spec.policy(policy).values if (policy, one) not in tally.excluded}
     alike = family.inference.alike.get(policy, (frozenset(), ""))[0]
 
-    assert {clause: found.violation.because for clause, found in tally.found.items()} == {}
+    assert {clause: found.violation.reason for clause, found in tally.found.items()} == {}
     assert value in left
     assert left == {value} or left <= alike
 
@@ -162,7 +160,7 @@ def test_what_a_runtime_does_not_declare_is_no_fault(runtime: str, schedules: in
     tally = run_shard(bench, 1, schedules, seed=7)
     bench.close()
 
-    assert {clause: found.violation.because for clause, found in tally.found.items()} == {}
+    assert {clause: found.violation.reason for clause, found in tally.found.items()} == {}
     assert [one for one in tally.excluded if adapter.policies[one[0]] == one[1]] == []
     assert len({key for key, _ in tally.excluded}) > 2
     assert (tally.schedules, tally.troubles) == (schedules, [])

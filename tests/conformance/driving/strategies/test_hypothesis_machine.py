@@ -214,7 +214,7 @@ def test_a_violation_outlives_the_breakdown_behind_it() -> None:
     generate(bench, 60, 0, tally)
     bench.close()
 
-    assert mutant.says in tally.found[mutant.clause].violation.because
+    assert mutant.says in tally.found[mutant.clause].violation.reason
     assert tally.troubles == []
 
 

@@ -62,7 +62,7 @@ def test_the_reference_is_right_under_the_values_that_it_does_not_choose(profile
         scenario = bench.scenarios[index % len(bench.scenarios)]
         bench.play(scenario, lambda session, index=index: walk(session, Seeded(2, index)), total)
 
-    assert {clause: found.violation.because for clause, found in total.found.items()} == {}
+    assert {clause: found.violation.reason for clause, found in total.found.items()} == {}
     assert total.troubles == []
     assert total.exercised.total() > 0
 

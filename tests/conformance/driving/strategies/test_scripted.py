@@ -104,7 +104,7 @@ def test_every_script_is_legal_on_every_reference(script, target):
     tally = Tally()
     on.play(script.scenario, play(script), tally)
 
-    assert {clause: found.violation.because for clause, found in tally.found.items()} == {}
+    assert {clause: found.violation.reason for clause, found in tally.found.items()} == {}
     assert tally.troubles == []
 
 
@@ -268,7 +268,7 @@ def test_a_resume_without_a_decision_may_be_a_segment_of_its_own():
     script, tally = by_name("nothing-decided"), Tally()
     Bench(lambda: Hosted(WaitsAgain)).play(script.scenario, play(script), tally)
 
-    assert {clause: found.violation.because for clause, found in tally.found.items()} == {}
+    assert {clause: found.violation.reason for clause, found in tally.found.items()} == {}
     assert tally.troubles == []
     assert tally.exercised["DECIDE-4"]
 

@@ -61,7 +61,7 @@ def test_a_variant_passes_the_tours(variant):
     """A tour is a schedule like any other: it blames nobody for a freedom that is left open."""
     total = toured(Bench(lambda: Hosted(variant)), 1)
 
-    assert {clause: found.violation.because for clause, found in total.found.items()} == {}
+    assert {clause: found.violation.reason for clause, found in total.found.items()} == {}
     assert total.troubles == []
 
 

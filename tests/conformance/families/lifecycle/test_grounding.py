@@ -9,7 +9,7 @@ from runlock.conformance.protocol import Party
 from runlock.conformance.trace.moves import Move, race
 
 
-def ended_as(code, **support):
+def ended_as(code, policies=None, **support):
     """A run of one segment that ended so, of a runtime that takes decisions like this."""
     handshake = Handshake(
         implementation=Party(name="toy", version="1"),
@@ -18,7 +18,7 @@ def ended_as(code, **support):
         stimuli=["decide"],
         decisions=DecisionSupport(**support),
     )
-    state = ObservedState(handshake, {}, Scenario(scenario="toy", tools=[]))
+    state = ObservedState(handshake, policies or {}, Scenario(scenario="toy", tools=[]))
     state.stimulus("run.start", {"run": "r1", "input": "go"})
     finished = {"kind": "run.finished", "run": "r1", "reason": {"code": code}, "pending": []}
     report = Report(observations=[finished])
@@ -34,6 +34,12 @@ LATE = Move("decide", {"run": "r1", "decisions": [{"id": "d1", "call": "c1", "ac
 def test_a_decision_may_come_too_late(code):
     """A run that is over stays over: that is worth a try, unless the handshake says that it means more."""
     assert admit(LATE, ended_as(code)) == LATE
+
+
+@pytest.mark.parametrize("code", ["NaturalEnd", "Cancelled", "Error"])
+def test_a_late_decision_reaches_a_runtime_whose_state_its_caller_holds(code):
+    """The kit is the caller; with the newest value, a decision after the end is a stimulus like any other."""
+    assert admit(LATE, ended_as(code, {"state": "caller"})) == LATE
 
 
 @pytest.mark.parametrize(

@@ -58,7 +58,7 @@ def not_objected_to(open_sut: SutFactory, seed: int, every: int) -> None:
         bench.play(scenario, lambda session, index=index: walk(session, Seeded(seed, index)), tally)
     tally.settle(bench.undeclared)
 
-    assert {clause: found.violation.because for clause, found in tally.found.items()} == {}
+    assert {clause: found.violation.reason for clause, found in tally.found.items()} == {}
     assert [str(trouble) for trouble in tally.troubles] == []
     assert tally.schedules > WALKS / every
 

@@ -115,7 +115,7 @@ def test_nothing_is_objected_to(name):
     result = audit(TRACES[name], name)
     verdicts = {one.id: one.verdict for one in result.clauses}
 
-    assert {one.clause: one.because for one in result.witnesses} == {}
+    assert {one.clause: one.reason for one in result.witnesses} == {}
     assert verdicts[ABOUT[name]] == "held"
 
 

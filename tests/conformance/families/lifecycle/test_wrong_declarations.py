@@ -106,7 +106,7 @@ def shown(word: Word) -> Iterator[dict[str, str]]:
 def _blamed(bench: Bench, scenario: Any, schedule: Any) -> dict[str, str]:
     tally = Tally()
     bench.play(scenario, schedule, tally)
-    return {clause: found.violation.because for clause, found in tally.found.items()}
+    return {clause: found.violation.reason for clause, found in tally.found.items()}
 
 
 @pytest.mark.long

@@ -25,7 +25,7 @@ def test_the_reference_passes_the_walks_of_the_kit(profile):
         bench.play(scenario, lambda session, index=index: walk(session, Seeded(1, index)), tally)
     bench.close()
 
-    assert {clause: found.violation.because for clause, found in tally.found.items()} == {}
+    assert {clause: found.violation.reason for clause, found in tally.found.items()} == {}
     assert tally.troubles == []
 
 
@@ -37,7 +37,7 @@ def test_the_reference_passes_where_rare_things_happen():
     for index in range(WALKS):
         tally = walks.take(index)
         exercised.update(tally.exercised)
-        found.update({clause: one.violation.because for clause, one in tally.found.items()})
+        found.update({clause: one.violation.reason for clause, one in tally.found.items()})
     walks.close()
 
     assert found == {}

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from loop_scene import Scene, asks, ends, enters, model, ok, opens, result, turn, user
+from loop_scene import Scene, asks, closes, ends, enters, model, ok, opens, result, turn, user
 
 FIRST = user("input of r1")
 SECOND = user("input of r2")
@@ -55,6 +55,20 @@ def test_a_request_holds_what_was_said(messages: list[dict], clause: str) -> Non
 )
 def test_a_turn_begins_with_the_history(messages: list[dict], clause: str) -> None:  # type: ignore[type-arg]
     assert after_a_turn(*messages).broken == clause
+
+
+@pytest.mark.parametrize(
+    ("text", "clause"),
+    [
+        ("input of r2", ""),
+        ("input of r1\n[interrupted]\ninput of r2", ""),
+        ("input of r1\nanother input", "LOOP-4"),
+    ],
+    ids=["alone", "joined", "lost"],
+)
+def test_a_client_may_join_the_input_with_one_that_was_not_answered(text: str, clause: str) -> None:
+    scene = Scene().start(model("g1", FIRST)).cancel(closes("g1"), ends("Cancelled"))
+    assert scene.start(model("g2", user(text))).broken == clause
 
 
 @pytest.mark.parametrize(

@@ -32,8 +32,8 @@ def played(on, *scripts):
 
 def objections(tally):
     """The reasons of the violations."""
-    broken = [f"{clause}: {found.violation.because}" for clause, found in tally.found.items()]
-    return [*broken, *(trouble.what for trouble in tally.troubles), *tally.leaks]
+    broken = [f"{clause}: {found.violation.reason}" for clause, found in tally.found.items()]
+    return [*broken, *(trouble.what for trouble in tally.troubles)]
 
 
 @pytest.mark.parametrize("name", SCRIPTS)

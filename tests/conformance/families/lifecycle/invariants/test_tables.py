@@ -17,7 +17,7 @@ from places import LIFECYCLE
 from runlock.conformance.family.invariant import Invariant
 
 TABLES = Path(__file__).parent / "tables"
-HELPERS = {"__init__", "blame", "selectors", "segment_queries"}
+HELPERS = {"__init__", "blame", "selectors", "segment_queries", "thread"}
 FILES = sorted(path.stem for path in (LIFECYCLE / "invariants").glob("*.py") if path.stem not in HELPERS)
 PACKAGE = "runlock.conformance.families.lifecycle.invariants"
 
@@ -41,7 +41,7 @@ IDS = [f"{file}-{row.clause}-{'broken' if row.reason else 'held'}" for file, row
 def test_the_records_have_their_verdict(file: str, row: Row, rewrites: bool) -> None:
     """The clause is exercised, and is broken for the reason of the row, or held where the row has none."""
     judge = row.judged(checks_of(file))
-    reason = judge.violation.because if judge.violation else ""
+    reason = judge.violation.reason if judge.violation else ""
     if rewrites and row.reason:
         _rewrite(TABLES / f"{file}.toml", row.reason, reason)
         return

@@ -50,7 +50,7 @@ def test_a_mutant_is_blamed_on_its_clause(mutant: Mutant) -> None:
 
     assert shown is not None, f"{mutant.clause} is not broken, or for another reason than {mutant.says!r}"
     assert shown.violation is not None
-    assert (shown.violation.clause, shown.violation.because) == (witness.clause, witness.reason)
+    assert (shown.violation.clause, shown.violation.reason) == (witness.clause, witness.reason)
 
 
 def schedules(bench: Bench, share: int) -> Iterator[Tally]:
@@ -78,7 +78,7 @@ def test_a_variant_passes(variant: Variant, share: int) -> None:
         total.add(tally)
     bench.close()
 
-    assert {clause: found.violation.because for clause, found in total.found.items()} == {}
+    assert {clause: found.violation.reason for clause, found in total.found.items()} == {}
     assert total.troubles == []
     assert total.exercised.total() > 0
 

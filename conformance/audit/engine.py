@@ -1,0 +1,186 @@
+"""Reads recordings and judges them, in this process or in several.
+
+Where every thread lies in one piece in one file, each is judged as soon as it has been read.  Otherwise, and
+for several processes, the records are first brought together by thread (see `partitions`).  The summary is
+the same either way, since summaries add up to the same one in any order; and so only one of them, which does
+not grow with the input, is kept while many are at work.
+"""
+
+from __future__ import annotations
+
+import tempfile
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import AbstractContextManager, closing
+from dataclasses import dataclass
+from functools import lru_cache
+from itertools import groupby
+from pathlib import Path
+from typing import Any, Final, Protocol
+
+from runlock.conformance.audit.extras import MissingExtra
+from runlock.conformance.audit.formats import importer_named, importer_of
+from runlock.conformance.audit.judging import ThreadJudge
+from runlock.conformance.audit.partitions import PARTITIONS, rows_of, split
+from runlock.conformance.audit.reading import is_text, lines_of, records_of, values_of
+from runlock.conformance.audit.recording import Importer, Piece, Row, TextImporter, Unreadable
+from runlock.conformance.audit.shapes import Held, shape_of
+from runlock.conformance.audit.summary import Summary
+from runlock.conformance.errors import UsageError
+from runlock.conformance.judging.selection import EVERYTHING, Selection
+
+Advanced = Callable[[int], None]
+"""Called with the number of files that were read."""
+
+NOTHING_READ: Final = "nothing of it could be read"
+
+
+@dataclass(frozen=True, slots=True)
+class Task:
+    """How files are read and judged; the same in every process."""
+
+    format: str | None = None
+    selection: Selection = EVERYTHING
+
+    def importer(self, path: Path) -> Importer:
+        """The importer of a file; `UsageError` if no format fits."""
+        if self.format is not None:
+            return importer_named(self.format)
+        with closing(records_of(path)) as records:
+            first = list(_head(records))
+        found = importer_of(first[-1] if first else None)
+        if found is None:
+            raise UsageError(f"{path}: {NOTHING_READ}; no importer recognises its first record.")
+        return found
+
+
+def _head(records: Iterable[Any]) -> Iterator[Any]:
+    """The records up to the first one that could be read."""
+    for record in records:
+        yield record
+        if not isinstance(record, Unreadable):
+            return
+
+
+class Workers(Protocol):
+    """Processes that run tasks; the results come in any order."""
+
+    def run(self, work: Callable[..., Summary], of: Iterable[tuple[Any, ...]]) -> Iterator[Summary]:
+        """The results of calling `work` with each of these arguments, few of them at a time."""
+        ...
+
+
+def judged(
+    files: Sequence[Path],
+    task: Task,
+    advanced: Advanced,
+    workers: AbstractContextManager[Workers] | None = None,
+    scratch: Path | None = None,
+) -> Summary:
+    """The summary of all files; without workers, this process does it all."""
+    total = Summary()
+    with tempfile.TemporaryDirectory(dir=scratch, prefix="runlock-audit-") as name:
+        folder = Path(name)
+        if workers is None:
+            for number, path in enumerate(files, 1):
+                read_file(task, number, path, folder, True, total)
+                advanced(number)
+            for part in range(PARTITIONS):
+                judge_part(task, part, folder, total)
+            return total
+        with workers as crew:
+            every = ((task, number, path, folder) for number, path in enumerate(files, 1))
+            for number, summary in enumerate(crew.run(read_file, every), 1):
+                total.add(summary)
+                advanced(number)
+            for summary in crew.run(judge_part, ((task, part, folder) for part in range(PARTITIONS))):
+                total.add(summary)
+    return total
+
+
+def read_file(
+    task: Task,
+    number: int,
+    path: Path,
+    folder: Path,
+    judges: bool = False,
+    into: Summary | None = None,
+) -> Summary:
+    """Write the rows of a file to the partitions; with `judges`, judge them at once if no thread is apart."""
+    summary = Summary() if into is None else into
+    try:
+        importer = task.importer(path)
+        if judges and isinstance(importer, TextImporter) and is_text(path):
+            judge_texts(importer.texts(lines_of(path), str(path)), importer, _judge_of(task), summary, path)
+            return summary
+        rows = _watched(importer.keyed(records_of(path), str(path)), str(path), summary)
+        if importer.is_scattered or not judges:
+            split(rows, importer.name, number, folder)
+        else:
+            judge_rows(rows, importer, _judge_of(task), summary)
+    except MissingExtra:
+        raise
+    except (UsageError, OSError) as error:
+        summary.error(f"{error}" if str(path) in str(error) else f"{path}: {error}")
+    return summary
+
+
+@lru_cache(maxsize=1)
+def _judge_of(task: Task) -> ThreadJudge:
+    """The judge of this process, which remembers the shapes of threads from one file to the next."""
+    return ThreadJudge(task.selection)
+
+
+def _watched(rows: Iterable[Row], source: str, summary: Summary) -> Iterator[Row]:
+    """The rows; an input of which no row belongs to a thread is an error."""
+    is_empty = True
+    for row in rows:
+        is_empty = is_empty and row.thread == source
+        yield row
+    if is_empty:
+        summary.error(f"{source}: {NOTHING_READ}")
+
+
+def judge_part(task: Task, part: int, folder: Path, into: Summary | None = None) -> Summary:
+    """Judge the threads of one partition."""
+    summary = Summary() if into is None else into
+    judge = ThreadJudge(task.selection)
+    for format_, rows in groupby(rows_of(part, folder), key=lambda one: one[0]):
+        judge_rows((row for _, row in rows), importer_named(format_), judge, summary)
+    return summary
+
+
+def judge_texts(
+    pieces: Iterable[Piece], importer: Importer, judge: ThreadJudge, into: Summary, path: Path
+) -> None:
+    """Judge threads that are given as text, each shape of them once."""
+    before = into.judged
+    for piece in pieces:
+        shape = shape_of(piece)
+        if shape is None or not judge.shapes.met(shape.key, piece.thread):
+            held = _judge_one(piece.thread, list(values_of(piece.lines, piece.first)), importer, judge, into)
+            if shape is not None and held is not None:
+                judge.learn(shape, held, importer)
+    judge.shapes.flush(into)
+    if into.judged == before:
+        into.error(f"{path}: {NOTHING_READ}")
+
+
+def judge_rows(rows: Iterable[Row], importer: Importer, judge: ThreadJudge, into: Summary) -> None:
+    """Judge rows in which each thread is in one piece."""
+    for thread, of_thread in groupby(rows, key=lambda row: row.thread):
+        _judge_one(thread, [row.record for row in of_thread], importer, judge, into)
+
+
+def _judge_one(
+    thread: str, records: Sequence[Any], importer: Importer, judge: ThreadJudge, into: Summary
+) -> Held | None:
+    """Judge one thread; what it held, if that can be remembered."""
+    held: Held | None = None
+    try:
+        for recording in importer.recordings(thread, records):
+            held = judge.judge(importer, recording, into)
+    except MissingExtra:
+        raise
+    except Exception as error:  # one thread must not end the audit of all others
+        into.error(f"{thread}: it cannot be judged: {type(error).__name__}: {error}")
+    return held

@@ -1,0 +1,27 @@
+"""Optional packages: an error in one sentence says what to install."""
+
+from __future__ import annotations
+
+from importlib import import_module
+from types import ModuleType
+from typing import Final
+
+from runlock.conformance.errors import UsageError
+
+EXTRAS: Final = {"duckdb": "audit", "zstandard": "audit", "orjson": "audit", "ray": "ray"}
+
+
+class MissingExtra(UsageError):
+    """A package of an extra is not installed, so that no file can be read."""
+
+
+def the_module(name: str) -> ModuleType:
+    """The package of that name, or an error that names the extra."""
+    try:
+        return import_module(name)
+    except ImportError:
+        extra = EXTRAS[name]
+        raise MissingExtra(
+            f"This audit needs {name}, which is not installed.",
+            f"`pip install 'runlock[{extra}]'` installs it.",
+        ) from None

@@ -1,0 +1,79 @@
+"""Writes a conversation that a client sees as a trace: turns, results, decisions and ends, one after another.
+
+What a client sees of a history is what the next request sends back.  Whether a tool was executed is seen by
+its result only, so an execution is entered and left where its result stands.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
+
+from runlock.conformance.audit.importers.builder import Builder
+from runlock.conformance.audit.importers.histories import assistant, result
+from runlock.conformance.trace.trace import Trace
+
+
+class Conversation:
+    """One thread: its history so far, and the calls that have no result yet."""
+
+    def __init__(self, claims: Mapping[str, Any], asking: Iterable[str] = ()) -> None:
+        self.builder = Builder(claims, asking)
+        self.history: list[dict[str, Any]] = []
+        self.open: dict[str, dict[str, Any]] = {}  # calls without a result
+        self.asked: dict[str, dict[str, Any]] = {}  # every call of the thread
+        self.suspended: list[str] = []  # the calls that the last segment named as waiting
+        self.last: Sequence[Mapping[str, Any]] = ()  # the calls of the last turn
+        self.is_running = False
+
+    def begin(self, text: str, history: Sequence[dict[str, Any]] | None = None) -> None:
+        """A run, or after a wait its next segment; the history that came with it replaces what is known."""
+        if history is not None:
+            self.history = list(history)
+        if not self.suspended:
+            self.builder.start(text)
+            self.open, self.last = {}, ()
+        self.is_running = True
+
+    def turn(self, text: str, calls: Sequence[dict[str, Any]]) -> None:
+        """The model was asked with the history so far, and answered."""
+        gate = self.builder.ask(self.history)
+        self.builder.turn(gate, text, calls)
+        self.history = [*self.history, assistant(text, calls)]
+        named = {call["id"]: call for call in calls}
+        self.open |= named
+        self.asked |= named
+        self.last = list(calls)
+
+    def answer(self, call: str, text: str, status: str | None = None, *, ran: bool = True) -> None:
+        """A result; with `ran` its tool gave it, otherwise it stands for a call that was not executed."""
+        known = self.asked.get(call)
+        if known is not None and ran:
+            gate = self.builder.enter(known)
+            self.builder.leave(gate, "error" if status == "error" else "ok", text)
+        self.history = [*self.history, result(call, text, status)]
+        self.open.pop(call, None)
+
+    def decide(self, call: str, *, approved: bool) -> None:
+        """A person decided about a call that waits."""
+        if call in self.asked:
+            self.builder.decide(call, "resume" if approved else "cancel")
+
+    def suspend(self, calls: Sequence[str]) -> None:
+        """The segment ended, and these calls wait."""
+        self.suspended = [call for call in calls if call in self.asked]
+        self.builder.finish("Suspended", self.suspended)
+        self.is_running = False
+
+    def end(self, *, failed: bool = False) -> None:
+        """The run ended; an end in an error says nothing where the model had asked for nothing more."""
+        self.suspended = []
+        if failed and self.last:
+            self.builder.finish("Error")
+        elif not failed:
+            self.builder.finish("BehaviorRequested" if self.last and not self.open else "NaturalEnd")
+        self.is_running = False
+
+    def trace(self) -> Trace:
+        """The trace, closed."""
+        return self.builder.finished()

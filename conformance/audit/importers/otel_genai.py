@@ -1,0 +1,178 @@
+"""Imports OpenTelemetry spans of the GenAI semantic conventions, as OTLP JSON.
+
+An `invoke_agent` span is a segment of a run, a `chat` span an inference, an `execute_tool` span an execution.
+A call that was refused leaves no span, so decisions are not shown; nor is whether a run that ends with an
+open call waits for one.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import Any, Final
+
+from runlock.conformance.audit.importers import otlp
+from runlock.conformance.audit.importers.builder import handshake
+from runlock.conformance.audit.importers.histories import assistant, call, object_of, result, text_of, user
+from runlock.conformance.audit.importers.otlp import Span
+from runlock.conformance.audit.importers.spans import Chat, Spans, Tool, recording_of
+from runlock.conformance.audit.recording import Grade, Recording, Row
+
+OPERATION: Final = "gen_ai.operation.name"
+CHATS: Final = ("chat", "generate_content", "text_completion")
+AGENT: Final = "invoke_agent"
+TOOL: Final = "execute_tool"
+READ: Final = (*CHATS, AGENT, TOOL)
+
+SPANS_SHOW: Final = frozenset(
+    {"PAIR-1", "PAIR-2", "PAIR-3", "PAIR-4", "ROUND-1", "ROUND-2", "ROUND-3", "ONCE-1", "CALL-23", "DECIDE-7"}
+)
+
+
+class OtelGenAi:
+    """Spans of the GenAI semantic conventions."""
+
+    name = "otel-genai"
+    says = "OpenTelemetry spans of the GenAI conventions, as OTLP JSON"
+    clauses = SPANS_SHOW
+    is_scattered = True
+
+    def grade(self, claims: Mapping[str, Any]) -> Grade:
+        """What the spans show."""
+        return Grade("not shown", "not shown", "shown", "in part", "in part")
+
+    def recognises(self, record: Any) -> bool:
+        """Whether its spans have attributes of the conventions."""
+        return otlp.is_otlp(record) and OPERATION in otlp.attribute_names(record)
+
+    def keyed(self, records: Iterable[Any], source: str) -> Iterator[Row]:
+        """The spans by conversation, or by trace where there is none."""
+        return otlp.keyed(records, source, _thread)
+
+    def recordings(self, thread: str, records: Sequence[Any]) -> Iterator[Recording]:
+        """One recording for each agent; an agent that another one calls as a tool has its own."""
+        yield from otlp.left_over(thread, records)
+        spans = [otlp.span_of(one) for one in records if otlp.is_span(one)]
+        for name, of_agent in _by_agent(spans).items():
+            yield recording_of(f"{thread}/{name}" if name else thread, _read(of_agent), _claims(of_agent))
+
+
+def _thread(span: Span) -> str | None:
+    if span.get(OPERATION) not in READ:
+        return None
+    return span.get("gen_ai.conversation.id") or span.trace
+
+
+def _claims(spans: Sequence[Span]) -> dict[str, Any]:
+    library = spans[0]
+    return handshake(
+        library.library or "unknown",
+        library.version or "?",
+        gates=["model", "tool"],
+        observes=["run.finished"],
+    )
+
+
+def _by_agent(spans: Sequence[Span]) -> dict[str, list[Span]]:
+    """The spans of each agent; the agent that others do not call has the empty name."""
+    known = {span.id: span for span in spans}
+    found: dict[str, list[Span]] = {}
+    for span in spans:
+        found.setdefault(_agent_of(span, known), []).append(span)
+    return found
+
+
+def _agent_of(span: Span, known: Mapping[str, Span]) -> str:
+    """The outermost span of an agent that another span called, or an empty name."""
+    inner = span
+    for above in _above(span, known):
+        is_called = inner.get(OPERATION) == AGENT and above.get(OPERATION) in (AGENT, TOOL)
+        if is_called:
+            return inner.id
+        inner = above
+    return ""
+
+
+def _above(span: Span, known: Mapping[str, Span]) -> Iterator[Span]:
+    """The spans around a span, from the inside; a broken recording may have them in a circle."""
+    seen = {span.id}
+    while (parent := known.get(span.parent)) is not None and parent.id not in seen:
+        seen.add(parent.id)
+        yield parent
+        span = parent
+
+
+def _read(spans: Sequence[Span]) -> Spans:
+    known = {span.id: span for span in spans}
+    read = Spans()
+    for span in spans:
+        operation, segment = span.get(OPERATION), _segment(span, known)
+        if operation in CHATS:
+            read.chats.append(_chat(span, segment))
+        elif operation == TOOL:
+            read.tools.append(_tool(span, segment))
+        else:
+            read.ended[segment] = not span.is_failed
+    return read
+
+
+def _segment(span: Span, known: Mapping[str, Span]) -> str:
+    """What a span is a part of: one invocation of its agent."""
+    around = (one for one in (span, *_above(span, known)) if one.get(OPERATION) == AGENT)
+    agent = next(around, None)
+    named = span.get("gen_ai.agent.call.id")
+    return named or (agent.id if agent is not None else span.parent or span.trace)
+
+
+def _chat(span: Span, segment: str) -> Chat:
+    shown, answered = _json(span.get("gen_ai.input.messages")), _json(span.get("gen_ai.output.messages"))
+    messages = None if shown is None else [one for raw in shown for one in _messages(raw)]
+    if answered is None:
+        return Chat(segment, messages, error=span.exception if span.is_failed else "")
+    turns = [one for raw in answered for one in _messages(raw) if one["role"] == "assistant"]
+    calls = [one for turn in turns for one in turn["tool_calls"]]
+    return Chat(segment, messages, "".join(turn["text"] for turn in turns), calls)
+
+
+def _json(text: str) -> list[dict[str, Any]] | None:
+    try:
+        value = json.loads(text)
+    except ValueError:
+        return None
+    return value if isinstance(value, list) else None
+
+
+def _messages(raw: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
+    """A message of the conventions; each result of a call in it is a message of its own."""
+    parts = raw.get("parts", ())
+    for part in parts:
+        if part.get("type") == "tool_call_response":
+            answer = part.get("result", part.get("response"))
+            yield result(str(part.get("id")), text_of(answer))
+    text = "".join(str(part.get("content", "")) for part in parts if part.get("type") == "text")
+    calls = [call(str(p.get("id")), str(p.get("name")), p.get("arguments")) for p in parts if _asks(p)]
+    if raw.get("role") == "assistant":
+        yield assistant(text, calls)
+    elif raw.get("role") == "user" and any(part.get("type") != "tool_call_response" for part in parts):
+        yield user(text)
+
+
+def _asks(part: Mapping[str, Any]) -> bool:
+    return part.get("type") == "tool_call"
+
+
+def _tool(span: Span, segment: str) -> Tool:
+    attributes = span.attributes
+    answer = attributes.get("gen_ai.tool.call.result")
+    given = attributes.get("gen_ai.tool.call.arguments")
+    return Tool(
+        segment,
+        span.get("gen_ai.tool.call.id") or None,
+        span.get("gen_ai.tool.name"),
+        None if given is None else object_of(given),
+        "error" if span.is_failed else "ok",
+        None if answer is None else text_of(answer),
+    )
+
+
+IMPORTER: Final = OtelGenAi()

@@ -1,0 +1,137 @@
+"""Judges one recorded thread, and adds it to a summary."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from typing import Any, Final
+
+from runlock.conformance.audit.reading import values_of
+from runlock.conformance.audit.recording import Importer, Recording
+from runlock.conformance.audit.shapes import Held, Shape, Shapes
+from runlock.conformance.audit.summary import Counterexample, SourceSummary, Summary
+from runlock.conformance.campaign.audit import facts_of
+from runlock.conformance.campaign.rejudging import judges_of
+from runlock.conformance.campaign.units import Facts
+from runlock.conformance.driving.exceptions import exceptions_of
+from runlock.conformance.errors import UsageError
+from runlock.conformance.judging.judge import Judge, Violation
+from runlock.conformance.judging.selection import EVERYTHING, Selection
+from runlock.conformance.trace.trace import Trace
+
+NONE: Final = "no clause"
+
+
+@dataclass(slots=True)
+class ThreadJudge:
+    """Judges threads with one selection of clauses, and reads each handshake once."""
+
+    selection: Selection = EVERYTHING
+    shapes: Shapes = field(default_factory=Shapes)
+    _facts: dict[str, Facts] = field(default_factory=dict)
+
+    def judge(self, importer: Importer, recording: Recording, summary: Summary) -> Held | None:
+        """Add a thread to the summary; one that cannot be judged is an error.
+
+        Returns what a thread held, if it broke nothing and shows nothing out of the ordinary.
+        """
+        for kind, times in recording.unknown.items():
+            summary.unknown[f"{importer.name}: {kind}"] += times
+        if recording.unexplained:
+            left = len(recording.unexplained)
+            more = f" (and {left - 1} more)" if left > 1 else ""
+            summary.error(f"{recording.thread}: {recording.unexplained[0]}{more}")
+            return None
+        if not recording.trace.records:
+            return None
+        try:
+            facts = self._facts_of(importer, recording)
+            judges = list(judges_of(recording.thread, recording.trace, facts))
+        except UsageError as error:
+            summary.error(f"{recording.thread}: {error}")
+            return None
+        handshake = next(recording.trace.of("handshake"))
+        _add(summary.source(importer.name, handshake), recording, judges)
+        has_unlisted = _count_unlisted(summary, importer.name, recording.trace, facts)
+        last = judges[-1]
+        if len(judges) > 1 or has_unlisted or exceptions_of(recording.trace):
+            return None
+        sizes = len(recording.trace.records), last.state.stimuli
+        rules_out = frozenset(last.open.excluded)
+        return Held(
+            importer.name, handshake, recording.thread, *sizes, recording.is_open, last.exercised,
+            last.coverage, rules_out,
+        )  # fmt: skip
+
+    def learn(self, shape: Shape, held: Held, importer: Importer) -> None:
+        """Remember a shape that was met before, if only the equality of strings makes it hold."""
+        if self.shapes.is_known(shape.key, held.thread) or not self.shapes.is_frequent(shape.key):
+            return
+        for recording in importer.recordings("a shape", list(values_of(shape.lines, 1))):
+            again = self.judge(importer, recording, Summary())
+            if again is not None and again.says_the_same_as(held):
+                self.shapes.remember(shape.key, held)
+
+    def _facts_of(self, importer: Importer, recording: Recording) -> Facts:
+        handshake: Mapping[str, Any] = next(recording.trace.of("handshake"))
+        key = f"{importer.name}{handshake!r}"
+        if key not in self._facts:
+            shown = facts_of(recording.thread, recording.trace, replace(self.selection, skip=()))
+            self._facts[key] = limited(shown, importer)
+        return self._facts[key]
+
+
+def limited(facts: Facts, importer: Importer) -> Facts:
+    """The facts with only those clauses that a format can show; one that hides some settles no policy."""
+    if importer.clauses is None:
+        return facts
+    shown = tuple(sorted(one for one in importer.clauses if facts.selection.has(one)))
+    policies = tuple(sorted(facts.family.spec.policies))
+    return replace(facts, selection=Selection(shown or (NONE,), policies))
+
+
+def _add(source: SourceSummary, recording: Recording, judges: list[Judge]) -> None:
+    last = judges[-1]
+    source.threads += 1
+    source.open += recording.is_open
+    source.records += len(recording.trace.records)
+    source.stimuli += last.state.stimuli
+    source.exercised.update(last.exercised)
+    source.coverage.add(last.coverage)
+    for raised in exceptions_of(recording.trace):
+        source.exception(raised, recording.thread)
+    for one in judges:
+        _add_findings(source, recording, one, is_first=one is judges[0])
+
+
+def _add_findings(source: SourceSummary, recording: Recording, judge: Judge, *, is_first: bool) -> None:
+    """Add what one judge objected to; the later ones mute what those before found."""
+    found, thread = judge.violation, recording.thread
+    if found is not None:
+        source.ended_by[found.clause] += is_first
+        source.broken[found.clause] += 1
+        cut = up_to(recording.trace, found.stimulus)
+        source.note(found.clause, [Counterexample(thread, found, cut)])
+    for key, why in judge.open.excluded.items():
+        violation = Violation(why.clause, why.reason, judge.state.stimuli)
+        source.exclude(key, why, Counterexample(thread, violation, recording.trace))
+
+
+def up_to(trace: Trace, stimuli: int) -> Trace:
+    """The trace up to the answer to its stimulus of that number."""
+    kept, sent = Trace(), 0
+    for record in trace.records:
+        sent += "stimulus" in record or "crash" in record
+        if sent > stimuli:
+            break
+        kept.records.append(record)
+    return kept
+
+
+def _count_unlisted(summary: Summary, format_: str, trace: Trace, facts: Facts) -> bool:
+    """Count the observations of a kind that the family does not list; whether there are any."""
+    listed = facts.family.vocabulary.observations
+    kinds = [kind for seen in trace.of("observation") if (kind := str(seen.get("kind"))) not in listed]
+    for kind in kinds:
+        summary.unknown[f"{format_}: {kind}"] += 1
+    return bool(kinds)

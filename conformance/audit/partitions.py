@@ -1,0 +1,82 @@
+"""Brings the records of each thread together: hash partitions of the input, as Parquet.
+
+Every file is read once and its rows are written to partitions by the hash of their thread.  Then each
+partition is sorted by thread, file and place in the file, and judged.  The number of partitions is fixed, so
+that it does not depend on the number of processes; one partition at a time is read, in batches.
+"""
+
+from __future__ import annotations
+
+import json
+import tempfile
+from collections.abc import Iterable, Iterator
+from pathlib import Path
+from typing import Any, Final
+from zlib import crc32
+
+from runlock.conformance.audit.extras import the_module
+from runlock.conformance.audit.reading import BATCH, decoder
+from runlock.conformance.audit.recording import Row, Unreadable
+
+PARTITIONS: Final = 32
+COLUMNS: Final = "{part: 'int', format: 'varchar', thread: 'varchar', place: 'bigint', record: 'varchar'}"
+SORTED: Final = (
+    "select format, thread, record from read_parquet(?, hive_partitioning=false) "
+    "order by format, thread, file, place"
+)
+UNREADABLE: Final = "\0unreadable"
+
+
+def part_of(thread: str) -> int:
+    """The partition of a thread."""
+    return crc32(thread.encode("utf-8", "surrogatepass")) % PARTITIONS
+
+
+def split(rows: Iterable[Row], format_: str, number: int, folder: Path) -> int:
+    """Write the rows of one file, the one with this number, to the partitions; how many there are."""
+    count = 0
+    with tempfile.NamedTemporaryFile("w", dir=folder, suffix=".jsonl", encoding="ascii") as spill:
+        for count, row in enumerate(rows, 1):
+            line = [part_of(row.thread), format_, json.dumps(row.thread), count, _text(row.record)]
+            names = ("part", "format", "thread", "place", "record")
+            spill.write(json.dumps(dict(zip(names, line, strict=True))) + "\n")
+        spill.flush()
+        if count:
+            _database(folder).execute(_copying(folder / "parts", number), [number, spill.name])
+    return count
+
+
+def _copying(parts: Path, number: int) -> str:
+    """The statement that sorts the rows of a file into the partitions."""
+    rows = f"select *, ? as file from read_json(?, format = 'newline_delimited', columns = {COLUMNS})"
+    how = f"format parquet, partition_by (part), overwrite_or_ignore, filename_pattern 'file{number}_{{i}}'"
+    return f"copy ({rows}) to '{parts}' ({how})"
+
+
+def _text(record: Any) -> str:
+    if isinstance(record, Unreadable):
+        return json.dumps({UNREADABLE: [record.line, record.why]})
+    return json.dumps(record)
+
+
+def rows_of(part: int, folder: Path) -> Iterator[tuple[str, Row]]:
+    """The rows of a partition, each with its format, sorted by format, thread and place."""
+    files = sorted(str(file) for file in (folder / "parts" / f"part={part}").glob("*.parquet"))
+    if not files:
+        return
+    found, loads = _database(folder).execute(SORTED, [files]), decoder()
+    while batch := found.fetchmany(BATCH):
+        for format_, thread, record in batch:
+            yield format_, Row(json.loads(thread), _record(loads(record.encode())))
+
+
+def _record(value: Any) -> Any:
+    is_unreadable = isinstance(value, dict) and UNREADABLE in value
+    return Unreadable(*value[UNREADABLE]) if is_unreadable else value
+
+
+def _database(folder: Path) -> Any:
+    """A database of its own in each process, which spills to the folder."""
+    made = the_module("duckdb").connect()
+    made.execute(f"set temp_directory = '{folder}'; set threads = 1; set memory_limit = '1GB'")
+    return made

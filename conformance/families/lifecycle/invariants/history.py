@@ -1,0 +1,140 @@
+"""PAIR and RECOVER: the history that the model is shown is what was said, and nothing of it changes later."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from typing import Any, Final
+
+from runlock.conformance.families.lifecycle.invariants.blame import Rank, ranked
+from runlock.conformance.families.lifecycle.invariants.thread import (
+    break_between,
+    brief,
+    messages_of,
+    passages,
+    spell_calls,
+)
+from runlock.conformance.families.lifecycle.messages import GateOpened
+from runlock.conformance.families.lifecycle.state import ObservedState, once
+from runlock.conformance.families.lifecycle.state.records import Gate, Run
+from runlock.conformance.family.invariant import HELD, CheckResults, Invariant, broken
+from runlock.conformance.protocol import Message, ToolCall
+
+ENDS_WELL: Final = ("NaturalEnd", "Stopped")
+
+
+@once
+def _shown_before(state: ObservedState) -> Gate | None:
+    """The inference before this one, in this life."""
+    gate = state.last_model_gate
+    return gate if gate is not None and gate.life == state.life and gate.opened.messages is not None else None
+
+
+def a_history_goes_on(state: ObservedState, seen: GateOpened) -> CheckResults:
+    """Each inference is shown the history of the one before, unchanged, with what has come since."""
+    before = _shown_before(state)
+    if before is None or seen.messages is None:
+        return
+    why = break_between(passages(before.opened.messages or ()), passages(seen.messages))
+    yield broken(f"the history that the model was shown has changed: {why}") if why else HELD
+
+
+def what_was_added_was_said(state: ObservedState, seen: GateOpened) -> CheckResults:
+    """What a history has more than the one before, the user or the model has said."""
+    before = _shown_before(state)
+    if before is None or seen.messages is None:
+        return
+    added = passages(seen.messages)[len(passages(before.opened.messages or ())) :]
+    for one in added:
+        if one.said.role == "user":
+            yield from _was_said_by_the_user(state, one.said)
+    yield from _was_said_by_the_model(
+        state, before, [one.said for one in added if one.said.role == "assistant"]
+    )
+
+
+def _was_said_by_the_user(state: ObservedState, message: Message) -> CheckResults:
+    said = any(text in message.text for text in state.inputs)
+    yield HELD if said else broken(f"the model is shown {brief(message)}, which the user did not say")
+
+
+def _was_said_by_the_model(state: ObservedState, before: Gate, turns: Sequence[Message]) -> CheckResults:
+    """Judge the turns that were added: together they are the answer to the inference before."""
+    run, answer = state.runs.get(before.run), before.outcome or {}
+    if turns and answer.get("kind") != "turn":
+        yield broken(f"the model is shown {brief(turns[-1])}, which it did not say")
+    elif turns and run is not None:
+        why = _misquoted(run, answer, turns)
+        yield broken(why) if why else HELD
+    elif run is not None and _is_bound_to_be_shown(run, before):
+        yield broken(f"the model said {str(answer.get('text'))[:30]!r}, yet it is not shown that")
+
+
+def _misquoted(run: Run, answer: Mapping[str, Any], turns: Sequence[Message]) -> str:
+    """How the turns that are shown differ from what the model answered, or an empty string."""
+    said, shown = str(answer.get("text", "")), "".join(turn.text for turn in turns)
+    if said.split() != shown.split():
+        return f"the model said {said[:30]!r}, yet it is shown {shown[:30]!r} as its turn"
+    asked = [ToolCall.model_validate(call) for call in (run.last_turn or answer).get("tool_calls", [])]
+    if spell_calls(asked) == spell_calls(call for turn in turns for call in turn.tool_calls):
+        return ""
+    return (
+        ""
+        if _is_an_id_taken(run, asked)
+        else f"the model is shown other calls than it asked for: {_ids(turns)}"
+    )
+
+
+def _ids(turns: Sequence[Message]) -> str:
+    return ", ".join(f"{call.id} of {call.name}" for turn in turns for call in turn.tool_calls) or "none"
+
+
+def _is_an_id_taken(run: Run, asked: Sequence[ToolCall]) -> bool:
+    """Whether a call may be left out or renamed, since another one has its id."""
+    ids = Counter([*(call.id for call in asked), *(call.id for call in run.former_calls)])
+    return any(ids[call.id] > 1 for call in asked)
+
+
+def _is_bound_to_be_shown(run: Run, before: Gate) -> bool:
+    """Whether nothing can have kept the answer to an inference out of the thread."""
+    answer = before.outcome or {}
+    told = answer.get("kind") == "turn" and bool(answer.get("text") or answer.get("tool_calls"))
+    broke = run.was_sent_cancel or run.faulted is not None or bool(run.hooks)
+    return told and before.alone and not broke and (run.ended is None or run.ended.code in ENDS_WELL)
+
+
+def a_recovered_history_is_the_stored_one(state: ObservedState, seen: GateOpened) -> CheckResults:
+    """The first inference after a recovery is shown the messages of the checkpoint, unchanged."""
+    run = state.run_of(seen)
+    stored = messages_of(state.recovered_from) if state.handshake.control.store == "kit" else None
+    if run is None or stored is None or seen.messages is None or state.life == 1 or _has_asked(state):
+        return
+    before, after = passages(stored), passages(seen.messages)
+    forged = [one.said for one in after[len(before) :] if one.said.role == "assistant"]
+    why = break_between(before, after)
+    if why:
+        yield broken(f"the model is not shown the thread of the checkpoint: {why}")
+    elif forged:
+        yield broken(f"the model is shown {brief(forged[0])}, which is not in the checkpoint")
+    else:
+        yield HELD
+
+
+def _has_asked(state: ObservedState) -> bool:
+    """Whether the model was asked in this life."""
+    return state.last_model_gate is not None and state.last_model_gate.life == state.life
+
+
+INVARIANTS = (
+    *ranked(
+        Rank.RECOVERED_HISTORY,
+        Invariant(
+            "RECOVER-3", a_recovered_history_is_the_stored_one, GateOpened, at=("model",), requires="a crash"
+        ),
+    ),
+    *ranked(
+        Rank.WHOLE_HISTORY,
+        Invariant("PAIR-8", a_history_goes_on, GateOpened, at=("model",)),
+        Invariant("PAIR-8", what_was_added_was_said, GateOpened, at=("model",)),
+    ),
+)

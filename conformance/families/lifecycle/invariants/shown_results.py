@@ -1,0 +1,94 @@
+"""PAIR: the status of a result that the model is shown agrees with what became of its call.
+
+That a success was given at all is for PAIR-6 to say.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator
+from typing import Final
+
+from runlock.conformance.families.lifecycle.invariants.blame import Rank, ranked
+from runlock.conformance.families.lifecycle.messages import GateOpened
+from runlock.conformance.families.lifecycle.state import ObservedState
+from runlock.conformance.families.lifecycle.state.records import Call, Run
+from runlock.conformance.family.invariant import HELD, CheckResult, CheckResults, Invariant, broken
+from runlock.conformance.protocol import Message
+
+SHOWN_AS: Final = {"Succeeded": "ok", "Failed": "error", "Cancelled": "cancelled"}
+"""The status of the result of a call that is over; for any other call a placeholder stands, as pending."""
+
+
+def an_answer_is_shown_with_its_status(state: ObservedState, seen: GateOpened) -> CheckResults:
+    """What a tool answered is shown with the status of the answer: no success as an error."""
+    for run, call, message in _results(state, seen):
+        if call.result is not None and (right := _statuses(state, run, call)):
+            kind = call.result["kind"]
+            yield _judged(message, right, f"the tool of call {call.id} answered {kind}")
+
+
+def a_result_is_shown_as_what_became_of_its_call(state: ObservedState, seen: GateOpened) -> CheckResults:
+    """A result that no tool answered is shown with the status that its call has."""
+    for run, call, message in _results(state, seen):
+        if call.result is None and (right := _statuses(state, run, call)):
+            yield _judged(message, right, f"call {call.id} {_what_became_of(call)}")
+
+
+def _judged(message: Message, right: frozenset[str], cause: str) -> CheckResult:
+    wrong = message.status not in right and message.status != "ok"
+    return broken(f"{cause}, yet the model is shown {message.status}") if wrong else HELD
+
+
+def _results(state: ObservedState, seen: GateOpened) -> Iterator[tuple[Run, Call, Message]]:
+    """The results that the model is shown, each with its call, where one call alone has that id."""
+    every = [(run, call) for run in state.runs.values() for call in run.every_call]
+    ids = Counter(call.id for _, call in every)
+    of_call = {call.id: (run, call) for run, call in every if ids[call.id] == 1}
+    for message in seen.messages or ():
+        if message.role == "tool" and message.status is not None and message.call in of_call:
+            run, call = of_call[message.call]
+            if not (call.duplicate_id or call.raced or run.crashes):
+                yield run, call, message
+
+
+def _what_became_of(call: Call) -> str:
+    if call.claimed is not None:
+        return f"is {call.claimed}"
+    if call.rejection is not None:
+        return "was rejected"
+    return "was blocked" if call.last_verdict == "block" else "has the result that was set for it"
+
+
+def _statuses(state: ObservedState, run: Run, call: Call) -> frozenset[str]:
+    """The statuses with which the result of a call may be shown; none where that is not certain."""
+    if call.claimed is None:
+        return _by_what_was_witnessed(run, call)
+    if not call.is_final:
+        return frozenset() if run.is_done else frozenset({"pending"})
+    right = {SHOWN_AS[call.claimed]}
+    if run.was_sent_cancel:  # which may drop a result, and close what is left in its own way
+        right |= {"cancelled"} if state.policy("cancel.results") == "kept" else {"cancelled", "error"}
+    if run.is_done and call.claimed != "Succeeded" and call.last_verdict != "block":
+        right |= {"cancelled", "error"}
+    return frozenset(right)
+
+
+def _by_what_was_witnessed(run: Run, call: Call) -> frozenset[str]:
+    """The same for a runtime that shows no status of the call, by what its gates and decisions say."""
+    if run.was_sent_cancel or run.is_done or not all(gate.alone for gate in (*call.entries, *call.judged)):
+        return frozenset()
+    if call.rejection is not None and not call.executing:
+        return frozenset({"cancelled", "error"})  # a model's API may know no third status
+    if call.ended_as is None or call.decisions:
+        return frozenset()
+    return frozenset({"ok"} if call.ended_as == "Succeeded" else {"error", "cancelled"})
+
+
+INVARIANTS = ranked(
+    Rank.SHOWN_STATUS,
+    Invariant("PAIR-4", an_answer_is_shown_with_its_status, GateOpened, at=("model",), requires="calls"),
+    Invariant(
+        "PAIR-7", a_result_is_shown_as_what_became_of_its_call, GateOpened, at=("model",), requires="calls"
+    ),
+)

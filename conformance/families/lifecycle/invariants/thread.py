@@ -1,0 +1,96 @@
+"""Whole messages: when two of them are the same, and when one history continues another."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from pydantic import TypeAdapter, ValidationError
+
+from runlock.conformance.protocol import Message
+
+_MESSAGES = TypeAdapter(list[Message])
+
+
+def messages_of(state: Any) -> list[Message] | None:
+    """The messages that a checkpoint holds, or None where it holds none that can be read."""
+    raw = state.get("messages") if isinstance(state, Mapping) else None
+    try:
+        return _MESSAGES.validate_python(raw)
+    except ValidationError:
+        return None
+
+
+def what_differs(before: Message, after: Message) -> str:
+    """In which part two messages differ, or an empty string; a status that is left out differs from none."""
+    if before.role != after.role or before.call != after.call:
+        return "speaker"
+    if before.text != after.text:
+        return "text"
+    if None not in (before.status, after.status) and before.status != after.status:
+        return "status"
+    return "calls" if spell_calls(before.tool_calls) != spell_calls(after.tool_calls) else ""
+
+
+def spell_calls(calls: Iterable[Any]) -> list[str]:
+    """The calls of a turn in their order; an argument that is null counts as left out."""
+    return [json.dumps([one.id, one.name, _without_nulls(one.args)], sort_keys=True) for one in calls]
+
+
+def _without_nulls(args: Mapping[str, Any]) -> dict[str, Any]:
+    return {key: value for key, value in args.items() if value is not None}
+
+
+def brief(message: Message) -> str:
+    """A message as a sentence quotes it."""
+    of_call = f" of call {message.call}" if message.call else ""
+    status = f" ({message.status})" if message.status else ""
+    asked = ", ".join(f"{call.id}={call.name} {json.dumps(call.args)}" for call in message.tool_calls)
+    return f"{message.role}{of_call}{status} {message.text[:30]!r}{' asking for ' + asked if asked else ''}"
+
+
+@dataclass(slots=True)
+class Passage:
+    """A message of the user or the model, and the results that follow it, those that are final."""
+
+    said: Message
+    results: list[Message] = field(default_factory=list)
+
+
+def passages(messages: Sequence[Message]) -> list[Passage]:
+    """A history cut at each message of the user or the model; what the system says is left out."""
+    found: list[Passage] = []
+    for message in messages:
+        if message.role in ("user", "assistant"):
+            found.append(Passage(message))
+        elif message.role == "tool" and message.status != "pending" and found:
+            found[-1].results.append(message)
+    return found
+
+
+def break_between(before: Sequence[Passage], after: Sequence[Passage]) -> str:
+    """How a history does not continue an earlier one, or an empty string."""
+    for index, was in enumerate(before):
+        if index >= len(after):
+            return f"{brief(was.said)} is missing"
+        now = after[index]
+        if what_differs(was.said, now.said):
+            return f"{brief(was.said)} is now {brief(now.said)}"
+        if changed := _changed_result(was.results, now.results):
+            return changed
+    return ""
+
+
+def _changed_result(before: Sequence[Message], after: Sequence[Message]) -> str:
+    """Which result is gone, or is not what it was; those that have come since may stand anywhere."""
+    places = []
+    for was in before:
+        same = [at for at, now in enumerate(after) if now.call == was.call]
+        if not same:
+            return f"{brief(was)} is missing"
+        if what_differs(was, after[same[0]]):
+            return f"{brief(was)} is now {brief(after[same[0]])}"
+        places.append(same[0])
+    return "" if places == sorted(places) else "its results stand in another order"

@@ -1,0 +1,66 @@
+"""A result as SARIF 2.1.0, for code scanning: a rule and a result for each clause that broke."""
+
+from __future__ import annotations
+
+import json
+from typing import Any, Final
+
+from runlock.conformance.report.stored_result import Stored, StoredClause, StoredViolation
+from runlock.conformance.text import plain
+
+VERSION: Final = "2.1.0"
+SCHEMA: Final = "https://json.schemastore.org/sarif-2.1.0.json"
+LEVELS: Final = {"MUST": "error", "SHOULD": "warning", "MAY": "note"}
+
+
+def sarif(result: Stored) -> str:
+    """The whole document; a clause that is expected to break is a suppressed result."""
+    broken = [clause for clause in result.clauses if clause.verdict == "broken"]
+    driver = {
+        "name": "runlock",
+        "version": result.spec,
+        "rules": [_rule(result, clause) for clause in broken],
+    }
+    run = {
+        "tool": {"driver": driver},
+        "invocations": [_invocation(result)],
+        "results": [_result(result, clause) for clause in broken],
+    }
+    return json.dumps({"$schema": SCHEMA, "version": VERSION, "runs": [run]}, indent=1) + "\n"
+
+
+def _rule(result: Stored, clause: StoredClause) -> dict[str, Any]:
+    family = result.known_family
+    known = family.spec.clauses.get(clause.id) if family is not None else None
+    rule: dict[str, Any] = {"id": clause.id, "defaultConfiguration": {"level": LEVELS[clause.level]}}
+    if known is not None:
+        rule["shortDescription"] = {"text": result.title(clause.id) or clause.id}
+        rule["fullDescription"] = {"text": known.sentence}
+    return rule
+
+
+def _result(result: Stored, clause: StoredClause) -> dict[str, Any]:
+    violation = result.of_clause(clause.id)
+    found: dict[str, Any] = {
+        "ruleId": clause.id,
+        "level": LEVELS[clause.level],
+        "message": {"text": plain(clause.why)},
+        "locations": _locations(violation),
+    }
+    if clause.id in result.expected:
+        found["suppressions"] = [{"kind": "external", "justification": plain(result.expected[clause.id])}]
+    return found
+
+
+def _locations(violation: StoredViolation | None) -> list[dict[str, Any]]:
+    """The trace of a violation, if it was stored."""
+    if violation is None or violation.trace is None:
+        return []
+    return [{"physicalLocation": {"artifactLocation": {"uri": violation.trace}}}]
+
+
+def _invocation(result: Stored) -> dict[str, Any]:
+    """Whether everything could be judged, and what could not."""
+    what = [f"{one.blame}: {one.what}" for one in result.troubles] + [one.what for one in result.exceptions]
+    notes = [{"level": "error", "message": {"text": plain(one)}} for one in dict.fromkeys(what)]
+    return {"executionSuccessful": not notes, "toolExecutionNotifications": notes}

@@ -1,0 +1,154 @@
+"""The evidence that pages show: what the kit found on real runtimes, and how large the specification is."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterator, Mapping
+from functools import cache
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from runlock.conformance.campaign.runtimes import Known, runtimes
+from runlock.conformance.family.family import Family, families
+
+from .markdown import table, text
+
+MATRIX = Path(__file__).parent.parent / "matrix.json"
+TELLING = (
+    ("google-adk", "PAIR-4"),
+    ("strands", "CANCEL-4"),
+    ("vercel-ai-7", "DECIDE-14"),
+    ("langgraph", "DERIVE-6"),
+    ("langchain-batched", "DECIDE-15"),
+    ("anthropic-async", "RUNNER-33"),
+)
+"""The violations that the landing page shows: runtime and clause."""
+
+
+class Finding(NamedTuple):
+    """A clause that a runtime breaks, and what is known of it besides the kit's counterexample."""
+
+    runtime: Mapping[str, Any]
+    clause: str
+    known: Known | None
+
+
+@cache
+def findings() -> tuple[Finding, ...]:
+    """Every violation in the matrix."""
+    known = {one.name: one for one in runtimes()}
+    return tuple(
+        Finding(runtime, found["clause"], known[runtime["name"]].known(found["clause"]))
+        for runtime in _judged()
+        for found in runtime["violations"]
+    )
+
+
+@cache
+def _judged() -> tuple[Mapping[str, Any], ...]:
+    return tuple(one for one in json.loads(MATRIX.read_text("utf-8"))["runtimes"] if one["verdict"])
+
+
+def summary() -> str:
+    """One sentence with the numbers of the matrix."""
+    broken = {one.runtime["name"] for one in findings()}
+    clauses = {one.clause for one in findings()}
+    alone = sum(one.known is not None and one.known.standalone is not None for one in findings())
+    return (
+        f"{len(_judged())} configurations of released agent runtimes were checked, and {len(broken)} of them "
+        f"break at least one clause. The kit found {len(findings())} violations of {len(clauses)} clauses; "
+        f"{alone} of them are also shown by a small program that uses the runtime alone, without the kit."
+    )
+
+
+def _summary(root: str) -> str:
+    return summary()
+
+
+def _telling(root: str) -> str:
+    """A table of the violations in `TELLING`."""
+    found = {(one.runtime["name"], one.clause): one for one in findings()}
+    return table(("runtime", "what it does", "clause"), [_row(found[one], root) for one in TELLING])
+
+
+def _row(one: Finding, root: str) -> tuple[str, ...]:
+    assert one.known is not None  # a violation that only the kit shows is not put on the landing page
+    reports = " ".join(f"[{_issue(page)}]({page})" for page in one.known.upstream)
+    version = one.runtime["implementation"]["version"]
+    place = f"[{one.clause}]({root}/matrix.md#{one.runtime['name']}){{ .id }}"
+    return f"**{text(one.runtime['title'])}** {version}", f"{text(one.known.sentence)} {reports}", place
+
+
+def _issue(page: str) -> str:
+    """The short name of a report, as in `langgraph#6624`."""
+    *_, repository, _, number = page.split("/")
+    return f"{repository}#{number}"
+
+
+def as_text() -> str:
+    """The summary and the violations in `TELLING` for the README, which links to no page of the site."""
+    found = {(one.runtime["name"], one.clause): one for one in findings()}
+    rows = (_row(found[one], "docs") for one in TELLING)
+    listed = "".join(
+        f"- {runtime}: {said.strip()} ({one[1]})\n"
+        for one, (runtime, said, _) in zip(TELLING, rows, strict=True)
+    )
+    return f"{summary()}\n\n{listed}"
+
+
+# --- the specification --------------------------------------------------------------------------
+
+ABOUT: Mapping[str, str] = {
+    "lifecycle": "Runs and tool calls that are suspended, approved, cancelled, checkpointed and recovered "
+    "after a crash.",
+    "tool-runner": "The loop that a model SDK gives its user, who may change its state at each step.",
+    "message-loop": "A turn as a sequence of stages with hooks, an authority stack that settles each tool "
+    "call, subagents, and a stream of events.",
+}
+
+
+def _families(root: str) -> str:
+    rows = [
+        (
+            f"[`{one.name}`]({root}/families/{one.name}/index.md)",
+            ABOUT[one.name],
+            *map(str, _sizes(one)),
+        )
+        for one in families()
+    ]
+    return table(("family", "what it specifies", "clauses", "charts", "mutants", "variants"), rows)
+
+
+def _sizes(family: Family) -> tuple[int, ...]:
+    spec, made = family.spec, family.made
+    return len(spec.clauses), len(family.tables), len(made.mutants()), len(made.variants())
+
+
+def _clauses(root: str) -> str:
+    return str(sum(len(one.spec.clauses) for one in families()))
+
+
+KINDS: Mapping[str, Callable[[str], str]] = {
+    "summary": _summary,
+    "telling": _telling,
+    "families": _families,
+    "clauses": _clauses,
+}
+"""What a page can include, as in `<!-- evidence: summary -->`."""
+
+
+def shown(name: str, root: str) -> str:
+    """One piece of evidence, for a page whose root is `root`."""
+    if name not in KINDS:
+        raise LookupError(f"There is no evidence {name}; there are {', '.join(KINDS)}.")
+    return KINDS[name](root)
+
+
+# --- the programs without the kit ---------------------------------------------------------------
+
+
+def files() -> Iterator[tuple[str, str]]:
+    """The programs that show a violation without the kit, as text that a browser displays."""
+    for path in sorted((Path(__file__).parent.parent / "standalone").iterdir()):
+        if path.suffix in (".py", ".mjs"):
+            yield f"standalone/{path.name}.txt", path.read_text("utf-8")

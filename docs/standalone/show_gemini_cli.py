@@ -1,0 +1,171 @@
+"""What gemini-cli does over the Agent Client Protocol, with a scripted model and a tool server on loopback; a
+name on the command line shows one.  The `gemini` is that of the environment of this Python."""
+
+import json
+import os
+import subprocess
+import sys
+import tempfile
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
+from threading import Thread
+
+TOOL = {"name": "mark", "description": "mark", "inputSchema": {"type": "object", "properties": {}}}
+RESULTS = {
+    "initialize": {
+        "protocolVersion": "2025-06-18", "capabilities": {"tools": {}},
+        "serverInfo": {"name": "kit", "version": "1"},
+    },
+    "tools/list": {"tools": [TOOL]},
+    "tools/call": {"content": [{"type": "text", "text": "marked"}], "isError": False},
+}  # fmt: skip
+
+
+class World(BaseHTTPRequestHandler):
+    """The model, which gives its turns one after the other: text, or ids of calls; and the tool server."""
+
+    turns, requests = [], []
+
+    def do_GET(self):
+        self.send_error(405)
+
+    def do_POST(self):
+        body = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
+        if self.path == "/tools":
+            answer = {"jsonrpc": "2.0", "id": body.get("id"), "result": RESULTS.get(body["method"])}
+            self.answer("application/json", json.dumps(answer) if "id" in body else "")
+        else:
+            self.requests.append(body["contents"])
+            turn = self.turns.pop(0)
+            calls = [{"functionCall": {"id": one, "name": "mcp_kit_mark", "args": {}}} for one in turn]
+            content = {"role": "model", "parts": [{"text": turn}] if isinstance(turn, str) else calls}
+            candidates = [{"content": content, "finishReason": "STOP", "index": 0}]
+            self.answer("text/event-stream", f"data: {json.dumps({'candidates': candidates})}\r\n\r\n")
+
+    def answer(self, kind, text):
+        self.send_response(200 if text else 202)
+        self.send_header("Content-Type", kind)
+        self.send_header("Content-Length", str(len(text)))
+        self.end_headers()
+        self.wfile.write(text.encode())
+
+    def log_message(self, *args): ...
+
+
+class Agent:
+    """The agent; `answer` is what is said to a permission request: the kind of an option, or `cancel`."""
+
+    def __init__(self, *turns, answer="allow_once"):
+        World.turns, World.requests, self.answer, self.seen = list(turns), [], answer, []
+        server = ThreadingHTTPServer(("127.0.0.1", 0), World)
+        Thread(target=server.serve_forever, daemon=True).start()
+        self.url = f"http://127.0.0.1:{server.server_port}"
+        home = Path(tempfile.mkdtemp())
+        (home / ".gemini").mkdir()
+        settings = {"security": {"folderTrust": {"enabled": False}}}
+        (home / ".gemini/settings.json").write_text(json.dumps(settings))
+        path = f"{Path(sys.prefix, 'node_modules/.bin')}{os.pathsep}{os.environ['PATH']}"
+        env = {"HOME": str(home), "PATH": path, "GEMINI_API_KEY": "x", "GOOGLE_GEMINI_BASE_URL": self.url}
+        self.process = subprocess.Popen(
+            ["gemini", "--acp", "-m", "gemini-2.5-flash"], env=env, cwd=home, text=True,
+            stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL,
+        )  # fmt: skip
+        self.home, self.ids = str(home), 0
+        self.ask("initialize", protocolVersion=1, clientCapabilities={})
+
+    def session(self):
+        server = {"type": "http", "name": "kit", "url": self.url + "/tools", "headers": []}
+        return self.ask("session/new", cwd=self.home, mcpServers=[server])["sessionId"]
+
+    def prompt(self, session, text):
+        self.seen = []
+        ended = self.ask("session/prompt", sessionId=session, prompt=[{"type": "text", "text": text}])
+        return ended["stopReason"]
+
+    def ask(self, method, **params):
+        self.ids += 1
+        self.send(id=self.ids, method=method, params=params)
+        for line in self.process.stdout:
+            message = json.loads(line)
+            if message.get("method") == "session/request_permission":
+                self.seen.append("permission asked")
+                self.permit(message)
+            elif "method" in message:
+                self.seen.append(message["params"]["update"]["sessionUpdate"])
+            elif message["id"] == self.ids:
+                return message["result"]
+        raise SystemExit("the agent ended")
+
+    def permit(self, message):
+        outcome = {"outcome": "cancelled"}
+        if self.answer == "cancel":
+            self.send(method="session/cancel", params={"sessionId": message["params"]["sessionId"]})
+        else:
+            fitting = [one for one in message["params"]["options"] if one["kind"] == self.answer]
+            print("  a permission is asked for; the answer is:", fitting[-1]["name"])
+            outcome = {"outcome": "selected", "optionId": fitting[-1]["optionId"]}
+        self.send(id=message["id"], result={"outcome": outcome})
+
+    def send(self, **message):
+        self.process.stdin.write(json.dumps({"jsonrpc": "2.0", **message}) + "\n")
+        self.process.stdin.flush()
+
+
+def ids(contents, kind):
+    """The ids of the calls, or of the results, of a request."""
+    return [part[kind]["id"] for one in contents for part in one["parts"] if kind in part]
+
+
+def cancel_leaves_calls():
+    """A cancel while a permission is asked for leaves the calls of the round without a result."""
+    agent = Agent(["c1", "c2"], "done", answer="cancel")
+    session = agent.session()
+    print("  the first prompt ends as", agent.prompt(session, "mark it twice"))
+    agent.prompt(session, "go on")
+    calls, results = ids(World.requests[-1], "functionCall"), ids(World.requests[-1], "functionResponse")
+    print("  the next request has the calls", calls, "and results for", results)
+    agent.process.kill()
+    return calls == ["c1", "c2"] and not results
+
+
+def unannounced_call():
+    """A call that needs a permission is completed, and was never announced by a `tool_call`."""
+    agent = Agent(["c1"], "done")
+    agent.prompt(agent.session(), "mark it")
+    print("  the updates of the session:", agent.seen)
+    agent.process.kill()
+    return "tool_call_update" in agent.seen and "tool_call" not in agent.seen
+
+
+def repeated_id():
+    """Two calls with one id in one turn give the model two results under that id."""
+    agent = Agent(["c1", "c1"], "done")
+    agent.prompt(agent.session(), "mark it twice")
+    results = ids(World.requests[-1], "functionResponse")
+    print("  the model is shown results for:", results)
+    agent.process.kill()
+    return results == ["c1", "c1"]
+
+
+def grant_outlives_its_session():
+    """A tool that is allowed for the session runs unasked in another session of the process."""
+    agent = Agent(["c1"], "done", ["c2"], "done", answer="allow_always")
+    agent.prompt(agent.session(), "mark it")
+    agent.prompt(agent.session(), "mark it, in another session")
+    results = ids(World.requests[-1], "functionResponse")
+    print("  in the other session:", agent.seen, "and results for", results)
+    agent.process.kill()
+    return "permission asked" not in agent.seen and results == ["c2"]
+
+
+SHOWN = {
+    one.__name__: one
+    for one in (cancel_leaves_calls, unannounced_call, repeated_id, grant_outlives_its_session)
+}
+
+
+if __name__ == "__main__":
+    for name in sys.argv[1:] or SHOWN:
+        print(f"{name}: {SHOWN[name].__doc__}")
+        if not SHOWN[name]():
+            raise SystemExit("not seen here")

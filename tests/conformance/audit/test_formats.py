@@ -1,0 +1,89 @@
+"""Recordings of real libraries: right runs give no alarm, and faults planted in them are found.
+
+`tests/recorders` has the scripts that made the recordings, each with the real library and a scripted model.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from audited import RECORDINGS, audited, broken, records_in, verdicts, written
+from planted_faults import FAULTS, LEFT_OVER, spans
+
+pytest.importorskip("duckdb", reason="the records of these formats are brought together by DuckDB")
+
+HELD = {
+    "otel_genai": "PAIR-1 PAIR-2 PAIR-3 PAIR-4 ROUND-2 ONCE-1 CALL-23 DECIDE-7",
+    "openinference": "PAIR-1 PAIR-2 PAIR-3 PAIR-4 ROUND-1 ROUND-2 ONCE-1 CALL-23",
+    "ag_ui": "PAIR-1 PAIR-2 PAIR-3 RUN-3 RUN-20 RUN-21 RUN-23",
+    "ai_sdk": "PAIR-1 PAIR-2 PAIR-3 RUN-3 RUN-20 RUN-21 RUN-23 GATE-1 DECIDE-1 ONCE-1",
+    "claude_code": "PAIR-1 PAIR-2 PAIR-3",
+}
+THREADS = {"otel_genai": 4, "openinference": 3, "ag_ui": 2, "ai_sdk": 3, "claude_code": 2}
+
+
+@pytest.mark.parametrize("name", HELD)
+def test_right_recordings_hold_what_their_format_shows(name: str) -> None:
+    """Nothing is broken, left over or unknown; what is held is what the format shows, and no more."""
+    found = audited(*sorted((RECORDINGS / name).glob("*.jsonl")))
+    held = {clause for clause, verdict in verdicts(found).items() if verdict == "held"}
+
+    assert (broken(found), found.result.troubles, dict(found.unknown)) == ({}, [], {})
+    assert (found.threads, held) == (THREADS[name], set(HELD[name].split()))
+
+
+@pytest.mark.parametrize("name", HELD)
+def test_a_recording_that_is_cut_gives_no_alarm(name: str, tmp_path: Path) -> None:
+    """Wherever a right recording ends, what is missing breaks nothing."""
+    records = records_in(f"{name}/plain")
+    for length in range(len(records) // 4, len(records), max(1, len(records) // 5)):
+        assert broken(audited(written(tmp_path / "cut.jsonl", records[:length]))) == {}
+
+
+@pytest.mark.parametrize("name", FAULTS)
+def test_a_planted_fault_is_found(name: str, tmp_path: Path) -> None:
+    """The clause that a fault breaks is broken, with the reason."""
+    recording, plant, clause, says = FAULTS[name]
+    found = broken(audited(written(tmp_path / "wrong.jsonl", plant(records_in(recording)))))
+
+    assert clause in found
+    assert says in found[clause]
+
+
+@pytest.mark.parametrize("name", LEFT_OVER)
+def test_records_that_nothing_explains_are_an_error(name: str, tmp_path: Path) -> None:
+    """A thread with left-over records is not judged, and the audit is undecided."""
+    recording, plant, says = LEFT_OVER[name]
+    found = audited(written(tmp_path / "left.jsonl", plant(records_in(recording))))
+
+    assert [says in one.what for one in found.result.troubles] == [True]
+    assert found.result.exit_code() == 3
+
+
+def test_segments_of_one_run_are_rejoined(tmp_path: Path) -> None:
+    """The spans of a thread may lie in two files, in any order."""
+    records = records_in("otel_genai/approved")
+    one, other = written(tmp_path / "b.jsonl", records[:3]), written(tmp_path / "a.jsonl", records[3:])
+    found = audited(one, other)
+
+    assert (found.threads, broken(found), verdicts(found)["PAIR-4"]) == (1, {}, "held")
+
+
+def test_the_order_of_spans_comes_from_their_histories(tmp_path: Path) -> None:
+    """Spans that arrive backwards, with clocks that run backwards, are put in order."""
+    backwards = spans(records_in("otel_genai/plain")[::-1], lambda span: [{**span, "startTimeUnixNano": "1"}])
+    found = audited(written(tmp_path / "backwards.jsonl", backwards))
+
+    assert broken(found) == {}
+    assert set(HELD["otel_genai"].split()) - {"ROUND-1"} <= {
+        clause for clause, verdict in verdicts(found).items() if verdict == "held"
+    }
+
+
+def test_records_of_unknown_kinds_are_counted(tmp_path: Path) -> None:
+    """An event that an importer does not know is counted and shown; it breaks nothing."""
+    records = [*records_in("ag_ui/plain"), {"type": "TELEPATHY"}]
+    found = audited(written(tmp_path / "odd.jsonl", records))
+
+    assert (dict(found.unknown), broken(found)) == ({"ag-ui: TELEPATHY": 1}, {})

@@ -1,0 +1,52 @@
+"""The index of the search has a tag for each clause, and what is typed is turned into such a tag."""
+
+import json
+import shutil
+import subprocess
+from importlib import import_module
+
+import pytest
+from places import ROOT
+
+NODE = shutil.which("node")
+FIND = ROOT / "docs" / "assets" / "find.js"
+
+
+@pytest.fixture
+def search(monkeypatch):
+    """The module that tags the index."""
+    monkeypatch.syspath_prepend(str(ROOT))
+    return import_module("docs.generator.search")
+
+
+def entry(location):
+    return {"location": location, "title": "t", "text": "x"}
+
+
+def test_a_clause_has_its_id_as_a_tag(search):
+    """A section of a page of clauses has a tag; other sections and other pages have none."""
+    named = ["clauses/gate.html#gate-2", "clauses/gate.html", "concepts/gates.html#gate-2"]
+    tags = [one.get("tags") for one in search.tagged(map(entry, named))]
+
+    assert tags == [["gate2"], None, None]
+
+
+def test_a_clause_of_a_further_family_comes_after_that_of_the_default_one(search):
+    """Both have a GATE-2; the entries differ by their weight."""
+    further = "families/message-loop/clauses/gate.html#gate-2"
+    first, second = search.tagged(map(entry, ["clauses/gate.html#gate-2", further]))
+
+    assert first["tags"] == second["tags"] == ["gate2"]
+    assert second["boost"] < first.get("boost", 1)
+
+
+@pytest.mark.skipif(NODE is None, reason="there is no `node` on the PATH")
+def test_what_is_typed_becomes_a_tag(search):
+    """An id is recognized in any spelling; the area decides that it is one."""
+    typed = ["GATE-2", "gate-2", "GATE2", "gate 02", "step 2", "--exhaustive", "a gate", "see RUN-3 now"]
+    prepared = f"{json.dumps(typed)}.map(require({json.dumps(str(FIND))}).prepared)"
+    code = f"{search.areas()} console.log(JSON.stringify({prepared}))"
+    ran = subprocess.run([NODE, "-e", code], capture_output=True, text=True, check=True)
+
+    same = ["+gate2"] * 4
+    assert json.loads(ran.stdout) == [*same, "step 2", "exhaustive", "a gate", "see +run3 now"]
