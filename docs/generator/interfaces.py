@@ -9,6 +9,7 @@ from collections.abc import Iterator
 from enum import Enum
 from html import escape
 from importlib import import_module, resources
+from importlib.resources.abc import Traversable
 from typing import Any
 
 import typer
@@ -46,11 +47,19 @@ def files() -> Iterator[tuple[str, str]]:
     """The schemas as files."""
     for name, schema in schemas():
         yield f"schemas/{name}", schema
+    for name, schema in _in(RUNNER_SCHEMAS):
+        yield f"schemas/tool-runner/{name}", schema
 
 
 def schemas() -> Iterator[tuple[str, str]]:
     """Each schema by its file's name."""
-    folder = resources.files("runlock.conformance.protocol.json_schema")
+    yield from _in(resources.files("runlock.conformance.protocol.json_schema"))
+
+
+RUNNER_SCHEMAS = resources.files("runlock.conformance.families.tool_runner").joinpath("json_schema")
+
+
+def _in(folder: Traversable) -> Iterator[tuple[str, str]]:
     for one in sorted(folder.iterdir(), key=lambda file: file.name):
         if one.name.endswith(".json"):
             yield one.name, one.read_text("utf-8")
@@ -73,7 +82,7 @@ Protocol version {protocol.PROTOCOL_VERSION}. These schemas are made from the mo
 reads and writes with, so that an adapter in any language can be checked against them. Fields that a schema
 does not name are ignored by both sides. What the messages mean stands in [the protocol](../protocol.md).
 
-The files lie in `schemas/` of this site. Each refers to [`definitions.json`](../schemas/definitions.json) by
+The files lie in `schemas/` of this site, those of tool runners in `schemas/tool-runner/`. Each refers to [`definitions.json`](../schemas/definitions.json) by
 a relative reference, so a validator needs that file next to it.
 
 {"".join(parts)}

@@ -15,8 +15,6 @@ class Adapter {
   handshake = {
     implementation: { name: "openai", version: VERSION, language: "javascript" },
     profile: "tool-runner-core",
-    // Promised at https://github.com/openai/openai-node/blob/master/helpers.md
-    policies: { "round.executor": "parallel", "results.order": "call", "tool.raises": "end_run", "runner.history": "whole" },
     gates: ["model", "tool", "yield"],
     stimuli: ["cancel", "cancel.yield", "deliver", "clock.advance"],
     outcomes: { model: ["turn", "fault"], tool: ["ok", "raise"], yield: ["resume", "break"] },

@@ -12,6 +12,13 @@ from runlock.conformance.trace.document import Document
 def unmet(need: str, handshake: RunnerHandshake) -> str:
     """Why a need of a clause is not met, or an empty string."""
     word, _, what = need.partition(" ")
+    if word == "either":
+        reasons = [unmet(one, handshake) for one in what.split(" | ")]
+        return "" if "" in reasons else ", and ".join(reasons)
+    if word == "observes":
+        return "" if what in handshake.observes else f"the runtime does not show {what}"
+    if word == "stimulus":
+        return "" if what in handshake.stimuli else f"the runtime does not take {what}"
     if word == "outcome":
         gate, _, kind = what.partition(".")
         offered = handshake.outcomes.at(gate)

@@ -87,7 +87,8 @@ def no_call_with_a_result_ran_again(state: ObservedRunner) -> CheckResults:
     run, before = state.taken_up, state.iteration
     if run is None or run.began_at != state.stimuli or state.is_cancelled or before is None:
         return
-    if any(message.role == "tool" for message in before.base):
+    ended = any(gate.phase == "handling" and gate.kind in ("ok", "error") for gate in before.entries)
+    if ended or any(message.role == "tool" for message in before.base):
         yield HELD
 
 

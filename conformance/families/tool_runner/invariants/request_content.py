@@ -25,7 +25,7 @@ from runlock.conformance.families.tool_runner.state import ObservedRunner
 from runlock.conformance.families.tool_runner.state.facts import is_cut_off, is_paused
 from runlock.conformance.families.tool_runner.state.plan import plans
 from runlock.conformance.families.tool_runner.state.records import Iteration, same, stands, without_system
-from runlock.conformance.family.invariant import CheckResults, Invariant, broken, broken_for, held_or
+from runlock.conformance.family.invariant import HELD, CheckResults, Invariant, broken, broken_for, held_or
 from runlock.conformance.protocol import Message
 
 MODEL = ("model",)
@@ -121,7 +121,11 @@ def results_of_a_turn_that_does_not_stand_are_left_out(
     if read is None:
         return
     turn = read.before.message
-    if turn is None or not turn.tool_calls or stands(turn, read.messages):
+    if turn is None or not turn.tool_calls:
+        return
+    if stands(turn, read.messages):
+        if read.results:
+            yield HELD
         return
     ids = {call.id for call in turn.tool_calls}
     lost = [result for _, result in read.results if result.call in ids and not _stands_before(read, result)]

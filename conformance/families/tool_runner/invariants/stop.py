@@ -54,7 +54,8 @@ def nothing_sets_the_limit_back(state: ObservedRunner, seen: RunnerGate) -> Chec
 
 def _was_acted_on(state: ObservedRunner) -> bool:
     again = state.run is not None and state.run.is_again
-    return again or any(one.touched or is_paused(one) for one in state.iterations)
+    acted = (one.touched or one.responses or one.changes_tools for one in state.iterations)
+    return again or any(acted) or any(map(is_paused, state.iterations))
 
 
 def the_limit_counts_as_declared(state: ObservedRunner, seen: RunnerGate) -> CheckResults:

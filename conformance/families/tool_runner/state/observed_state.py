@@ -366,4 +366,5 @@ class ObservedRunner:
 
 
 def _is_error(run: Run) -> bool:
-    return run.ended is not None and run.ended.code == "Error"
+    reason = run.ended or run.claimed_reason
+    return reason is not None and reason.code == "Error"
