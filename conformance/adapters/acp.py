@@ -122,7 +122,7 @@ class AcpAdapter(ABC):
         self.requests = self.prompts = 0
         self.round: list[ToolCall] = []
         self.entered: set[str] = set()
-        self.announced: set[str] = set()
+        self.states: dict[str, str] = {}  # as they were last shown, by call
         self.aborted: set[str] = set()
         self.asking: set[asyncio.Task[Answer]] = set()
         self.tools = ToolServer(self.names.tools, self.run_tool)
@@ -260,9 +260,9 @@ class AcpAdapter(ABC):
         state = str(update.get("status"))
         if kind == "tool_call":
             self._event("ToolInvocationProposed", call=call)
-        if state in EVENTS and (call, state) not in self.announced:
-            self.announced.add((call, state))
+        if state in EVENTS and (kind == "tool_call" or self.states.get(call) != state):
             self._event(EVENTS[state], call=call)
+        self.states[call] = state
 
     def _event(self, name: str, **data: Any) -> None:
         self.bridge.tell(partial(self.host.event, name, **data))
