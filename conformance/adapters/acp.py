@@ -45,7 +45,7 @@ class AcpAdapter(AgentSession):
         "clientCapabilities": {"fs": {"readTextFile": False, "writeTextFile": False}, "terminal": False},
     }
     session_key = "sessionId"
-    events = ("ProviderTokensStreamed", "ToolInvocationProposed", *STATES.values())
+    events = ("ProviderTokensStreamed", "ToolInvocationProposed", "ToolInvocationCancelled", *STATES.values())
 
     @classmethod
     def called(cls, info: Params) -> tuple[str, str]:
@@ -103,7 +103,7 @@ class AcpAdapter(AgentSession):
         if kind == "tool_call":
             self.show("ToolInvocationProposed", call=call)
         if state in STATES and (kind == "tool_call" or self.states.get(call) != state):
-            self.show(STATES[state], call=call)
+            self.show_end(STATES[state], call)
         self.states[call] = state
 
 

@@ -6,7 +6,7 @@ the newest response.
 
 A tool of the scenario that is not offered is offered all the same: an agent has no other tools than these.
 An API that only marks errors cannot say that a call was cancelled, so an error of a call whose tool was given
-up reads `cancelled`.  A process is replaced after an allow that lasts, because it may last for the process.
+up reads `cancelled`, as its end does where the protocol only has `failed`.  A process is replaced after an allow that lasts, because it may last for the process.
 A scenario in which no person can be asked has a client that answers each permission request as cancelled.
 """
 
@@ -237,6 +237,11 @@ class AgentSession(ABC):
     def show(self, name: str, **data: Any) -> None:
         """Publish an event."""
         self.bridge.tell(partial(self.host.event, name, **data))
+
+    def show_end(self, name: str, call: str) -> None:
+        """Publish the end of a call; one that failed after its tool was given up was cancelled."""
+        was_aborted = name == "ToolInvocationFailed" and call in self.aborted
+        self.show("ToolInvocationCancelled" if was_aborted else name, call=call)
 
     def show_text(self, text: str) -> None:
         """Publish a piece of a response; before the first request of a turn it is a note of the agent."""

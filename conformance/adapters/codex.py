@@ -54,7 +54,7 @@ class Codex(AgentSession):
     modes = {"ask": ""}
     grants = ("once",)
     model = ("delta", "turn", "malformed")
-    events = ("ProviderTokensStreamed", "ToolInvocationProposed", *ENDS.values())
+    events = ("ProviderTokensStreamed", "ToolInvocationProposed", "ToolInvocationCancelled", *ENDS.values())
 
     @classmethod
     def settings(cls, home: str, url: str) -> tuple[Mapping[str, str], Mapping[str, Any]]:
@@ -122,4 +122,4 @@ class Codex(AgentSession):
         elif item.get("type") == "mcpToolCall" and method == "item/started":
             self.show("ToolInvocationProposed", call=item["id"])
         elif item.get("type") == "mcpToolCall" and item["status"] in ENDS:
-            self.show(ENDS[item["status"]], call=item["id"])
+            self.show_end(ENDS[item["status"]], item["id"])
