@@ -6,8 +6,9 @@ the newest response.
 
 A tool of the scenario that is not offered is offered all the same: an agent has no other tools than these.
 An API that only marks errors cannot say that a call was cancelled, so an error of a call whose tool was given
-up reads `cancelled`, as its end does where the protocol only has `failed`.  A process is replaced after an allow that lasts, because it may last for the process.
-A scenario in which no person can be asked has a client that answers each permission request as cancelled.
+up reads `cancelled`; so does its end where the protocol only has `failed`.  A process is replaced after an
+allow that lasts, because it may last for the process.  A scenario in which no person can be asked has a
+client that answers each permission request as cancelled.
 """
 
 from __future__ import annotations
