@@ -140,7 +140,7 @@ class AgentSession(ABC):
         self.entered: set[str] = set()
         self.aborted: set[str] = set()
         self.asking: set[asyncio.Task[Answer]] = set()
-        self.in_turn = self.is_asked = self.is_cancelled = False
+        self.in_turn = self.is_asked = self.is_cancelled = self.is_unanswered = False
         await self.bridge.do(self._open())
 
     async def start(self, turn: TurnStart) -> Segment:
@@ -185,7 +185,7 @@ class AgentSession(ABC):
         request = self.request_of(asked) if self.in_turn else None
         if request is None:
             return self.answer_aside(asked)
-        self.requests, self.is_asked = self.requests + 1, True
+        self.requests, self.is_asked, self.is_unanswered = self.requests + 1, True, False
         return await self.answer_of(self._pieces(request))
 
     async def _pieces(self, request: Request) -> AsyncGenerator[Delta | Turn, None]:
@@ -215,7 +215,8 @@ class AgentSession(ABC):
 
     async def ask_person(self, call: str, name: str, args: Any) -> Answer | None:
         """Ask a person for a permission; None where the turn was cancelled, or nobody is there."""
-        if self.is_cancelled or not self.scenario.interactors:
+        self.is_unanswered = not self.scenario.interactors
+        if self.is_cancelled or self.is_unanswered:
             return None
         self.prompts += 1
         prompt = Prompt(f"p{self.prompts}", "mode", call, name, args)

@@ -23,9 +23,10 @@ RESULTS = {
 
 def chunks(delta, ended):
     """A streamed response of the model."""
-    choices = [{"index": 0, "delta": delta, "finish_reason": None}], [
-        {"index": 0, "delta": {}, "finish_reason": ended}
-    ]
+    choices = (
+        [{"index": 0, "delta": delta, "finish_reason": None}],
+        [{"index": 0, "delta": {}, "finish_reason": ended}],
+    )
     written = [json.dumps({"object": "chat.completion.chunk", "choices": one}) for one in choices]
     return "".join(f"data: {one}\n\n" for one in [*written, "[DONE]"])
 
@@ -33,7 +34,7 @@ def chunks(delta, ended):
 class World(BaseHTTPRequestHandler):
     """The model, which gives its turns one after the other: text, or ids of calls; and the tool server."""
 
-    turns, requests = [], []
+    turns, requests, tool = [], [], "kit_mark"
 
     def do_GET(self):
         self.send_error(405)
@@ -48,7 +49,7 @@ class World(BaseHTTPRequestHandler):
         else:
             self.requests.append(body["messages"])
             turn = self.turns.pop(0)
-            function = {"name": "kit_mark", "arguments": '{"where": "here"}'}
+            function = {"name": self.tool, "arguments": '{"where": "here"}'}
             calls = [
                 {"index": at, "id": one, "type": "function", "function": function}
                 for at, one in enumerate(turn)
@@ -70,8 +71,9 @@ class World(BaseHTTPRequestHandler):
 class Agent:
     """The agent; `answer` is what is said to a permission request: the kind of an option, or `cancel`."""
 
-    def __init__(self, *turns, answer="allow_once"):
-        World.turns, World.requests, self.answer, self.seen = list(turns), [], answer, []
+    def __init__(self, *turns, answer="allow_once", tool="kit_mark"):
+        World.turns, World.requests, World.tool = list(turns), [], tool
+        self.answer, self.seen, self.states = answer, [], []
         server = ThreadingHTTPServer(("127.0.0.1", 0), World)
         Thread(target=server.serve_forever, daemon=True).start()
         self.url = f"http://127.0.0.1:{server.server_port}"
@@ -79,7 +81,11 @@ class Agent:
         folder = home / ".config/opencode"
         folder.mkdir(parents=True)
         options = {"baseURL": self.url + "/v1", "apiKey": "x"}
-        provider = {"npm": "@ai-sdk/openai-compatible", "options": options, "models": {"m": {"tool_call": True}}}
+        provider = {
+            "npm": "@ai-sdk/openai-compatible",
+            "options": options,
+            "models": {"m": {"tool_call": True}},
+        }
         settings = {
             "provider": {"p": provider}, "model": "p/m", "small_model": "p/m", "enabled_providers": ["p"],
             "permission": {"*": "ask"}, "share": "disabled", "autoupdate": False,
@@ -113,7 +119,9 @@ class Agent:
                 self.shown = message["params"]["toolCall"]["rawInput"]
                 self.permit(message)
             elif "method" in message:
-                self.seen.append(message["params"]["update"]["sessionUpdate"])
+                update = message["params"]["update"]
+                self.seen.append(update["sessionUpdate"])
+                self.states += [update["status"]] if "toolCallId" in update else []
             elif message["id"] == self.ids:
                 return message["result"]
         raise SystemExit("the agent ended")
@@ -143,17 +151,18 @@ def permission_without_arguments():
     return agent.shown == {} and json.loads(call["function"]["arguments"]) == {"where": "here"}
 
 
-def repeated_id():
-    """Two calls with one id in one turn."""
-    agent = Agent(["c1", "c1"], "done")
-    agent.prompt(agent.session(), "mark it twice")
-    results = [one["tool_call_id"] for one in World.requests[-1] if one["role"] == "tool"]
-    print("  the model is shown results for:", results)
+def unknown_tool_is_completed():
+    """A call of a tool that does not exist is shown as completed."""
+    agent = Agent(["c1"], "done", tool="no_such_tool")
+    agent.prompt(agent.session(), "mark it")
+    (result,) = [one["content"] for one in World.requests[-1] if one["role"] == "tool"]
+    print("  the states of the call:", agent.states)
+    print("  the model is told:", result.splitlines()[0])
     agent.process.kill()
-    return results == ["c1", "c1"]
+    return agent.states[-1] == "completed"
 
 
-SHOWN = {one.__name__: one for one in (permission_without_arguments,)}
+SHOWN = {one.__name__: one for one in (permission_without_arguments, unknown_tool_is_completed)}
 
 
 if __name__ == "__main__":
