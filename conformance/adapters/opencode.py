@@ -9,7 +9,7 @@ from collections.abc import AsyncGenerator, Mapping
 from typing import Any, Final
 
 from runlock.conformance.adapters.acp import AcpAdapter
-from runlock.conformance.adapters.acp_client import Params
+from runlock.conformance.adapters.agent_client import Params
 from runlock.conformance.adapters.models import chat_completions
 from runlock.conformance.adapters.models.http import Answered, Asked
 from runlock.conformance.families.message_loop.adapter import Delta, Request, Turn

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 
@@ -11,7 +11,7 @@ class Names:
     """Translates names; one that is not of the scenario stays as it is."""
 
     prefix: str
-    tools: Collection[str]
+    tools: Sequence[str]
 
     def is_ours(self, name: str) -> bool:
         """Whether a name is that of a tool of the kit."""

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Awaitable, Callable, Mapping, Sequence
+from collections.abc import Callable, Coroutine, Mapping, Sequence
 from typing import Any
 
 from runlock.conformance.adapters.models.http import Answered, Asked
 
-Run = Callable[[str, Mapping[str, Any]], Awaitable[tuple[str, bool]]]
-"""Runs a tool by its name with its arguments; gives its text, and whether that is an error."""
+Run = Callable[[str, Mapping[str, Any], Mapping[str, Any]], Coroutine[Any, Any, tuple[str, bool]]]
+"""Runs a tool by its name, with its arguments and what the client added; gives its text, and whether that is
+an error."""
 
 SCHEMA: Mapping[str, Any] = {"type": "object", "properties": {}, "additionalProperties": True}
 
@@ -45,11 +46,12 @@ class ToolServer:
         if method == "tools/list":
             return {"result": {"tools": [_tool(name) for name in self._tools]}}
         if method == "tools/call":
-            return await self._call(number, params["name"], params.get("arguments") or {})
+            return await self._call(number, params)
         return {"error": {"code": -32601, "message": f"there is no method {method}"}}
 
-    async def _call(self, number: Any, name: str, args: Mapping[str, Any]) -> dict[str, Any]:
-        self._running[number] = running = asyncio.ensure_future(self._run(name, args))
+    async def _call(self, number: Any, params: Mapping[str, Any]) -> dict[str, Any]:
+        body = self._run(params["name"], params.get("arguments") or {}, params.get("_meta") or {})
+        self._running[number] = running = asyncio.create_task(body)
         try:
             text, is_error = await running
         except asyncio.CancelledError:

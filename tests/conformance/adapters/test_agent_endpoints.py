@@ -157,7 +157,7 @@ def test_a_call_that_its_client_cancels_ends():
     async def played():
         begun = asyncio.Event()
 
-        async def body(name, args):
+        async def body(name, args, meta):
             begun.set()
             await asyncio.Event().wait()
 

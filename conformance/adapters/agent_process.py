@@ -11,28 +11,27 @@ import tempfile
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
-from runlock.conformance.adapters.acp_client import AcpClient, Params
+from runlock.conformance.adapters.agent_client import AgentClient, Params
 from runlock.conformance.adapters.models.http import Answered, Asked, HttpServer
 from runlock.conformance.adapters.real_time import RealTime
 from runlock.conformance.errors import AdapterError
 
 if TYPE_CHECKING:
-    from runlock.conformance.adapters.acp import AcpAdapter
+    from runlock.conformance.adapters.agent_session import AgentSession
 
 TOOLS: Final = "/tools/"
-CAPABILITIES: Final = {"fs": {"readTextFile": False, "writeTextFile": False}, "terminal": False}
 
 
 class AgentProcess:
     """One process, which serves one session after another."""
 
-    def __init__(self, agent: type[AcpAdapter]) -> None:
+    def __init__(self, agent: type[AgentSession]) -> None:
         self.agent = agent
         self.real = RealTime()
-        self.client = AcpClient(self._asked, self._notified)
+        self.client = AgentClient(self._asked, self._notified)
         self._folder = tempfile.TemporaryDirectory(prefix="runlock-agent-", ignore_cleanup_errors=True)
         self.home = self._folder.name
-        self._session: AcpAdapter | None = None
+        self._session: AgentSession | None = None
         self._sessions = 0
         self.starting = asyncio.run_coroutine_threadsafe(self._start(), self.real.loop)
 
@@ -46,15 +45,12 @@ class AgentProcess:
         if PROCESSES[self.agent] is self:
             PROCESSES[self.agent] = AgentProcess(self.agent)
 
-    async def open(self, session: AcpAdapter, folder: str) -> str:
+    async def open(self, session: AgentSession, folder: str) -> str:
         """Begin a session, whose tools have a path of their own; gives its id."""
         self._session = session
         self._sessions += 1
-        server = {"type": "http", "name": "kit", "url": f"{self.endpoint.url}{TOOLS}{self._sessions}"}
-        opened = await self.client.request(
-            "session/new", {"cwd": folder, "mcpServers": [{**server, "headers": []}]}
-        )
-        return str(opened["sessionId"])
+        tools = f"{self.endpoint.url}{TOOLS}{self._sessions}"
+        return await self.agent.opened(self, folder, tools)
 
     def close(self) -> None:
         """Take nothing more for a session."""
@@ -69,12 +65,10 @@ class AgentProcess:
         for name, content in files.items():
             path = Path(self.home, name)
             path.parent.mkdir(parents=True, exist_ok=True)
-            path.write_text(json.dumps(content), "utf-8")
+            path.write_text(content if isinstance(content, str) else json.dumps(content), "utf-8")
         whole = {"HOME": self.home, "PATH": _path(), "NO_PROXY": "127.0.0.1", **env}
         await self.client.start(_found(self.agent.command), whole, Path(self.home))
-        return await self.client.request(
-            "initialize", {"protocolVersion": 1, "clientCapabilities": CAPABILITIES}
-        )
+        return await self.client.request("initialize", self.agent.greeting)
 
     async def _answer(self, asked: Asked) -> Answered:
         session = self._session
@@ -88,17 +82,18 @@ class AgentProcess:
 
     async def _asked(self, method: str, params: Params) -> Params:
         session = self._session
-        if method != "session/request_permission":
-            raise LookupError(f"the client has no {method}")
-        if session is None or params["sessionId"] != session.session:
-            return {"outcome": {"outcome": "cancelled"}}
-        return await session.permit(params)
+        if session is None or not self._is_of(session, params):
+            raise LookupError("the session is over")
+        return await session.asked(method, params)
 
     def _notified(self, method: str, params: Params) -> None:
         session = self._session
-        is_open = session is not None and params.get("sessionId") == getattr(session, "session", None)
-        if session is not None and is_open and method == "session/update":
-            session.update(params)
+        if session is not None and self._is_of(session, params):
+            session.bridge.moved()
+            session.notified(method, params)
+
+    def _is_of(self, session: AgentSession, params: Params) -> bool:
+        return params.get(self.agent.session_key) == getattr(session, "id", None)
 
 
 def _path() -> str:
@@ -113,10 +108,10 @@ def _found(command: tuple[str, ...]) -> list[str]:
     return [program, *command[1:]]
 
 
-PROCESSES: Final[dict[type[AcpAdapter], AgentProcess]] = {}
+PROCESSES: Final[dict[type[AgentSession], AgentProcess]] = {}
 
 
-def process_of(agent: type[AcpAdapter]) -> AgentProcess:
+def process_of(agent: type[AgentSession]) -> AgentProcess:
     """The process for the next session of an agent."""
     if agent not in PROCESSES:
         PROCESSES[agent] = AgentProcess(agent)

@@ -1,4 +1,4 @@
-"""A client of the Agent Client Protocol: JSON-RPC 2.0 with a child process, a message a line."""
+"""JSON-RPC with an agent that is a child process: a message a line."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ class AgentError(Exception):
     """The agent answered a request with an error."""
 
 
-class AcpClient:
+class AgentClient:
     """One agent process; requests and notifications of the agent go to the two handlers."""
 
     def __init__(

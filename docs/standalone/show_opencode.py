@@ -1,0 +1,172 @@
+"""What opencode does over the Agent Client Protocol, with a scripted model and a tool server on loopback; a
+name on the command line shows one.  The `opencode` is that of the environment of this Python."""
+
+import json
+import os
+import subprocess
+import sys
+import tempfile
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
+from threading import Thread
+
+TOOL = {"name": "mark", "description": "mark", "inputSchema": {"type": "object", "properties": {}}}
+RESULTS = {
+    "initialize": {
+        "protocolVersion": "2025-06-18", "capabilities": {"tools": {}},
+        "serverInfo": {"name": "kit", "version": "1"},
+    },
+    "tools/list": {"tools": [TOOL]},
+    "tools/call": {"content": [{"type": "text", "text": "marked"}], "isError": False},
+}  # fmt: skip
+
+
+def chunks(delta, ended):
+    """A streamed response of the model."""
+    choices = (
+        [{"index": 0, "delta": delta, "finish_reason": None}],
+        [{"index": 0, "delta": {}, "finish_reason": ended}],
+    )
+    written = [json.dumps({"object": "chat.completion.chunk", "choices": one}) for one in choices]
+    return "".join(f"data: {one}\n\n" for one in [*written, "[DONE]"])
+
+
+class World(BaseHTTPRequestHandler):
+    """The model, which gives its turns one after the other: text, or ids of calls; and the tool server."""
+
+    turns, requests, tool = [], [], "kit_mark"
+
+    def do_GET(self):
+        self.send_error(405)
+
+    def do_POST(self):
+        body = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
+        if self.path == "/tools":
+            answer = {"jsonrpc": "2.0", "id": body.get("id"), "result": RESULTS.get(body["method"])}
+            self.answer("application/json", json.dumps(answer) if "id" in body else "")
+        elif not body.get("tools"):
+            self.answer("text/event-stream", chunks({"content": "A title"}, "stop"))
+        else:
+            self.requests.append(body["messages"])
+            turn = self.turns.pop(0)
+            function = {"name": self.tool, "arguments": '{"where": "here"}'}
+            calls = [
+                {"index": at, "id": one, "type": "function", "function": function}
+                for at, one in enumerate(turn)
+            ]
+            is_text = isinstance(turn, str)
+            delta = {"content": turn} if is_text else {"tool_calls": calls}
+            self.answer("text/event-stream", chunks(delta, "stop" if is_text else "tool_calls"))
+
+    def answer(self, kind, text):
+        self.send_response(200 if text else 202)
+        self.send_header("Content-Type", kind)
+        self.send_header("Content-Length", str(len(text)))
+        self.end_headers()
+        self.wfile.write(text.encode())
+
+    def log_message(self, *args): ...
+
+
+class Agent:
+    """The agent; `answer` is what is said to a permission request: the kind of an option, or `cancel`."""
+
+    def __init__(self, *turns, answer="allow_once", tool="kit_mark"):
+        World.turns, World.requests, World.tool = list(turns), [], tool
+        self.answer, self.seen, self.states = answer, [], []
+        server = ThreadingHTTPServer(("127.0.0.1", 0), World)
+        Thread(target=server.serve_forever, daemon=True).start()
+        self.url = f"http://127.0.0.1:{server.server_port}"
+        home = Path(tempfile.mkdtemp())
+        folder = home / ".config/opencode"
+        folder.mkdir(parents=True)
+        options = {"baseURL": self.url + "/v1", "apiKey": "x"}
+        provider = {
+            "npm": "@ai-sdk/openai-compatible",
+            "options": options,
+            "models": {"m": {"tool_call": True}},
+        }
+        settings = {
+            "provider": {"p": provider}, "model": "p/m", "small_model": "p/m", "enabled_providers": ["p"],
+            "permission": {"*": "ask"}, "share": "disabled", "autoupdate": False,
+        }  # fmt: skip
+        (folder / "opencode.json").write_text(json.dumps(settings))
+        path = f"{Path(sys.prefix, 'node_modules/.bin')}{os.pathsep}{os.environ['PATH']}"
+        env = {"HOME": str(home), "PATH": path, "OPENCODE_DISABLE_MODELS_FETCH": "1"}
+        self.process = subprocess.Popen(
+            ["opencode", "acp"], env=env, cwd=home, text=True,
+            stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL,
+        )  # fmt: skip
+        self.home, self.ids = str(home), 0
+        self.ask("initialize", protocolVersion=1, clientCapabilities={})
+
+    def session(self):
+        server = {"type": "http", "name": "kit", "url": self.url + "/tools", "headers": []}
+        return self.ask("session/new", cwd=self.home, mcpServers=[server])["sessionId"]
+
+    def prompt(self, session, text):
+        self.seen = []
+        ended = self.ask("session/prompt", sessionId=session, prompt=[{"type": "text", "text": text}])
+        return ended["stopReason"]
+
+    def ask(self, method, **params):
+        self.ids += 1
+        self.send(id=self.ids, method=method, params=params)
+        for line in self.process.stdout:
+            message = json.loads(line)
+            if message.get("method") == "session/request_permission":
+                self.seen.append("permission asked")
+                self.shown = message["params"]["toolCall"]["rawInput"]
+                self.permit(message)
+            elif "method" in message:
+                update = message["params"]["update"]
+                self.seen.append(update["sessionUpdate"])
+                self.states += [update["status"]] if "toolCallId" in update else []
+            elif message["id"] == self.ids:
+                return message["result"]
+        raise SystemExit("the agent ended")
+
+    def permit(self, message):
+        outcome = {"outcome": "cancelled"}
+        if self.answer == "cancel":
+            self.send(method="session/cancel", params={"sessionId": message["params"]["sessionId"]})
+        else:
+            fitting = [one for one in message["params"]["options"] if one["kind"] == self.answer]
+            print("  a permission is asked for; the answer is:", fitting[-1]["name"])
+            outcome = {"outcome": "selected", "optionId": fitting[-1]["optionId"]}
+        self.send(id=message["id"], result={"outcome": outcome})
+
+    def send(self, **message):
+        self.process.stdin.write(json.dumps({"jsonrpc": "2.0", **message}) + "\n")
+        self.process.stdin.flush()
+
+
+def permission_without_arguments():
+    """A permission is asked for without the arguments of the call; they come later, as an update."""
+    agent = Agent(["c1"], "done")
+    agent.prompt(agent.session(), "mark it")
+    (call,) = World.requests[-1][-2]["tool_calls"]
+    print("  the request for the permission shows", agent.shown, "of", call["function"]["arguments"])
+    agent.process.kill()
+    return agent.shown == {} and json.loads(call["function"]["arguments"]) == {"where": "here"}
+
+
+def unknown_tool_is_completed():
+    """A call of a tool that does not exist is shown as completed."""
+    agent = Agent(["c1"], "done", tool="no_such_tool")
+    agent.prompt(agent.session(), "mark it")
+    (result,) = [one["content"] for one in World.requests[-1] if one["role"] == "tool"]
+    print("  the states of the call:", agent.states)
+    print("  the model is told:", result.splitlines()[0])
+    agent.process.kill()
+    return agent.states[-1] == "completed"
+
+
+SHOWN = {one.__name__: one for one in (permission_without_arguments, unknown_tool_is_completed)}
+
+
+if __name__ == "__main__":
+    for name in sys.argv[1:] or SHOWN:
+        print(f"{name}: {SHOWN[name].__doc__}")
+        if not SHOWN[name]():
+            raise SystemExit("not seen here")
