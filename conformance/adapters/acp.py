@@ -74,7 +74,7 @@ class AcpAdapter(AgentSession):
         except AgentError as error:
             return Segment(Reason(code="Error", detail=str(error)))
         if self.is_unanswered and ended["stopReason"] == "end_turn":
-            return Segment(Reason(code="Blocked", detail="a permission that nobody could give ended it"))
+            return Segment(Reason(code="Blocked", detail="no person could give the permission"))
         return Segment(REASONS.get(ended["stopReason"]) or Reason(code="Error", detail=ended["stopReason"]))
 
     def interrupt(self) -> None:

@@ -1,4 +1,4 @@
-"""A session of an agent that is a process of its own, whatever protocol it speaks: its world on loopback.
+"""A session of an agent that is a process of its own, in any protocol: its model and tools are on loopback.
 
 The model is an endpoint on loopback, and the tools are those of a tool server on loopback.  A tool that is
 entered need not say which call it belongs to; then the adapter finds the call by its name and arguments in
@@ -214,7 +214,7 @@ class AgentSession(ABC):
         return call
 
     async def ask_person(self, call: str, name: str, args: Any) -> Answer | None:
-        """Ask a person for a permission; None where the turn was cancelled, or nobody is there."""
+        """Ask a person for a permission; None if the turn was cancelled, or the scenario has no person."""
         self.is_unanswered = not self.scenario.interactors
         if self.is_cancelled or self.is_unanswered:
             return None
