@@ -8,7 +8,7 @@ other's data.
 from __future__ import annotations
 
 import inspect
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any, Final
 
 from runlock.conformance.errors import AdapterError, RunlockError
@@ -16,7 +16,9 @@ from runlock.conformance.protocol import UNSUPPORTED, ProtocolError
 from runlock.conformance.protocol.framing import NotALine, detached
 from runlock.conformance.transport.exceptions import error_in_words
 
-MANDATORY: Final = ("initialize", "scenario.open", "scenario.close", "run.start", "gate.release", "settle")
+MANDATORY: Final = ("initialize", "scenario.open", "scenario.close", "run.start", "settle")
+RELEASE: Final = "gate.release"
+"""A method that every runtime with gates must have."""
 
 
 class InProcess:
@@ -34,7 +36,10 @@ class InProcess:
         verb = getattr(self._verbs, _attribute(method), None)
         if not callable(verb):
             raise ProtocolError(UNSUPPORTED, f"the adapter has no method {_attribute(method)}")
-        return _answered(method, self._call(method, verb, params))
+        answer = _answered(method, self._call(method, verb, params))
+        if answer.get("gates") and method == "initialize":
+            _refuse_incomplete(self._verbs, (RELEASE,))
+        return answer
 
     def kill(self) -> None:
         """Drop the object without clean-up."""
@@ -65,8 +70,8 @@ class InProcess:
         _refuse_incomplete(self._verbs)
 
 
-def _refuse_incomplete(verbs: object) -> None:
-    names = map(_attribute, MANDATORY)
+def _refuse_incomplete(verbs: object, methods: Sequence[str] = MANDATORY) -> None:
+    names = map(_attribute, methods)
     missing = [name for name in names if not callable(getattr(verbs, name, None))]
     if missing:
         raise AdapterError(

@@ -146,7 +146,7 @@ class Echo:
     def run_start(self, params: dict[str, Any]) -> dict[str, Any]:
         return {"observations": [], "quiescent": True}
 
-    settle = gate_release = run_start
+    settle = run_start
 
     def say(self, params: dict[str, Any]) -> dict[str, Any]:
         return {"observations": [{"kind": "said", "text": self.shown(params["text"])}], "quiescent": True}

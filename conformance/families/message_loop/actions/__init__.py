@@ -11,6 +11,13 @@ from typing import Final
 
 from runlock.conformance.families.message_loop.actions import model, session, world
 from runlock.conformance.families.message_loop.actions.context import Action, Stage
+from runlock.conformance.families.message_loop.actions.enumeration import (
+    FIRST,
+    LISTS,
+    asks,
+    in_a_turn,
+    starts,
+)
 from runlock.conformance.family.family import Actions
 from runlock.conformance.family.races import RACES, racing
 
@@ -79,6 +86,9 @@ GATES: Final[Mapping[str, str]] = {
 }
 """The kind of gate that a class of action releases."""
 
+RELEASING: Final = (*(name for name in GATES if not name.startswith(("model_", "context_"))), "late_answer")
+"""Classes of action that answer one of several gates, which a search tries one after the other."""
+
 PLAIN: Final = (
     "start", "model_asks", "model_ends", "tool_ok", "prompt_allow", "hook_continues", "machine_approve",
     "context_comes", "assertion_is_ok", "store_takes",
@@ -104,5 +114,10 @@ LOOP_ACTIONS: Final = Actions(
     },
     always=PLAIN,
     telling=(*PLAIN, "prompt_deny", "prompt_defer", "transform_rewrites", "guard_denies", "cancel"),
-    not_enumerated=(RACES, "settle", "look", "time_passes"),
+    enumerations={"start": starts, "model_asks": asks},
+    not_enumerated=(
+        RACES, "settle", "look", "time_passes", "model_asks_for_one_kind", "watch", "unwatch",
+    ),
+    long_lists={length: {**FIRST, **dict.fromkeys(RELEASING, length)} for length in LISTS},
+    reduced=in_a_turn,
 )  # fmt: skip

@@ -35,7 +35,8 @@ def _gate(stage: Stage, chooser: Chooser) -> Gate | None:
     return pick(chooser, gates) if gates else None
 
 
-def _turn(gate: Gate, text: str, calls: list[dict[str, Any]], **more: Any) -> Move:
+def response(gate: Gate, text: str, calls: list[dict[str, Any]], **more: Any) -> Move:
+    """Release a model gate with a whole response, which begins with what was streamed."""
     said, pieces = begun(gate)
     known = {call["id"] for call in pieces}
     every = [*pieces, *(call for call in calls if call["id"] not in known)]
@@ -55,7 +56,7 @@ def model_asks(stage: Stage, chooser: Chooser) -> Move | None:
         return None
     tools = offered(stage, gate)
     calls = [asked(stage.fresh("c"), pick(chooser, tools)) for _ in range(1 + chooser.choose(CALLS_MAX))]
-    return _turn(gate, pick(chooser, ("", f"asks {gate.id}")), calls)
+    return response(gate, pick(chooser, ("", f"asks {gate.id}")), calls)
 
 
 def model_asks_for_one_kind(stage: Stage, chooser: Chooser) -> Move | None:
@@ -64,13 +65,13 @@ def model_asks_for_one_kind(stage: Stage, chooser: Chooser) -> Move | None:
     if gate is None or not stage.scenario.tools:
         return None
     tool = pick(chooser, offered(stage, gate))
-    return _turn(gate, "", [asked(stage.fresh("c"), tool) for _ in range(2 + chooser.choose(2))])
+    return response(gate, "", [asked(stage.fresh("c"), tool) for _ in range(2 + chooser.choose(2))])
 
 
 def model_ends(stage: Stage, chooser: Chooser) -> Move | None:
     """The model asks for nothing more."""
     gate = _gate(stage, chooser)
-    return _turn(gate, f"that is all, {stage.fresh('end')}", []) if gate is not None else None
+    return response(gate, f"that is all, {stage.fresh('end')}", []) if gate is not None else None
 
 
 def model_is_terminal(stage: Stage, chooser: Chooser) -> Move | None:
@@ -79,7 +80,7 @@ def model_is_terminal(stage: Stage, chooser: Chooser) -> Move | None:
     if gate is None or not stage.scenario.tools or not stage.handshake.takes("model", "terminal"):
         return None
     calls = [asked(stage.fresh("c"), pick(chooser, offered(stage, gate)))]
-    return _turn(gate, "the last calls", calls, terminal=True)
+    return response(gate, "the last calls", calls, terminal=True)
 
 
 def model_errs(stage: Stage, chooser: Chooser) -> Move | None:
@@ -93,7 +94,7 @@ def model_errs(stage: Stage, chooser: Chooser) -> Move | None:
     if stage.handshake.takes("model", "malformed"):
         bad = {**asked(stage.fresh("c"), tool), "args": '{"k": '}
         choices += [[bad], [good, bad], [bad, good]]
-    return _turn(gate, "", pick(chooser, choices))
+    return response(gate, "", pick(chooser, choices))
 
 
 def model_repeats_an_id(stage: Stage, chooser: Chooser) -> Move | None:
@@ -106,7 +107,7 @@ def model_repeats_an_id(stage: Stage, chooser: Chooser) -> Move | None:
     choices = [[asked(first, tool), asked(first, tool)]]
     if earlier:
         choices.insert(0, [asked(earlier[-1], tool)])
-    return _turn(gate, "", pick(chooser, choices))
+    return response(gate, "", pick(chooser, choices))
 
 
 def model_says(stage: Stage, chooser: Chooser) -> Move | None:

@@ -15,10 +15,11 @@ def start(stage: Stage, chooser: Chooser) -> Move | None:
     if stage.turn is not None or (stage.state.run is not None and not stage.takes("run.again")):
         return None
     run = stage.fresh("r")
-    return Move("run.start", {"run": run, **pick(chooser, _beginnings(stage, run))})
+    return Move("run.start", {"run": run, **pick(chooser, beginnings(stage, run))})
 
 
-def _beginnings(stage: Stage, run: str) -> list[dict[str, Any]]:
+def beginnings(stage: Stage, run: str) -> list[dict[str, Any]]:
+    """What a turn may begin with in this scenario."""
     turns, driver = stage.handshake.turns, stage.scenario.driver
     found: list[dict[str, Any]] = [{"input": f"input of {run}"}] if "chat" in turns else []
     names = list(driver.stages) if driver is not None else []
