@@ -8,7 +8,7 @@ import zlib
 from typing import Any, Final
 from urllib.parse import urlencode
 
-from runlock.conformance.family.family import DEFAULT
+from runlock.conformance.family.family import DEFAULT, families
 from runlock.conformance.trace.trace import Trace
 from runlock.diagrams.charts.data import as_object
 from runlock.diagrams.charts.picture import of_table, pictures
@@ -20,13 +20,23 @@ JOINED: Final = ("RUN-3", "RUN-17", "RUN-20")
 
 
 def playable() -> dict[str, Any]:
-    """Everything as one object."""
-    named = {clause for table in tables(DEFAULT) for clause in pictures()[table.name].clauses}
+    """Everything as one object: the default family, and the charts of the others."""
     spec = load_spec(DEFAULT)
     return {
-        "charts": {table.name: as_object(of_table(table)) for table in tables(DEFAULT)},
-        "clauses": {one.id: one.sentence for one in spec.clauses.values() if one.id in {*named, *JOINED}},
+        **_charts(DEFAULT, JOINED),
         "profiles": {one.name: _choices(one) for one in spec.profiles.values() if one.policies},
+        "families": {one.name: _charts(one.name) for one in families() if one.name != DEFAULT},
+    }
+
+
+def _charts(family: str, further: tuple[str, ...] = ()) -> dict[str, Any]:
+    """The charts of a family, the sentences of the clauses on them, and the folder of its pages."""
+    named = {clause for table in tables(family) for clause in pictures(family)[table.name].clauses}
+    clauses = load_spec(family).clauses.values()
+    return {
+        "root": "" if family == DEFAULT else f"families/{family}/",
+        "charts": {table.name: as_object(of_table(table, family)) for table in tables(family)},
+        "clauses": {one.id: one.sentence for one in clauses if one.id in {*named, *further}},
     }
 
 

@@ -234,7 +234,7 @@ function make(tag, facts = {}, ...inner) {
 }
 
 const clauseLink = (data, id) =>
-  make("a", { href: `clauses/${id.split("-")[0].toLowerCase()}.html#${id.toLowerCase()}`, title: data.clauses[id] ?? id }, id);
+  make("a", { href: `${data.root}clauses/${id.split("-")[0].toLowerCase()}.html#${id.toLowerCase()}`, title: data.clauses[id] ?? id }, id);
 
 function linked(data, words) {
   return words.split(/\b([A-Z]+-\d+)\b/).map((part) => (data.clauses[part] ? clauseLink(data, part) : part));
@@ -255,7 +255,11 @@ function show(place, data) {
       unpacked(wish.get("trace"))
         .then((text) => put(trace(text, data, wish.get("because"))))
         .catch((error) => put(problem(wrong(error))));
-    } else if (data.charts[wish.get("chart")]) put(alone(data.charts[wish.get("chart")], data));
+      return;
+    }
+    const family = data.families[wish.get("family")] ?? data;
+    const chart = family.charts[wish.get("chart")];
+    if (chart) put(alone(chart, family));
     else put(together(data, wish));
   };
   addEventListener("hashchange", render);
@@ -276,8 +280,10 @@ function chooser(data, wish, go) {
     const options = values.map((value) => make("option", { value, selected: value === now }, value));
     return make("label", {}, `${label} `, make("select", { onchange: (event) => then(event.target.value) }, ...options));
   };
-  const mode = wish.has("trace") ? "a trace" : wish.get("chart") ?? "a run and its calls";
-  const modes = ["a run and its calls", ...Object.keys(data.charts), ...(wish.has("trace") ? ["a trace"] : [])];
+  const named = [wish.get("family"), wish.get("chart")].filter(Boolean).join(": ");
+  const mode = wish.has("trace") ? "a trace" : named || "a run and its calls";
+  const further = Object.entries(data.families).flatMap(([name, { charts }]) => Object.keys(charts).map((one) => `${name}: ${one}`));
+  const modes = ["a run and its calls", ...Object.keys(data.charts), ...further, ...(wish.has("trace") ? ["a trace"] : [])];
   const file = make("input", {
     type: "file",
     accept: ".jsonl",
@@ -290,10 +296,17 @@ function chooser(data, wish, go) {
   return make(
     "form",
     { class: "choose", onsubmit: (event) => event.preventDefault() },
-    select("play", modes, mode, (value) => go(data.charts[value] ? { chart: value } : {})),
+    select("play", modes, mode, (value) => go(choice(data, value))),
     ...(mode === "a run and its calls" ? joined : []),
     make("label", {}, "or open a trace ", file),
   );
+}
+
+/* What is played under a name of the list: a chart, a chart of a further family, or neither. */
+function choice(data, value) {
+  const [family, chart] = value.split(": ");
+  if (data.families[family]) return { family, chart };
+  return data.charts[value] ? { chart: value } : {};
 }
 
 /* A table that grows, with a line for each moment. */
@@ -366,7 +379,7 @@ function alone(chart, data) {
   const words = said();
   const panel = make("div", { class: "panel" });
   const picture = make("div", { class: "scrolls picture", tabindex: "0", role: "group", "aria-label": `The chart ${chart.chart}` });
-  drawn(chart.chart).then((svg) => svg && picture.append(svg)).then(() => light());
+  drawn(data.root, chart.chart).then((svg) => svg && picture.append(svg)).then(() => light());
   const facts = new Set();
   let state = chart.initial;
   const light = (arrow) => {
@@ -408,16 +421,16 @@ function alone(chart, data) {
 }
 
 /* The picture of a chart comes as a script, which a page can load from a folder too; without it, the rest plays on. */
-function drawn(name) {
+function drawn(root, name) {
   const ready = (done) => {
-    const text = globalThis.PICTURES?.[name];
+    const text = globalThis.PICTURES?.[`${root}${name}`];
     if (!text) return done(null);
     const svg = new DOMParser().parseFromString(text, "image/svg+xml").documentElement;
-    for (const link of svg.querySelectorAll("a")) link.setAttribute("href", link.getAttribute("href").replace("../", ""));
+    for (const link of svg.querySelectorAll("a")) link.setAttribute("href", link.getAttribute("href").replace("../", root));
     return done(document.importNode(svg, true));
   };
   return new Promise((done) => {
-    const script = make("script", { src: `assets/pictures/${name}.js`, onload: () => ready(done), onerror: () => ready(done) });
+    const script = make("script", { src: `assets/pictures/${root}${name}.js`, onload: () => ready(done), onerror: () => ready(done) });
     document.head.append(script);
   });
 }

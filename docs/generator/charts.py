@@ -42,8 +42,8 @@ def files() -> Iterator[tuple[str, str]]:
         named = f'xmlns="{NAMESPACE}" '
         inner = drawing.text(is_alone=False).replace("<svg ", f"<svg {named}", 1)
         yield f"{folder}/{one.name}.svg", drawing.text()
-        if one.family == DEFAULT:
-            yield f"assets/pictures/{one.name}.js", _script(one.name, inner)
+        name = f"{folder_of(one.family)}{one.name}"
+        yield f"assets/pictures/{name}.js", _script(name, inner)
 
 
 def _script(name: str, text: str) -> str:
@@ -72,7 +72,7 @@ def _overview(family: str) -> str:
         (chart(one.name, ".."), text(about(one)), str(len(one.leaves)), str(len(one.arrows)))
         for one in ordered(family)
     ]
-    played = " The [playground](../play.md) steps through them." if family == DEFAULT else ""
+    root = "../" * (folder_of(family).count("/") + 1)
     return f"""# {in_family("State charts", family)}
 
 A state chart has states and transitions. Each transition names the clause that allows it, and each state
@@ -80,7 +80,8 @@ names the clause that refuses every other event. A guard is the name of a fact. 
 it can be drawn, exported, executed, and compared with the tables of the sources transition by transition.
 
 {table(("chart", "what it describes", "states", "transitions"), rows)}
-`runlock draw` writes each chart as text and as a picture, and this site has those files too.{played}
+`runlock draw` writes each chart as text and as a picture, and this site has those files too.
+The [playground]({root}play.md) steps through them.
 
 In a picture, a transition has its **event**, its guard in brackets, its clause as a link, and the condition
 in words. A double border marks a final state. A yellow cylinder marks a checkpoint: it is entered when
@@ -113,7 +114,7 @@ def _page(one: Picture) -> str:
 def _play(one: Picture) -> str:
     """The link to the page that plays it; a chart with regions is played as a run with its calls."""
     if one.family != DEFAULT:
-        return ""
+        return f" {played(f'family={one.family}&chart={one.name}', '../../..', 'Play it.')}"
     what = "calls=2" if one.name == DERIVED else f"chart={one.name}"
     return f" {played(what, '..', 'Play it.')}"
 

@@ -10,8 +10,8 @@ function subsets(list) {
   return list.reduce((found, one) => [...found, ...found.map((some) => [...some, one])], [[]]);
 }
 
-function* cells() {
-  for (const chart of Object.values(data.charts)) {
+function* cells(family) {
+  for (const chart of Object.values((data.families[family] ?? data).charts)) {
     for (const { id } of chart.states) {
       for (const event of [...eventsOf(chart), "nothing_of_it", ""]) {
         for (const facts of subsets(factsOf(chart))) {
@@ -39,7 +39,7 @@ function* paths(profile, calls, length) {
 
 async function main() {
   const question = JSON.parse(asked);
-  if (question.what === "cells") return [...cells()];
+  if (question.what === "cells") return [...cells(question.family)];
   if (question.what === "paths") return [...paths(question.profile, question.calls, question.length)];
   const text = fs.readFileSync(question.trace, "utf8");
   return { moments: moments(text, data), same: (await unpacked(await packed(text))) === text };

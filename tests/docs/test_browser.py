@@ -177,6 +177,30 @@ def test_a_link_that_was_cut_off_is_told(browser, address):
     )
 
 
+def test_the_matrix_shows_only_what_is_broken(browser, address):
+    """The switch hides each clause that nothing breaks, and a broken cell leads to its counterexample."""
+    browser.open(f"{address}/matrix.html")
+    rows = "[...document.querySelectorAll('.heat tbody tr')]"
+    before = browser.run(f"return {rows}.length")
+    browser.run("document.querySelectorAll('.only-broken').forEach((one) => one.click())")
+    shown = browser.run(f"return {rows}.filter((row) => row.offsetParent).map((row) => row.outerHTML)")
+
+    assert 0 < len(shown) < before
+    assert all('class="cell broken"' in row for row in shown)
+    broken = "[...document.querySelectorAll('.heat td.broken a')]"
+    lost = f"{broken}.filter((one) => !document.getElementById(one.hash.slice(1)))"
+    assert browser.run(f"return [{broken}.length > 0, {lost}.length]") == [True, 0]
+
+
+def test_a_chart_of_a_further_family_is_played(browser, address):
+    """Its picture is shown, and its clauses lead to the pages of its family."""
+    browser.open(f"{address}/play.html#family=message-loop&chart=ToolCall")
+    browser.until("return document.querySelector('.play .picture svg .here')")
+    found = browser.run("return document.querySelector('.play .picture a').getAttribute('href')")
+
+    assert found.startswith("families/message-loop/clauses/")
+
+
 def test_tooltips_say_the_sentence(browser, address):
     """Over the id of a clause, a picture shows its words."""
     browser.open(f"{address}/charts/ToolCall.html")

@@ -81,6 +81,13 @@ def test_links_in_pictures_that_stand_alone_lead_somewhere(site):
     assert [one for path in found for one in dead(site, path, page(path).drawn)] == []
 
 
+@pytest.mark.parametrize("name", ["index.html", "matrix.html", "tutorial.html", "families/index.html"])
+def test_links_in_html_lead_somewhere(site, name):
+    """The builder does not check links in HTML that a page brings along."""
+    assert page(site / name).links
+    assert list(dead(site, site / name, page(site / name).links)) == []
+
+
 def test_every_page_was_looked_at_by_a_person(site):
     """A page that is new gets a line in the list, and a line whose page is gone goes with it."""
     listed = re.findall(r"^\| ([^#| ]+\.html)", LOOKED_AT.read_text("utf-8"), re.MULTILINE)
