@@ -118,10 +118,15 @@ class _Renamer:
 
 def read_trace(path: Path) -> Trace:
     """Read a trace file; a `UsageError` names a line that is not a record."""
-    return Trace(list(_records(path, text_of(path, "A trace file is UTF-8 text.").splitlines())))
+    return Trace([record for _, record in numbered_records(path)])
 
 
-def _records(path: Path, lines: Iterable[str]) -> Iterator[Record]:
+def numbered_records(path: Path) -> list[tuple[int, Record]]:
+    """The records of a trace file, each with its line."""
+    return list(_records(path, text_of(path, "A trace file is UTF-8 text.").splitlines()))
+
+
+def _records(path: Path, lines: Iterable[str]) -> Iterator[tuple[int, Record]]:
     for number, line in enumerate(lines, 1):
         if not line.strip():
             continue
@@ -136,7 +141,7 @@ def _records(path: Path, lines: Iterable[str]) -> Iterator[Record]:
             raise UsageError(f"{path}:{number}: `{key}` holds no object.", _RIGHT)
         if key == "stimulus" and not {"method", "params"} <= value.keys():
             raise UsageError(f"{path}:{number}: a stimulus lacks its method or params.", _RIGHT)
-        yield record
+        yield number, record
 
 
 _RIGHT: Final = f"Each line is an object with one key of {', '.join(KEYS)}."
