@@ -11,7 +11,7 @@ from typing import Any, Final
 from runlock.conformance.trace.moves import Move
 
 NUMBERED: Final = re.compile(r"c\d+")
-"""The calls that the kit invents; another id, such as `nobody`, says something and is kept."""
+"""The calls that the kit invents; other ids, such as that of an unknown call, have a meaning and are kept."""
 
 Params = Mapping[str, Any]
 

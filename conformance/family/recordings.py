@@ -5,12 +5,14 @@ from __future__ import annotations
 from pathlib import Path
 
 from runlock.conformance.errors import UsageError
+from runlock.conformance.family.family import family_named, family_names
+from runlock.conformance.family.fitting import check_fits
 from runlock.conformance.family.formats import formats_of
 from runlock.conformance.trace import scenario_file
 from runlock.conformance.trace.document import Document
 from runlock.conformance.trace.input_files import text_of
 from runlock.conformance.trace.scenario_file import DEFAULT_FAMILY, ENDING, family_of
-from runlock.conformance.trace.trace import Trace, read_trace
+from runlock.conformance.trace.trace import Trace, numbered_records
 
 
 def parse(text: str, source: str = "scenario") -> Document:
@@ -28,13 +30,21 @@ def from_text(text: str, source: str = "scenario") -> Trace:
 
 
 def read_scenario(path: Path) -> Trace:
-    """Read a scenario file."""
-    return from_text(text_of(path, "A scenario file is UTF-8 text."), str(path))
+    """Read a scenario file, whose moves fit the protocol of its family."""
+    document = parse(text_of(path, "A scenario file is UTF-8 text."), str(path))
+    check_fits(family_named(document.family), document.numbered, str(path), observations=False)
+    return document.trace
 
 
 def read_recording(path: Path) -> Trace:
-    """Read a scenario file or a trace file, by the ending of its name."""
-    return read_scenario(path) if path.suffix == ENDING else read_trace(path)
+    """Read a scenario file or a trace file, by the ending of its name; its moves fit the protocol."""
+    if path.suffix == ENDING:
+        return read_scenario(path)
+    numbered = numbered_records(path)
+    trace = Trace([record for _, record in numbered])
+    if any(trace.of("handshake")) and (name := family_of_trace(trace)) in family_names():
+        check_fits(family_named(name), numbered, str(path), observations=False)
+    return trace
 
 
 def to_text(trace: Trace) -> str:

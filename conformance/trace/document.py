@@ -40,6 +40,11 @@ class Document:
         return Trace([entry.record for entry in self.entries if entry.record is not None])
 
     @property
+    def numbered(self) -> list[tuple[int, Record]]:
+        """The records, each with the line on which it begins."""
+        return [(entry.line, entry.record) for entry in self.entries if entry.record is not None]
+
+    @property
     def about(self) -> str:
         """The comments at the top, without their marks."""
         top = self.entries[0].comments if self.entries else []

@@ -118,10 +118,15 @@ class _Renamer:
 
 def read_trace(path: Path) -> Trace:
     """Read a trace file; a `UsageError` names a line that is not a record."""
-    return Trace(list(_records(path, text_of(path, "A trace file is UTF-8 text.").splitlines())))
+    return Trace([record for _, record in numbered_records(path)])
 
 
-def _records(path: Path, lines: Iterable[str]) -> Iterator[Record]:
+def numbered_records(path: Path) -> list[tuple[int, Record]]:
+    """The records of a trace file, each with its line."""
+    return list(_records(path, text_of(path, "A trace file is UTF-8 text.").splitlines()))
+
+
+def _records(path: Path, lines: Iterable[str]) -> Iterator[tuple[int, Record]]:
     for number, line in enumerate(lines, 1):
         if not line.strip():
             continue
@@ -131,7 +136,7 @@ def _records(path: Path, lines: Iterable[str]) -> Iterator[Record]:
             raise UsageError(f"{path}:{number} is no JSON: {error}.", _RIGHT) from error
         if wrong := misfit(record):
             raise UsageError(f"{path}:{number}: {wrong}.", _RIGHT)
-        yield record
+        yield number, record
 
 
 def misfit(record: Any) -> str:

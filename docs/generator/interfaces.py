@@ -82,8 +82,8 @@ Protocol version {protocol.PROTOCOL_VERSION}. These schemas are made from the mo
 reads and writes with, so that an adapter in any language can be checked against them. Fields that a schema
 does not name are ignored by both sides. What the messages mean stands in [the protocol](../protocol.md).
 
-The files lie in `schemas/` of this site, those of tool runners in `schemas/tool-runner/`. Each refers to [`definitions.json`](../schemas/definitions.json) by
-a relative reference, so a validator needs that file next to it.
+The files lie in `schemas/` of this site, those of tool runners in `schemas/tool-runner/`. Each refers to
+[`definitions.json`](../schemas/definitions.json) by a relative reference, so a validator needs that file next to it.
 
 {"".join(parts)}
 ## Definitions {{ data-search-exclude }}

@@ -12,15 +12,14 @@ from functools import cache
 from importlib.resources.abc import Traversable
 from typing import Any, Final
 
-from pydantic import TypeAdapter, ValidationError
-
 from runlock.conformance.driving.session import Session
 from runlock.conformance.errors import UsageError
 from runlock.conformance.family.family import Family, family_named
+from runlock.conformance.family.fitting import check_fits
 from runlock.conformance.judging.applicability import unmet
 from runlock.conformance.protocol import Handshake, Scenario
 from runlock.conformance.trace.document import Document, Entry, is_move, rewritten
-from runlock.conformance.trace.moves import CRASH_AND_RECOVER, INSPECT, Move, moves_of, record_of
+from runlock.conformance.trace.moves import CRASH_AND_RECOVER, Move, moves_of, record_of
 from runlock.conformance.trace.scenario_file import ENDING, parse
 from runlock.conformance.trace.trace import Record
 from runlock.conformance.trace.witness_file import Witness, read_witnesses
@@ -95,18 +94,12 @@ def script_of(family: Family, name: str, text: str) -> Script:
     """The script in a scenario file; all of its messages have to fit the protocol."""
     source = f"{name}{ENDING}"
     document = parse(text, family.line_formats, source)
-    for entry in document.entries:
-        if entry.record is not None:
-            _check_record(family, entry.record, f"{source}:{entry.line}")
-    moves = tuple(moves_of(document.trace, family.line_formats.gate_name))
-    lines = [entry.line for entry in document.entries if entry.record is not None and is_move(entry.record)]
-    for move, line in zip(moves, lines, strict=True):
-        _check_outcomes(family, move, f"{source}:{line}")
+    check_fits(family, document.numbered, source)
     return Script(
         name,
         document.about,
         _scenario(family, document, name, source),
-        moves,
+        tuple(moves_of(document.trace, family.line_formats.gate_name)),
         tuple(dict.fromkeys(family.needs_of_script(document))),
         document.target or f"reference:{family.default_profile}",
     )
@@ -118,10 +111,7 @@ def _scenario(family: Family, document: Document, name: str, source: str) -> Sce
         raise UsageError(
             f"{source} does not hold one scenario of its own name.", f"Write `scenario {name}` in it."
         )
-    try:
-        return family.vocabulary.scenario.model_validate(given[0])
-    except ValidationError as error:
-        raise _misfit(error, source) from None
+    return family.vocabulary.scenario.model_validate(given[0])
 
 
 def variations(script: Script, handshake: Handshake) -> list[Script]:
@@ -136,53 +126,7 @@ def _by(way: str, move: Move) -> Move:
     return Move(CRASH_AND_RECOVER, {"by": way}) if move.method == CRASH_AND_RECOVER else move
 
 
-# --- what fits the protocol ---------------------------------------------------------------------
-
-
-def _check_record(family: Family, record: Record, where: str) -> None:
-    stimulus = record.get("stimulus")
-    try:
-        if "observation" in record:
-            family.vocabulary.check_observation(record["observation"])
-        elif stimulus is not None:
-            _check_stimulus(family, stimulus.get("method"), stimulus.get("params"), where)
-    except ValidationError as error:
-        raise _misfit(error, where) from None
-
-
-def _check_stimulus(family: Family, method: Any, params: Any, where: str) -> None:
-    sent, methods = (*family.vocabulary.stimuli, INSPECT), family.vocabulary.methods
-    if method not in sent:
-        raise UsageError(f"{where}: {method} is no stimulus.", f"There are {', '.join(sent)}.")
-    methods[method][0].model_validate(params)
-    for part in params["stimuli"] if method == "deliver" else ():
-        methods[part["method"]][0].model_validate(part["params"])
-
-
-def _check_outcomes(family: Family, move: Move, where: str) -> None:
-    try:
-        for method, params in move.parts():
-            if method == "gate.release":
-                _outcomes_at(family, params["gate"], where).validate_python(params["outcome"])
-    except ValidationError as error:
-        raise _misfit(error, where) from None
-
-
-def _outcomes_at(family: Family, gate: str, where: str) -> TypeAdapter[Any]:
-    on, known = gate.partition(":")[0], family.vocabulary.outcomes
-    if on not in known:
-        raise UsageError(
-            f"{where}: no gate is called {gate}.",
-            f"A script names a gate by what waits there: {', '.join(f'`{one}`' for one in known)}, "
-            "with `:CALL` where it is about a call.",
-        )
-    return known[on]
-
-
-def _misfit(error: ValidationError, where: str) -> UsageError:
-    first = error.errors()[0]
-    place = ".".join(str(part) for part in first["loc"])
-    return UsageError(f"{where}: {place or 'params'} is {first.get('input')!r}.", f"{first['msg']}.")
+# --- requirements -------------------------------------------------------------------------------
 
 
 def applicable(family: Family, script: Script, handshake: Handshake) -> str:

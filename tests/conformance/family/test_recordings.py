@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -61,11 +62,52 @@ def test_a_trace_is_written_in_the_formats_of_its_handshake() -> None:
 
 def test_a_recording_is_read_by_the_ending_of_its_name(tmp_path: Path) -> None:
     """A scenario file and a trace file of the same records are the same trace."""
-    trace = from_text(PARCEL)
-    for name, text in (("a.scenario", PARCEL), ("a.jsonl", trace.to_jsonl())):
+    trace = from_text(CANCEL)
+    for name, text in (("a.scenario", CANCEL), ("a.jsonl", trace.to_jsonl())):
         (tmp_path / name).write_text(text, encoding="utf-8")
 
         assert read_recording(tmp_path / name) == trace
+
+
+@pytest.mark.parametrize(
+    ("line", "says"),
+    [
+        ("decide d1 maybe c1", "decisions.0.action is 'maybe'. Input should be 'resume' or 'cancel'."),
+        ("release model blah", "kind is 'blah'. Input should be 'turn'."),
+        ("release nosuch:c1 ok x", "no gate is called nosuch:c1."),
+        ("advance soon", "ms is 'soon'. Input should be a valid integer."),
+        ("settle turns=some", "turns is 'some'. Input should be a valid integer."),
+        ("race\n  decide d1 maybe c1", "decisions.0.action is 'maybe'."),
+        ("record stimulus={method=jump params={}}", "jump is no stimulus."),
+        ("scenario s\n  tool read sometimes", "tools.0.permission is 'sometimes'."),
+        ("scenario s\n  stop max_rounds rounds=many", "agent.stop.0.rounds is 'many'."),
+    ],
+)
+def test_what_does_not_fit_the_protocol_is_the_fault_of_the_file(
+    tmp_path: Path, line: str, says: str
+) -> None:
+    """The error names the file and the line, and no adapter has to turn it down."""
+    path = tmp_path / "a.scenario"
+    path.write_text(f"start r1 go\n\n{line}\n", encoding="utf-8")
+    with pytest.raises(UsageError) as caught:
+        read_recording(path)
+
+    assert f"{path}:3: " in str(caught.value)
+    assert says in str(caught.value)
+
+
+def test_a_trace_names_the_line_too(tmp_path: Path) -> None:
+    """Blank lines count; what a runtime reported may be wrong, since the trace may be there to show that."""
+    records = [
+        {"handshake": {"implementation": {"name": "a", "version": "1"}}},
+        {"observation": {"kind": "run.status", "to": 3}},
+        {"stimulus": {"method": "cancel", "params": {"run": 7}}},
+    ]
+    path = tmp_path / "a.jsonl"
+    path.write_text("\n\n".join(map(json.dumps, records)), encoding="utf-8")
+
+    with pytest.raises(UsageError, match=r"a\.jsonl:5: run is 7"):
+        read_recording(path)
 
 
 def test_a_family_that_is_not_there_is_named(tmp_path: Path) -> None:

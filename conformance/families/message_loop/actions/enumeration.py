@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator
 from itertools import combinations_with_replacement
-from typing import Final
+from typing import Any, Final
 
 from runlock.conformance.driving.strategies.move_enumeration import EnabledMove, Scope
 from runlock.conformance.families.message_loop.actions.context import Stage
@@ -49,7 +49,7 @@ def starts(context: Stage, scope: Scope, *, is_race: bool) -> Iterator[EnabledMo
         return
     trial = context.aside()
     run = trial.fresh("r")
-    kinds: dict[str, Mapping[str, object]] = {}
+    kinds: dict[str, dict[str, Any]] = {}
     for beginning in beginnings(trial, run):
         kind = next(iter(beginning))
         if kind not in kinds or beginning.get("join"):

@@ -282,7 +282,7 @@ def by_name(name: str) -> Script:
     [
         ("scenario y\n", "x.scenario does not hold one scenario of its own name. Write `scenario x` in it."),
         ("start r1 hello\n", "x.scenario does not hold one scenario of its own name."),
-        ("scenario x\n  tool read maybe\n", "x.scenario: tools.0.permission is 'maybe'. Input should be"),
+        ("scenario x\n  tool read maybe\n", "x.scenario:1: tools.0.permission is 'maybe'. Input should be"),
         ("scenario x\n\nstart r1 3\n", "x.scenario:3: input is 3. Input should be a valid string."),
         ("scenario x\n\nrelease model ok\n", "x.scenario:3: Turn.kind is 'ok'."),
         (

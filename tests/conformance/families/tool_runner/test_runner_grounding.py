@@ -46,7 +46,7 @@ def test_a_race_pushes_no_turn_twice(yielded):
 
 
 def test_a_turn_that_stands_is_not_pushed_again(yielded):
-    """A push that would repeat a turn of the state is not sent; a note may be pushed as often as one likes."""
+    """A push that would repeat a turn of the state is not sent; a note may be pushed any number of times."""
     again = Move("runner.push", {"messages": [TURN]})
     assert admit(again, yielded.state) == again
 
