@@ -99,8 +99,8 @@ class DeferredSession(Session):
 
     def _leave_off_behind(self, answers: int) -> None:
         ends = [index for index, record in enumerate(self.trace.records, 1) if "report" in record]
-        if answers < len(ends):  # what breaks at the end stays with the end
-            del self.trace.records[ends[answers - 1] :]
+        ended = [record for record in self.trace.records if "end" in record]
+        self.trace.records[ends[answers - 1] :] = ended
         del self.sent[answers:], self.steps[answers:]
 
 

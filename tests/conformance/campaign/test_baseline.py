@@ -50,7 +50,7 @@ def beside(today=None, result=RESULT, **entry):
 )
 def test_a_violation_that_is_known_is_expected(fragment):
     """A part of the sentence will do, and the numbers of ids do not matter."""
-    found = beside(reason=fragment)
+    found = beside(because=fragment)
 
     assert (found.expected, found.is_broken, found.unseen) == ({"DECIDE-5": "known"}, False, {})
 
@@ -245,6 +245,6 @@ def test_any_words_can_be_written(folder):
     broken = replace(RESULT.witnesses[0], clause="GATE-2", reason=because)
 
     (entry,) = read_baseline(folder / "new.toml").entries
-    assert entry.reason == 'a "b" \\ \\x1b \\x7f \U0001f642 \\ud800'
+    assert entry.because == 'a "b" \\ \\x1b \\x7f \U0001f642 \\ud800'
     clauses = [replace(RESULT.clauses[6], id="GATE-2")]
     assert beside(result=replace(RESULT, witnesses=[broken], clauses=clauses), **entry.model_dump()).expected

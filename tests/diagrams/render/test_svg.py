@@ -56,7 +56,7 @@ def words(drawing):
 
 def test_the_picture_of_a_timeline_says_what_its_text_says(trace):
     """Each moment, each status as long as it lasts, and what is broken stand in the picture."""
-    written = " ".join(words(drawn_timeline.drawn(trace, reason="it was executed")))
+    written = " ".join(words(drawn_timeline.drawn(trace, because="it was executed")))
     rows = timeline(trace)
 
     assert all(row.happened in written for row in rows)
