@@ -178,6 +178,7 @@ class Judge:
     def closed(self, leaks: Iterable[Any]) -> None:
         """The scenario is closed, and the runtime says what it still holds; judged if the run is Done."""
         run, clause = self.state.run, self.leaks_clause
+        self.exercised.pop(clause, None)  # of an earlier end, where the session continues from a snapshot
         is_over = run is not None and run.is_done
         if clause and is_over and self.violation is None and self.applies.get(clause, True):
             held = leaks_in_words(leaks)

@@ -57,6 +57,8 @@ def _what_became_of(call: Call) -> str:
         return f"is {call.claimed}"
     if call.rejection is not None:
         return "was rejected"
+    if call.tool is None:
+        return "names an unknown tool"
     return "was blocked" if call.last_verdict == "block" else "has the result that was set for it"
 
 
@@ -80,6 +82,8 @@ def _by_what_was_witnessed(run: Run, call: Call) -> frozenset[str]:
         return frozenset()
     if call.rejection is not None and not call.executing:
         return frozenset({"cancelled", "error"})  # a model's API may know no third status
+    if call.tool is None and not (call.entries or call.judged or call.suspensions or call.decisions):
+        return frozenset({"error", "cancelled"})  # a call of an unknown tool
     if call.ended_as is None or call.decisions:
         return frozenset()
     return frozenset({"ok"} if call.ended_as == "Succeeded" else {"error", "cancelled"})
