@@ -83,7 +83,8 @@ reads and writes with, so that an adapter in any language can be checked against
 does not name are ignored by both sides. What the messages mean stands in [the protocol](../protocol.md).
 
 The files lie in `schemas/` of this site, those of tool runners in `schemas/tool-runner/`. Each refers to
-[`definitions.json`](../schemas/definitions.json) by a relative reference, so a validator needs that file next to it.
+[`definitions.json`](../schemas/definitions.json) by a relative reference, so a validator needs that file
+next to it.
 
 {"".join(parts)}
 ## Definitions {{ data-search-exclude }}

@@ -61,7 +61,7 @@ def test_ids_count_from_one_in_the_order_in_which_they_appear() -> None:
 
 
 def test_an_id_with_a_meaning_keeps_its_name() -> None:
-    """A call that is named nobody is unknown on purpose; decisions are numbered whoever invented them."""
+    """The id of an unknown call is kept; decisions are numbered, also those of the kit itself."""
     drained = Move("decide", {"run": "r3", "decisions": [{"id": "end3-c1", "call": "nobody"}]})
 
     assert renumbered([drained])[0].params["decisions"] == [{"id": "d1", "call": "nobody"}]

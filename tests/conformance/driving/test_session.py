@@ -72,13 +72,12 @@ def test_a_gate_is_named_by_what_waits_there() -> None:
     [
         ANSWER,
         LOOK,
-        CRASH,
         Move("decide", {"run": "r1", "decisions": [{"id": "d1", "call": "c1", "action": "resume"}]}),
     ],
     ids=lambda move: move.method,
 )
 def test_a_move_without_an_occasion_is_left_out(move: Move) -> None:
-    """Before a run there is no gate to release, nothing to look at, to crash or to decide."""
+    """Before a run there is no gate to release, nothing to look at, and nothing to decide."""
     runtime = Answers()
     session = new_session(runtime)
 

@@ -137,10 +137,7 @@ MUTANTS = (
         MatchesResultsByPosition,
         "ROUND-2",
         "result under",
-        also=(
-            "ROUND-1",
-            "RUNNER-17",
-        ),
+        also=("ROUND-1", "RUNNER-17", "RUNNER-34"),
     ),
     Mutant(AnswersAnIdTwice, "ROUND-3", "holds two results under the id"),
     Mutant(RunsTogether, "ROUND-4", "calls run one after the other", policies=SEQUENTIAL),

@@ -191,7 +191,9 @@ def test_a_shorter_schedule_takes_the_place_of_a_shrunk_one(monkeypatch):
         laid, lambda violation: violation.clause == clause, limit=5_000, depth_max=3, scenarios=[TWINS]
     )
     move = first.found.moves[0]
-    monkeypatch.setattr("runlock.conformance.driving.bench.shrink", lambda moves, _: moves)
+    monkeypatch.setattr(
+        "runlock.conformance.driving.bench.minimal", lambda scenario, moves, *_: (scenario, moves)
+    )
     padded = Found(first.found.violation, TWINS, (move, move, *first.found.moves[1:]), first.found.trace)
 
     witness = shortened(laid, padded)
