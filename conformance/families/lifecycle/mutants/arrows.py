@@ -253,7 +253,12 @@ MUTANTS: tuple[Mutant, ...] = (
     ),
     Mutant(CallsAStopAnError, "RUN-5", "a stop condition fired and nothing else ended the run, yet"),
     Mutant(CallsABlockAnError, "RUN-6", "was blocked, which ends the run, yet it ended as Error"),
-    Mutant(WaitsOnItsWayToTheEnd, "RUN-7", "the run was cancelled at work, yet it became Waiting"),
+    Mutant(
+        WaitsOnItsWayToTheEnd,
+        "RUN-7",
+        "the run was cancelled at work, yet it became Waiting",
+        also=("RUN-31",),
+    ),
     Mutant(
         WakesOnItsWayToTheEnd,
         "RUN-9",

@@ -142,7 +142,12 @@ MUTANTS: tuple[Mutant, ...] = (
     Mutant(MarksTheHeldRunning, "PHASE-2", "was held before it ran, yet it ran with no decision in between"),
     Mutant(EntersAMissingTool, "PHASE-4", "there is no tool"),
     Mutant(AnswersForTheThird, "PHASE-6", "yet its pass ends without its tool", also=("ROUND-23",)),
-    Mutant(RecordsAnAnswerAsAnError, "PHASE-7", "answered ok, yet its result is recorded as error"),
+    Mutant(
+        RecordsAnAnswerAsAnError,
+        "PHASE-7",
+        "answered ok, yet its result is recorded as error",
+        also=("PAIR-4",),
+    ),
     Mutant(RecordsAWarningAsAnError, "PHASE-8", "answered warning, yet its result is recorded as error"),
     Mutant(
         RecordsAnErrorAsAnAnswer,

@@ -155,7 +155,9 @@ MUTANTS: tuple[Mutant, ...] = (
     Mutant(
         LeavesToolsAtWork, "RUN-35", "the run is Done, yet the gate tool:c1 is still open", declare=NO_PROFILE
     ),
-    Mutant(AsksOnAfterACancel, "CANCEL-1", "the run was cancelled, yet a model gate opened"),
+    Mutant(
+        AsksOnAfterACancel, "CANCEL-1", "the run was cancelled, yet a model gate opened", also=("PHASE-71",)
+    ),
     Mutant(
         AsksOnOneStepAfterACancel,
         "CANCEL-1",

@@ -116,12 +116,13 @@ class TurnsTheValueDown(Runtime):
 CALLER = {"state": "caller"}
 
 MUTANTS: tuple[Mutant, ...] = (
-    Mutant(CollectsInSecret, "DECIDE-14", "has not acted, though it acts by itself"),
+    Mutant(CollectsInSecret, "DECIDE-14", "has not acted, though it acts by itself", also=("DECIDE-4",)),
     Mutant(
         TakesAPartForAll,
         "DECIDE-14",
         "was taken, which takes all of them or none",
         policies={"resume": "all_or_nothing"},
+        also=("RUN-31",),
     ),
     Mutant(WantsMoreThanADecision, "DECIDE-15", "are decided, yet decision", also=("DECIDE-14",)),
     Mutant(

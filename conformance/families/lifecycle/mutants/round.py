@@ -261,7 +261,7 @@ MUTANTS: tuple[Mutant, ...] = (
     Mutant(PreparesOnTheSpot, "ROUND-44", "is made ready, yet call", "awaken-9", also=("PHASE-72",)),
     Mutant(PreparesTwice, "ROUND-45", "is made ready twice", "awaken-9", also=("PHASE-90",)),
     Mutant(JudgesWhatHasRun, "ROUND-48", "has run, yet it is judged again", "awaken-9"),
-    Mutant(ForgetsTheRest, "ROUND-26", "which is allowed, was not entered", policies=ROW),
+    Mutant(ForgetsTheRest, "ROUND-26", "which is allowed, was not entered", policies=ROW, also=("ROUND-9",)),
     Mutant(GoesOnBehindASuspension, "ROUND-27", "suspended while it ran, yet call", policies=ROW),
     Mutant(HangsAtAHoldInARow, "ROUND-28", "is held, yet its step is not suspended", policies=ROW),
     Mutant(HangsAtAHold, "ROUND-31", "is held, yet its step is not suspended"),

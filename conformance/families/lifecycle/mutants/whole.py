@@ -217,6 +217,11 @@ MUTANTS = (
     Mutant(StoresAnotherStop, "STORE-10", "the checkpoint says Stopped by another"),
     Mutant(NumbersOneSuspensionOfTwo, "STORE-12", "does not say which of its suspensions this is"),
     Mutant(StoresTheFirstWaitAlone, "STORE-2", "yet nothing was stored since it waits"),
-    Mutant(ReportsErrorsAsNaturalEnds, "RUN-22", "yet the run is reported Done as NaturalEnd"),
+    Mutant(
+        ReportsErrorsAsNaturalEnds,
+        "RUN-22",
+        "yet the run is reported Done as NaturalEnd",
+        also=("DERIVE-7", "STREAM-18"),
+    ),
     Mutant(TellsErrorsAsNaturalEnds, "STREAM-18", "tells its watcher NaturalEnd"),
 )
