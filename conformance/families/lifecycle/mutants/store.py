@@ -316,6 +316,6 @@ MUTANTS: tuple[Mutant, ...] = (
         StoresTheLastStepBehindTheRun, "STORE-19", "fires behind StepEnd, yet the step was not stored there"
     ),
     Mutant(SwallowsAFailedCommit, "STORE-7", "a commit failed, yet"),
-    Mutant(StoresFailuresAsSuccesses, "STORE-8", "Succeeded, yet its tool answered with an error"),
+    Mutant(StoresFailuresAsSuccesses, "STORE-8", "Succeeded"),
     Mutant(MissesTheLastCall, "STORE-9", "yet the checkpoint does not hold it"),
 )
