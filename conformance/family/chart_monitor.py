@@ -10,12 +10,18 @@ from __future__ import annotations
 from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import cache, cached_property
-from typing import Final
+from typing import Final, NamedTuple
 
 from runlock.machines.table import Row, Table
 
-Detour = tuple[str | None, str]
-"""A transition that another clause adds to a chart: from a state, or from anywhere, to a state."""
+
+class Detour(NamedTuple):
+    """A transition that is followed in some cases only: from a state, or from anywhere, to a state."""
+
+    source: str | None
+    target: str
+    row: Row | None = None  # the arrow that draws it, of this chart or of another one
+
 
 Detours = frozenset[Detour]
 NO_DETOURS: Final[Detours] = frozenset()
@@ -39,13 +45,15 @@ class Reading:
     """How observations map to a chart.
 
     `enters` gives the labels that show that a state was entered, `within` those that are allowed while
-    it is active.  States in `silent` may be passed without an observation.
+    it is active.  States in `silent` may be passed without an observation.  Arrows whose clause is in
+    `conditional` are taken only where they are among the detours.
     """
 
     table: Table
     enters: Mapping[str, tuple[str, ...]]
     within: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     silent: frozenset[str] = frozenset()
+    conditional: frozenset[str] = frozenset()
 
     @cache  # noqa: B019  # there is a handful of readings, and each lives as long as the kit
     def ways(self, before: str, after: str, detours: Detours = NO_DETOURS) -> frozenset[Way]:
@@ -64,25 +72,35 @@ class Reading:
         """Every arrow out of a state, and every detour that is not also an arrow."""
         if state == NOT_BEGUN:
             yield None, self.table.initial
-        for row in self.table.rows:
-            if row.source == state:
-                yield row, row.target
-        drawn = self.table.targets(state)
-        for source, target in detours:
-            if source in (None, state) and target not in drawn:
-                yield None, target
+        for row in self._drawn(state):
+            yield row, row.target
+        drawn = {row.target for row in self._drawn(state)}
+        for one in detours:
+            if one.source in (None, state) and one.target not in drawn:
+                yield one.row, one.target
+
+    @cache  # noqa: B019
+    def _drawn(self, state: str) -> tuple[Row, ...]:
+        """The arrows out of a state that are taken in every case."""
+        rows = self.table.rows
+        return tuple(row for row in rows if row.source == state and row.clause not in self.conditional)
+
+    def _targets(self, state: str, detours: Detours) -> list[str]:
+        """The states that one move leads to."""
+        drawn = [row.target for row in self._drawn(state)] if state != NOT_BEGUN else [self.table.initial]
+        return [*drawn, *(one.target for one in detours if one.source in (None, state))]
 
     @cache  # noqa: B019
     def ahead(self, states: frozenset[str], detours: Detours) -> frozenset[str]:
         """Every state after one move, including moves through silent states."""
         seen: set[str] = set()
-        ahead = [target for state in states for target in _ways(self.table, state, detours)]
+        ahead = [target for state in states for target in self._targets(state, detours)]
         while ahead:
             state = ahead.pop()
             if state not in seen:
                 seen.add(state)
                 if state in self.silent:
-                    ahead += _ways(self.table, state, detours)
+                    ahead += self._targets(state, detours)
         return frozenset(seen)
 
     @cache  # noqa: B019
@@ -198,8 +216,3 @@ class Follower:
     def right(self, detours: Detours = NO_DETOURS) -> list[str]:
         """The labels that are allowed next."""
         return [label for label in self.reading.labels if self.after(label, detours)]
-
-
-def _ways(table: Table, state: str, detours: Detours) -> list[str]:
-    drawn = table.targets(state) if state != NOT_BEGUN else {table.initial}
-    return [*drawn, *(target for source, target in detours if source in (None, state))]

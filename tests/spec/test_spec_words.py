@@ -7,20 +7,27 @@ from runlock.machines.lifecycle.charts.concurrent_round import Barrier, Concurre
 from runlock.machines.lifecycle.charts.event_sink import ReconnectableEventSink
 from runlock.machines.lifecycle.charts.resume_tool_call import ResumeToolCall
 from runlock.machines.lifecycle.charts.run import Run, RunWithCreated
-from runlock.machines.lifecycle.charts.run_flow import RunFlow
-from runlock.machines.lifecycle.charts.step import StepEndsAfterTools, StepEndsBeforeTools, StepWithToolGate
+from runlock.machines.lifecycle.charts.run_flow import RunFlow, SegmentCutShort
+from runlock.machines.lifecycle.charts.step import (
+    StepCutShort,
+    StepEndsAfterTools,
+    StepEndsBeforeTools,
+    StepThatWaited,
+    StepWithToolGate,
+)
 from runlock.machines.lifecycle.charts.tool_call import ToolCallPhases
 from runlock.machines.lifecycle.charts.tool_execution import ThreeStages, TwoPhases
 from runlock.machines.lifecycle.charts.wait_loop import WaitForResumeOrCancel
 from runlock.machines.table import compile_chart
 from runlock.spec.model import load_spec
 
+STEPS = (StepEndsBeforeTools, StepEndsAfterTools, StepWithToolGate, StepThatWaited, StepCutShort)
 CHARTS_OF = {
     "RUN": (Run, RunWithCreated),
     "CALL": (ToolCall,),
     "RESUME": (ResumeToolCall,),
-    "PHASE": (ToolCallPhases, StepEndsBeforeTools, StepEndsAfterTools, StepWithToolGate),
-    "FLOW": (RunFlow,),
+    "PHASE": (ToolCallPhases, *STEPS),
+    "FLOW": (RunFlow, SegmentCutShort),
     "ROUND": (TwoPhases, ThreeStages, ConcurrentTask, Dispatcher, Barrier),
     "DECIDE": (WaitForResumeOrCancel,),
     "STREAM": (ReconnectableEventSink,),
@@ -37,7 +44,7 @@ NUMBERS_OF_ARROWS = {
 }
 """The numbers of an area that are kept for arrows and for what may leave a state."""
 
-OF_OTHER_DOCUMENTS = set(range(37, 48))
+OF_OTHER_DOCUMENTS = {*range(37, 48), *range(56, 63)}
 """Numbers of errata that are kept for the families of the tool runner and the message loop."""
 
 DOCUMENTS = {"tirea", "awaken-8", "awaken-9", "tool-runner", "message-loop"}

@@ -29,6 +29,7 @@ class ToolCallPhases(Chart):
     out_of_scope =  clause("PHASE-3",  BeforeToolExecute.to(Failed),      "its tool is not offered here")
     tool_missing =  clause("PHASE-4",  BeforeToolExecute.to(Failed),      "its tool does not exist")
     args_refused =  clause("PHASE-5",  BeforeToolExecute.to(Failed),      "its arguments do not fit")
+    again        =  clause("PHASE-15", BeforeToolExecute.to(BeforeToolExecute), "left over; ready again")
     allow        =  clause("PHASE-6",  BeforeToolExecute.to(ExecuteTool), "nothing holds it back")
     success      =  clause("PHASE-7",  ExecuteTool.to(Succeeded),         "the tool answered")
     warning      =  clause("PHASE-8",  ExecuteTool.to(Succeeded),         "the tool answered with a warning")

@@ -31,6 +31,8 @@ class WaitForResumeOrCancel(Chart):
     cancel     = (clause("DECIDE-45", Blocked.to(Cancelled),           "cancelled while nobody decided")
                 | clause("DECIDE-46", ReplayResume.to(Cancelled),      "cancelled in a replay"))
     end        =  clause("DECIDE-47", ReplayResume.to(Ended),          "the run ended in a replay")
+    break_off  =  clause("DECIDE-48", Blocked.to(Ended),               "its time is over, or it broke")
+    set_aside  =  clause("DECIDE-49", Blocked.to(Resumed),             "new input sets the wait aside")
     # fmt: on
 
     closed = "DECIDE-50"

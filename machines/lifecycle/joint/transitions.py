@@ -77,7 +77,7 @@ GATE_EVENTS: Final = {
         "SnapshotIfStateChanged": "commit",
     },
     "WaitForResumeOrCancel": {
-        "Blocked": "arrive cancel",
+        "Blocked": "arrive cancel break_off set_aside",
         "EmitDecisions": "emitted",
         "PrepareResume": "ready",
         "ReplayResume": "resolved unresolved cancel end",
@@ -251,9 +251,8 @@ class Joint(Gates):
         """The rows by which an end leaves the wait loop; None if the loop does not allow it."""
         if self.is_reentered or self.has_dispatcher or not control.gate:
             return ()
-        if control.work == "wait" and reason != "Cancelled":
-            return ()
-        row = self._gate_moves(control, "cancel" if reason == "Cancelled" else "end")
+        other = "break_off" if control.work == "wait" else "end"
+        row = self._gate_moves(control, "cancel" if reason == "Cancelled" else other)
         return (row,) if row is not None else None
 
     def abort(self, call: Call) -> Changed | None:

@@ -6,10 +6,12 @@ import pytest
 
 from runlock.conformance.families.lifecycle.messages import GateOpened, PhaseEntered, Scenario, ToolSpec
 from runlock.conformance.families.lifecycle.monitors.flow_charts import (
+    DETOURS_OF_CASES,
     FLOW_READING,
     GATE,
     PASS_READING,
     STEP_READINGS,
+    Case,
     Paths,
 )
 from runlock.conformance.families.lifecycle.reference import ReferenceAdapter
@@ -76,12 +78,12 @@ def test_an_arrow_counts_only_where_no_other_could_have_been_taken():
     assert follower.see("the inference") == "FLOW-10"
 
 
-def test_a_detour_is_a_way_that_another_clause_adds():
+def test_a_detour_is_an_arrow_that_is_followed_in_some_cases():
     """From anywhere a cancel leads to RunEnd, and from nowhere without one."""
     follower = followed("RunStart", "UserMessage", reading=FLOW_READING)
 
     assert follower.after("RunEnd") == frozenset()
-    assert follower.after("RunEnd", frozenset({(None, "Cancelled")})) == {"RunEnd"}
+    assert follower.after("RunEnd", DETOURS_OF_CASES[Case.CANCELLED]) == {"RunEnd"}
 
 
 def test_what_may_belong_to_something_else_may_have_moved_nothing():

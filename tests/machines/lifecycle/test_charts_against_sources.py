@@ -39,14 +39,29 @@ ADDED = {
         ("New", "cancel", "Cancelled"): "E-7",
     },
     ResumeToolCall: {},
-    ToolCallPhases: {},
-    RunFlow: {},
-    StepEndsBeforeTools: FOR_EACH_CALL | {("BeforeToolExecute", "another", "BeforeToolExecute"): "E-20"},
+    ToolCallPhases: {("BeforeToolExecute", "again", "BeforeToolExecute"): "E-51"},
+    RunFlow: {
+        ("RunStart", "reenter", "ResumeReplay0"): "E-63",
+        ("ResumeReplay0", "parked", "Suspended"): "E-63",
+        ("CommitReplay0", "decided", "ResumeReplay0"): "E-63",
+        ("CommitAssistant", "drain", "ResumeBeforeEnd"): "E-63",
+        ("ResumeBeforeEnd", "none_waits", "NaturalEnd"): "E-63",
+        ("ResumeBeforeEnd", "some_wait", "Suspended"): "E-55",
+        ("ResumeBeforeEnd", "resolved", "LoopTop"): "E-63",
+        ("ResumeToolCall", "held_back", "ToolRound"): "E-63",
+        ("ResumeAfterTool", "held_back", "ToolRound"): "E-63",
+    },
+    StepEndsBeforeTools: FOR_EACH_CALL
+    | {
+        ("BeforeToolExecute", "another", "BeforeToolExecute"): "E-20",
+        ("BeforeToolExecute", "left_over", "CommitTool"): "E-51",
+    },
     StepEndsAfterTools: FOR_EACH_CALL | {("BeforeToolExecute", "none_left", "StepEnd"): "E-10"},
     StepWithToolGate: FOR_EACH_CALL
     | {
         ("AfterInference", "no_tools", "StepEnd"): "awaken with eight phases says when (line 94)",
         ("ToolGate", "none_left", "StepEnd"): "E-10",
+        ("BeforeToolExecute", "left_over", "StepEnd"): "E-65",
         (
             "ToolGate",
             "outcome",
@@ -62,6 +77,8 @@ ADDED = {
         ("Blocked", "cancel", "Cancelled"): "E-22",
         ("ReplayResume", "cancel", "Cancelled"): "E-22",
         ("ReplayResume", "end", "Ended"): "a run at work may end (line 29)",
+        ("Blocked", "break_off", "Ended"): "awaken ends a waiting run on completion or an error (line 29)",
+        ("Blocked", "set_aside", "Resumed"): "the policy input.waiting; no source speaks of it (line 206)",
     },
     ConcurrentTask: {
         ("Execute", "hold", "WaitDecision"): "tirea has a running call suspend (line 44)",

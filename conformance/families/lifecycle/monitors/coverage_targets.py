@@ -15,7 +15,6 @@ from typing import Any, Final
 
 from runlock.conformance.families.lifecycle.messages import Handshake
 from runlock.conformance.families.lifecycle.monitors.flow_charts import (
-    FLOW_DETOURS,
     FLOW_READING,
     PASS_READING,
     STEP_READINGS,
@@ -127,7 +126,7 @@ def _charts(policies: Mapping[str, Any]) -> Iterator[Shown]:
     yield _named_by_status(RESUME_GATE)
     phases, ends = policies.get("phases"), policies.get("step.end")
     if policies.get("checkpoint.at") == "triggers" and ends == "before_tools":
-        yield _read(FLOW_READING, FLOW_DETOURS)
+        yield _read(FLOW_READING)
     if (reading := STEP_READINGS.get((str(phases), str(ends)))) is not None:
         yield _read(reading)
     if (phases, ends) == ("eight", "before_tools"):

@@ -2,7 +2,8 @@
 
 What no drawn way explains breaks the clause that closes the chart.  It is held back until the runtime has
 settled, so that a clause that can name the cause speaks first.  Each arrow that was certainly taken
-counts as exercised, permissions too.
+counts as exercised, permissions too.  Arrows that are taken in some cases only are drawn like all others,
+in the same chart or in one that goes on from its states; `Case` says when they are followed.
 """
 
 from __future__ import annotations
@@ -26,6 +27,8 @@ from runlock.conformance.families.lifecycle.state.disturbances import CANCEL, CR
 from runlock.conformance.families.lifecycle.state.records import Call, Run
 from runlock.conformance.family.chart_monitor import (
     NO_DETOURS,
+    NOT_BEGUN,
+    Detour,
     Detours,
     Follower,
     Reading,
@@ -34,18 +37,42 @@ from runlock.conformance.family.clause_result import ClauseResult, clause_result
 from runlock.conformance.family.coverage import Trails
 from runlock.conformance.family.monitor import Monitor
 from runlock.conformance.protocol import Observation
-from runlock.machines.lifecycle.charts.run_flow import RunFlow
-from runlock.machines.lifecycle.charts.step import StepEndsAfterTools, StepEndsBeforeTools, StepWithToolGate
+from runlock.machines.lifecycle.charts.run_flow import RunFlow, SegmentCutShort
+from runlock.machines.lifecycle.charts.step import (
+    StepCutShort,
+    StepEndsAfterTools,
+    StepEndsBeforeTools,
+    StepThatWaited,
+    StepWithToolGate,
+)
 from runlock.machines.lifecycle.charts.tool_call import ToolCallPhases
-from runlock.machines.table import Table, compile_chart
+from runlock.machines.table import Row, Table, compile_chart
+from runlock.spec.model import load_spec
 
 FLOW: Final = compile_chart(RunFlow)
 STEP_BEFORE_TOOLS: Final = compile_chart(StepEndsBeforeTools)
 STEP_AFTER_TOOLS: Final = compile_chart(StepEndsAfterTools)
 STEP_WITH_GATE: Final = compile_chart(StepWithToolGate)
 PASS: Final = compile_chart(ToolCallPhases)
+SEGMENT_CUT: Final = compile_chart(SegmentCutShort)
+STEP_THAT_WAITED: Final = compile_chart(StepThatWaited)
+STEP_CUT: Final = compile_chart(StepCutShort)
 
-TABLES: Final[tuple[Table, ...]] = (FLOW, STEP_BEFORE_TOOLS, STEP_AFTER_TOOLS, STEP_WITH_GATE, PASS)
+TABLES: Final[tuple[Table, ...]] = (
+    FLOW, SEGMENT_CUT, STEP_BEFORE_TOOLS, STEP_AFTER_TOOLS, STEP_WITH_GATE, STEP_THAT_WAITED, STEP_CUT, PASS,
+)  # fmt: skip
+
+ANYWHERE: Final = "Station"
+"""The state that stands for every state of the chart which is cut short."""
+
+
+def _drawn(*tables: Table, clauses: str) -> Detours:
+    """The arrows under these clauses, which are followed in some cases only."""
+    named = clauses.split()
+    rows = {row.clause: row for table in tables for row in table.rows if row.clause in named}
+    sources = {clause: None if row.source == ANYWHERE else row.source for clause, row in rows.items()}
+    return frozenset(Detour(sources[clause], rows[clause].target, rows[clause]) for clause in named)
+
 
 CHECKED_BY_PATHS: Final = frozenset(
     clause for table in TABLES for clause in (*(row.clause for row in table.rows), *table.closed.values())
@@ -58,6 +85,14 @@ CALL_PHASE: Final = "a phase of a call"
 BODY: Final = "its body"
 REPLAYED: Final = "ToolResultsCommitted of a replay"
 ROUND: Final = "ToolResultsCommitted of the round"
+
+PERMISSIONS: Final = frozenset(
+    row.clause
+    for table in TABLES
+    for row in table.rows
+    if load_spec("lifecycle").clause(row.clause).level == "MAY"
+)
+"""Arrows that need not be taken; a station that shows nothing may hide that one was."""
 
 PHASES_OF_CALLS: Final = ("ToolGate", "BeforeToolExecute", "AfterToolExecute")
 
@@ -76,6 +111,7 @@ FLOW_READING: Final = Reading(
         "ToolRound": (CALL_PHASE,),
         "CommitTool": (ROUND,),
         "ResumeAfterTool": (GATE,),
+        "ResumeBeforeEnd": (GATE,),
         "RunEnd": ("RunEnd",),
         "CommitFinished": ("RunFinished",),
     },
@@ -87,23 +123,15 @@ FLOW_READING: Final = Reading(
         "AfterInference": ("StepEnd",),
         "ToolRound": (CALL_PHASE,),
         "ResumeAfterTool": (GATE, CALL_PHASE, REPLAYED),
+        "ResumeBeforeEnd": (GATE, CALL_PHASE, REPLAYED),
     },
     silent=frozenset(
         # a gate that finds nothing may pass for two that follow each other
-        {"ResumeReplay0", "ResumeToolCall", "ResumeAfterTool"}
+        {"ResumeReplay0", "ResumeToolCall", "ResumeAfterTool", "ResumeBeforeEnd"}
         | {"LoopTop", "Terminate", "NaturalEnd", "Suspended", "Cancelled", "Error"}
     ),
+    conditional=frozenset({"FLOW-30", "FLOW-31", "FLOW-37", "FLOW-38"}),
 )
-
-
-FLOW_DETOURS: Final[Detours] = frozenset(
-    {
-        ("CommitReplay0", "ResumeReplay0"),  # the gate goes on until nothing is decided any more
-        ("CommitAssistant", "ResumeAfterTool"),  # what was decided is drained before a natural end
-        ("ResumeAfterTool", "NaturalEnd"),
-    }
-)
-"""What other clauses add to the flow wherever it is followed."""
 
 
 class Case(Enum):
@@ -119,33 +147,45 @@ class Case(Enum):
 
 
 DETOURS_OF_CASES: Final[Mapping[Case, Detours]] = {
-    Case.ENTERED_ANEW: frozenset({("RunStart", "ResumeReplay0")}),
-    Case.NOTHING_TO_REPLAY: frozenset({("ResumeReplay0", "Suspended")}),
-    Case.CANCELLED: frozenset({(None, "Cancelled")}),
-    Case.CANCELLED_BETWEEN: frozenset({(None, "CommitFinished")}),
-    Case.BROKEN: frozenset({(None, "Error")}),
-    Case.MAY_BE_STOPPED: frozenset({(None, "Terminate")}),
-    Case.HOLDS_BACK: frozenset({("ResumeToolCall", "ToolRound"), ("ResumeAfterTool", "ToolRound")}),
+    Case.ENTERED_ANEW: _drawn(FLOW, clauses="FLOW-30"),
+    Case.NOTHING_TO_REPLAY: _drawn(FLOW, clauses="FLOW-31"),
+    Case.HOLDS_BACK: _drawn(FLOW, clauses="FLOW-37 FLOW-38"),
+    Case.MAY_BE_STOPPED: _drawn(SEGMENT_CUT, clauses="FLOW-42"),
+    Case.CANCELLED: _drawn(SEGMENT_CUT, clauses="FLOW-43"),
+    Case.BROKEN: _drawn(SEGMENT_CUT, clauses="FLOW-44"),
+    Case.CANCELLED_BETWEEN: _drawn(SEGMENT_CUT, clauses="FLOW-45"),
 }
-"""What they add in some cases: ways out that are open anywhere, and what goes on next to the flow."""
+"""The arrows that are followed in these cases, in addition to those that are followed always."""
 
 
 @cache
 def _flow_detours(*cases: Case) -> Detours:
-    """What is added to the flow in these cases: one object each time, which is quick to look up."""
-    return FLOW_DETOURS.union(*(DETOURS_OF_CASES[case] for case in cases))
+    """What is followed in these cases: one object each time, which is quick to look up."""
+    return NO_DETOURS.union(*(DETOURS_OF_CASES[case] for case in cases))
 
 
-ENDS_ANYWHERE: Final[Detours] = frozenset({(None, "StepEnd")})
-"""A step that is cut short may still be told to be over."""
+CUT_SHORT: Final = _drawn(STEP_CUT, clauses="PHASE-75")
+WAITS: Final = _drawn(STEP_WITH_GATE, clauses="PHASE-65")
+ENDS_AGAIN: Final = _drawn(STEP_THAT_WAITED, clauses="PHASE-68")
+LEFT_BEHIND: Final[Mapping[tuple[str, str], Detours]] = {
+    ("eight", "before_tools"): _drawn(STEP_BEFORE_TOOLS, clauses="PHASE-64"),
+    ("eight", "after_tools"): _drawn(STEP_THAT_WAITED, clauses="PHASE-67"),
+    ("nine", "after_tools"): _drawn(STEP_WITH_GATE, STEP_THAT_WAITED, clauses="PHASE-65 PHASE-66"),
+}
+"""What calls that a sequential round left behind add to its step, by `phases` and `step.end`."""
 
-ENDS_AT_WAITS: Final[Detours] = frozenset({("BeforeToolExecute", "StepEnd")})
-"""A call that its tool suspended has no outcome that anybody could look at."""
+MADE_READY_AGAIN: Final = _drawn(PASS, clauses="PHASE-15")
+
+OVER_AFTER_A_WAIT: Final = frozenset(row.source for row in STEP_THAT_WAITED.rows if row.target == "Over")
+"""Where a step that waited may be when the next one starts."""
 
 
 def _step_reading(table: Table, *silent: str) -> Reading:
     seen = {state: (state,) for state in table.states if state not in silent}
-    return Reading(table, {**seen, "LlmCall": (INFERENCE,)}, silent=frozenset(silent))
+    conditional = frozenset({"PHASE-64", "PHASE-65"})
+    return Reading(
+        table, {**seen, "LlmCall": (INFERENCE,)}, silent=frozenset(silent), conditional=conditional
+    )
 
 
 STEP_READINGS: Final = {
@@ -162,6 +202,7 @@ PASS_READING: Final = Reading(
         "AfterToolExecute": ("AfterToolExecute",),
     },
     silent=frozenset({"Blocked", "Succeeded", "Failed", "Suspended"}),
+    conditional=frozenset({"PHASE-15"}),
 )
 
 
@@ -234,6 +275,7 @@ class Paths(Monitor):
             yield ClauseResult(closed)
         if taken:
             yield ClauseResult(taken)
+        yield from (ClauseResult(row.clause) for row in follower.taken if row and row.clause in PERMISSIONS)
 
     def _note(self, follower: Follower) -> None:
         """Note the arrows that were certainly taken."""
@@ -241,10 +283,10 @@ class Paths(Monitor):
         if follower.is_lost:
             self.trails.lose(table, follower)
         for row in follower.taken:
-            if row is None:  # a detour
+            if row is None:  # the beginning
                 self.trails.lose(table, follower)
             else:
-                self.trails.take(table, follower, row)
+                self.trails.take(_chart_of(row, table), follower, row)
 
     def _object(self, clause: str, named: Who, follower: Follower, label: str, detours: Detours) -> None:
         ways, who = " or ".join(follower.right(detours)), "{} {}".format(*named)
@@ -315,24 +357,28 @@ class Paths(Monitor):
         follower = self.steps.get(run.id)
         if follower is None:
             follower = self.steps[run.id] = Follower(reading)
-        detours = self._step_detours if self._holds_back else NO_DETOURS
+        detours = self._left_behind if self._holds_back else NO_DETOURS
         ends = reading.table.finals - {"Terminate"}
         if label == "StepEnd" and self._ends_after_tools:
-            detours |= ENDS_ANYWHERE if self._is_broken_off(run) else NO_DETOURS
-            detours |= ENDS_AT_WAITS if _was_left_to_wait(run) else NO_DETOURS
-        if self._holds_back:  # what was left out runs after the end of its step
-            ends |= {"BeforeToolExecute", "AfterToolExecute"}
+            detours |= CUT_SHORT if self._is_broken_off(run) else NO_DETOURS
+            detours |= WAITS if _was_left_to_wait(run) else NO_DETOURS
+        if self._holds_back and self._ends_after_tools:  # what was left out runs after the end of its step
+            ends |= OVER_AFTER_A_WAIT
         if label in ("RunStart", "RunEnd"):  # a step that is cut short stops where it stands
+            yield from _left_for(follower, "Gone")
             self.steps[run.id] = Follower(reading)
             if run.crashes and label == "RunStart":
                 self.steps[run.id].lose()  # a life that begins anew goes on in the middle of a step
         elif label == "StepStart" and follower.may_begin(ends, detours):
+            if self._ends_after_tools and _waits_in_its_step(run):
+                yield from _left_for(follower, "Over")
             follower.begin(label)
         else:
             behind_the_wait = self._holds_back and run.finished and not has_fired(run.segment, "StepStart")
             held_back = behind_the_wait and label in PHASES_OF_CALLS
-            ends_again = self._ends_after_tools and label == "StepEnd" and _has_ended_to_wait(run)
-            surely = not (held_back or ends_again or _may_be_replayed(run, seen))
+            if self._ends_after_tools and label == "StepEnd" and _has_ended_to_wait(run):
+                detours |= ENDS_AGAIN
+            surely = not (held_back or _may_be_replayed(run, seen))
             number = vars(seen).get("step") or run.steps  # not each kind has one
             yield from self._take(("step", number), follower, label, detours, surely=surely)
 
@@ -350,14 +396,9 @@ class Paths(Monitor):
         return bool(self.state.policy("step.end") == "after_tools")
 
     @cached_property
-    def _step_detours(self) -> Detours:
-        """Calls that their round left behind are made ready when the wait is over, and end no step again."""
-        first = "ToolGate" if self.state.policy("phases") == "nine" else "BeforeToolExecute"
-        if self.state.policy("step.end") == "before_tools":
-            return frozenset({("CommitTool", first)})
-        return frozenset(
-            {("StepEnd", first), ("BeforeToolExecute", "StepEnd"), ("ToolGate", "BeforeToolExecute")}
-        )
+    def _left_behind(self) -> Detours:
+        """What calls that their round left behind add to its step."""
+        return LEFT_BEHIND[self.state.policy("phases"), self.state.policy("step.end")]
 
     # -- passes of calls
 
@@ -372,18 +413,29 @@ class Paths(Monitor):
             follower = self.passes[call] = Follower(PASS_READING)
         if call.approvals and self.state.policy("replay.gate") != "yes":
             follower.lose()  # a replay may reach the body without passing its phases
-        if label == "BeforeToolExecute" and self._may_begin(follower):
+        detours = MADE_READY_AGAIN if self._holds_back else NO_DETOURS
+        if label == "BeforeToolExecute" and follower.may_begin(PASS.finals):
             follower.begin(label)
         else:
-            yield from self._take(("call", call.id), follower, label)
+            yield from self._take(("call", call.id), follower, label, detours)
 
     @cached_property
     def _has_passes(self) -> bool:
         return [self.state.policy(key) for key in ("phases", "step.end")] == ["eight", "before_tools"]
 
-    def _may_begin(self, follower: Follower) -> bool:
-        left_behind = self._holds_back and "BeforeToolExecute" in follower.states
-        return left_behind or follower.may_begin(PASS.finals)
+
+def _left_for(follower: Follower, end: str) -> Iterator[ClauseResult]:
+    """The permission to be over from where a step certainly stands, if its chart does not end there."""
+    table = STEP_THAT_WAITED if end == "Over" else STEP_CUT
+    over = follower.reading.table.finals if end == "Gone" else ()
+    if len(follower.states) == 1 and not follower.states & {NOT_BEGUN, *over}:
+        rows = (row for row in table.rows if row.target == end and row.source in (ANYWHERE, *follower.states))
+        yield from (ClauseResult(row.clause) for row in rows)
+
+
+def _chart_of(row: Row, table: Table) -> Table:
+    """The chart that draws an arrow: the one that is followed, if it does."""
+    return next(one for one in (table, *TABLES) if row in one.rows)
 
 
 def _flow_label(seen: Observation) -> str | None:

@@ -12,7 +12,7 @@ from typing import Any, ClassVar, Final
 from runlock.conformance.families.message_loop.messages import Published, TurnEnded
 from runlock.conformance.families.message_loop.state import ObservedState
 from runlock.conformance.families.message_loop.state.records import Turn
-from runlock.conformance.family.chart_monitor import NO_DETOURS, Detours, Follower, Reading
+from runlock.conformance.family.chart_monitor import NO_DETOURS, Detour, Detours, Follower, Reading
 from runlock.conformance.family.clause_result import ClauseResult
 from runlock.conformance.family.coverage import Trails
 from runlock.conformance.family.invariant import broken
@@ -24,7 +24,7 @@ from runlock.machines.table import Table, compile_chart
 TABLE: Final[Table] = compile_chart(Pass)
 BOUND: Final = "its bound"
 SENT_AGAIN: Final[Detours] = frozenset(
-    {("STREAM_RESPONSE", "SEND_REQUEST"), ("SEND_REQUEST", "SEND_REQUEST")}
+    {Detour("STREAM_RESPONSE", "SEND_REQUEST"), Detour("SEND_REQUEST", "SEND_REQUEST")}
 )
 """Extra transitions of a resent request, for a runtime that announces its stages again."""
 

@@ -99,10 +99,10 @@ def test_the_joint_charts_hold_with_three_calls(profile):
 
 
 NEVER_TAKEN = {
-    "awaken-8": [],
-    "awaken-9": [],
+    "awaken-8": ["DECIDE-49"],  # nobody gives new input
+    "awaken-9": ["DECIDE-49"],
     "awaken-concurrent": ["ROUND-73", "ROUND-74"],  # nobody decides a call that does not wait
-    "core": [],
+    "core": ["DECIDE-49"],
     "tirea": ["RUN-18", "RUN-6", "RESUME-2"],
     "tirea-stream": ["RUN-18", "RUN-6"],
 }
