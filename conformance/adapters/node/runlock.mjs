@@ -259,13 +259,14 @@ export class Host {
   /**
    * Ask the model.  An aborted signal gives the gate up.
    * @param {Message[]} messages
-   * @param {{signal?: AbortSignal, step?: number, system?: string, params?: object}} [more]
+   * @param {{signal?: AbortSignal, step?: number, system?: string, params?: object,
+   *   tools?: string[]}} [more]
    * @returns {Promise<Turn>}
    */
-  async infer(messages, { signal, step, system, params } = {}) {
+  async infer(messages, { signal, step, system, params, tools } = {}) {
     const counts = this.#life.counts;
     counts.step = step ?? counts.step + 1;
-    const made = { ...(system && { system }), ...(params && { params }) };
+    const made = { ...(system && { system }), ...(params && { params }), ...(tools && { tools }) };
     return this.#passed(await this.#life.pass("model", { messages, ...made }, { signal }));
   }
 

@@ -28,8 +28,9 @@ from runlock.conformance.protocol import JsonObject, Message, Turn
 from runlock.conformance.transport.world import ModelFault, Refused, ToolFault, ToolRaised, WorldFault
 
 __all__ = [
-    "AdapterFactory", "Checkpoint", "CommitFault", "HookFault", "Host", "HostedAdapter", "ModelFault",
-    "PermissionFault", "Refused", "RequiredAdapter", "Segment", "ToolFault", "ToolRaised", "WorldFault",
+    "AdapterFactory", "ApplyFault", "Checkpoint", "CommitFault", "HookFault", "Host", "HostedAdapter",
+    "ModelFault", "PermissionFault", "Refused", "RequiredAdapter", "Segment", "ToolFault", "ToolRaised",
+    "WorldFault",
 ]  # fmt: skip
 
 
@@ -73,6 +74,10 @@ class HookFault(WorldFault):
     """The plugin broke."""
 
 
+class ApplyFault(WorldFault):
+    """Results could not be applied to the state."""
+
+
 class CommitFault(WorldFault):
     """The store did not take the checkpoint."""
 
@@ -96,8 +101,12 @@ class Host(Protocol):
         step: int | None = None,
         system: str | None = None,
         params: Mapping[str, Any] | None = None,
+        tools: Sequence[str] | None = None,
     ) -> Turn:
-        """Ask the model, with whatever plugins made of the request; raises ModelFault."""
+        """Ask the model, with whatever plugins made of the request; raises ModelFault.
+
+        `tools` names those that the model is offered; left out, it is offered all of the scenario.
+        """
         ...
 
     async def tool(
@@ -134,9 +143,13 @@ class Host(Protocol):
     ) -> HookAnswer:
         """Let the plugin act at a phase of `scenario.hooks`; `data` is what it may look at, or rewrite.
 
-        At BeforeInference: `system` and `params`; at AfterInference: `tool_calls`; at AfterToolExecute:
+        At BeforeInference: `system`, `params`, `tools`; at AfterInference: `tool_calls`; at AfterToolExecute:
         `status` and `content`; everywhere `state`, which RunStart alone may set.  Raises HookFault.
         """
+        ...
+
+    async def apply(self, calls: Sequence[str]) -> None:
+        """Apply the results of these calls to the state; raises ApplyFault.  A scenario may hold it."""
         ...
 
     async def commit(self, checkpoint: Checkpoint) -> None:

@@ -15,6 +15,7 @@ from runlock.conformance.families.lifecycle.messages import (
     MessageAppended,
     Outcome,
     Scenario,
+    StateKey,
     StopCondition,
     ToolSpec,
     Verdict,
@@ -87,6 +88,7 @@ MEMBERS: Final[Mapping[str, MemberFormat]] = {
     "tool": MemberFormat(("tools",), LineFormat("tool", ("name", "permission", "resume_mode"), (ToolSpec,))),
     "stop": MemberFormat(("agent", "stop"), LineFormat("stop", ("kind",), (StopCondition,))),
     "hook": MemberFormat(("hooks",), LineFormat("hook", ("at",), (HookSpec,))),
+    "key": MemberFormat(("keys",), LineFormat("key", ("name", "persistent"), (StateKey,))),
     "hold": MemberFormat(("hold",)),
 }
 

@@ -2,14 +2,27 @@
 
 from __future__ import annotations
 
+from typing import Final
+
 from runlock.conformance.families.lifecycle.messages import Handshake
+
+LACKING: Final = {
+    "parameters": "tools of the runtime have no parameters that arguments could fail to fit",
+    "offered": "the runtime does not show which tools the model is offered",
+}
 
 
 def unmet(need: str, handshake: Handshake) -> str:
     """Why a need of a clause is not met, or an empty string."""
     word, _, what = need.partition(" ")
     if word == "tools":
-        return "" if what in handshake.tools else f"the runtime has no tools of permission {what}"
+        return (
+            ""
+            if what in handshake.tools
+            else LACKING.get(what, f"the runtime has no tools of permission {what}")
+        )
+    if word == "state":
+        return "" if what in handshake.state else "a scenario cannot register keys of state"
     if word == "hook":
         return "" if what in handshake.hooks else f"no plugin of the runtime can be held at {what}"
     if word == "stream":
@@ -23,7 +36,7 @@ def unmet(need: str, handshake: Handshake) -> str:
 
 def _unmet_outcome(what: str, handshake: Handshake) -> str:
     gate, _, kind = what.rpartition(".")
-    if gate in ("permission", "store.put") and gate not in handshake.gates:
+    if gate in ("permission", "apply", "store.put") and gate not in handshake.gates:
         return f"the runtime has no {gate} gate"
     offered = getattr(handshake.outcomes, gate.replace(".", "_"))
     return "" if kind in offered else f"the runtime does not take {kind} at a {gate} gate"

@@ -64,7 +64,7 @@ class HostedWorld:
     async def infer(
         self, messages: Sequence[Mapping[str, Any]], step: int, request: Mapping[str, Any] = NO_CHANGES
     ) -> world.ModelTurn:
-        made = {key: value for key, value in request.items() if key in ("system", "params")}
+        made = {key: value for key, value in request.items() if key in ("system", "params", "tools")}
         with translated():
             return await self.host.infer(messages, step=step, **made)
 
@@ -88,6 +88,10 @@ class HostedWorld:
     async def consult(self, at: str, data: dict[str, Any], call: str | None, step: int) -> world.PluginAnswer:
         with translated():
             return await self.host.hook(at, data, call=call, step=step)
+
+    async def apply(self, calls: Sequence[str]) -> None:
+        with translated():
+            await self.host.apply(calls)
 
     async def commit(self, trigger: str, cause: str, force: bool, state: Mapping[str, Any]) -> None:
         if not self.stores:
@@ -122,12 +126,18 @@ class ReferenceAdapter:
 
     async def open(self, host: Host, scenario: Scenario) -> None:
         tools = {
-            tool.name: {"permission": tool.permission, "resume_mode": tool.resume_mode}
+            tool.name: {
+                "permission": tool.permission,
+                "resume_mode": tool.resume_mode,
+                "parameters": tool.parameters,
+            }
             for tool in scenario.tools
         }
         stop = [condition.model_dump(exclude_none=True) for condition in scenario.agent.stop]
         hooks = [hook.at for hook in scenario.hooks]
         self.runtime = self.make(self.world(host), tools, stop, self.policies, hooks)
+        self.runtime.applies = "apply" in scenario.hold
+        self.runtime.keys = {key.name: key.persistent for key in scenario.keys}
 
     def world(self, host: Host) -> HostedWorld:
         """The outside world as this life of the reference meets it."""
@@ -183,23 +193,39 @@ def handshake_of(profile: str, policies: Mapping[str, Any], declare: Mapping[str
         "profile": profile,
         "policies": dict(policies),
         "control": Control(settle="exact", crash=["soft"], store="kit", clock="virtual", step="turns"),
-        "gates": ["model", "permission", "tool", "hook", "store.put"],
+        "gates": ["model", "permission", "tool", "hook", "apply", "store.put"],
         "observes": shown,
         "stimuli": [*ALL_STIMULI, "watch"],
         "outcomes": OfferedOutcomes(
             permission=PERMISSION_OUTCOMES, tool=TOOL_OUTCOMES, hook=_hook_outcomes(policies)
         ),
         "decisions": DecisionSupport(live=True, ids=True, suspensions=True, payload=True),
-        "hooks": ["RunStart", "BeforeInference", "AfterInference", "AfterToolExecute"],
-        "streams": ["native", "ai-sdk-v6", "ag-ui"],
+        "hooks": [
+            "RunStart",
+            "BeforeInference",
+            "AfterInference",
+            *_hooks_of_calls(policies),
+            "AfterToolExecute",
+        ],
+        "tools": ["allow", "ask", "gate", "parameters", "offered"],
+        "state": ["keys"],
+        "streams": ["native", "ai-sdk-v6", "ag-ui", "copilotkit"],
     }
     return Handshake(**{**fields, **declare})
 
 
 def _hook_outcomes(policies: Mapping[str, Any]) -> list[HookOutcome]:
-    """A plugin skips an inference where there are eight phases; the nine have no way past the model."""
-    skips: list[HookOutcome] = ["skip_inference"] if policies["phases"] == "eight" else []
-    return ["continue", "terminate", *skips, "rewrite", "fault"]
+    """A plugin skips an inference where there are eight phases; the nine have no way past the model.
+
+    Only the nine have a phase at which a block comes too late.
+    """
+    ways: list[HookOutcome] = ["skip_inference"] if policies["phases"] == "eight" else ["block"]
+    return ["continue", "terminate", *ways, "rewrite", "fault"]
+
+
+def _hooks_of_calls(policies: Mapping[str, Any]) -> list[str]:
+    """Where a plugin is held before a call runs: in eight phases the permission gate is that place."""
+    return ["ToolGate", "BeforeToolExecute"] if policies["phases"] == "nine" else []
 
 
 async def _refusing(verb: Any) -> Any:

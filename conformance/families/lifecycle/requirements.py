@@ -46,6 +46,10 @@ def _scenario_needs(scenario: Mapping[str, Any]) -> Iterator[str]:
         mode = tool.get("resume_mode", "replay")
         if mode != "replay":
             yield from ("decisions payload", f"policy decision.modes={mode}")
+        if tool.get("parameters") is not None:
+            yield "tools parameters"
+    if scenario.get("keys"):
+        yield "state keys"
     for condition in scenario.get("agent", {}).get("stop", ()):
         yield f"policy stop.conditions={condition['kind']}"
     for hook in scenario.get("hooks", ()):

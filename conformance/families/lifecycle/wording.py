@@ -98,6 +98,7 @@ def _hook(at: str, outcome: Params, _on: str) -> str:
         "terminate": "ends the run",
         "skip_inference": "skips the inference",
         "rewrite": f"rewrites {quoted(outcome.get('data'))}",
+        "block": "tries to block the call",
     }
     phase, _, call = at.partition(":")
     return f"plugin at {phase}{f' of {call}' if call else ''} {verbs.get(outcome['kind'], 'breaks')}"

@@ -19,7 +19,7 @@ from runlock.machines.lifecycle.runtime.state import (
     RunState,
     run_table,
 )
-from runlock.machines.lifecycle.runtime.world import World
+from runlock.machines.lifecycle.runtime.world import PluginAnswer, World
 from runlock.machines.table import (
     IllegalTransition,
     Refused,
@@ -43,7 +43,7 @@ class PluginEnded(Exception):
 class Ledger(ABC):
     """State, policies and world of one thread, with the moves that keep them in step.
 
-    `tools` maps a name to {"permission", "resume_mode"}; `stop` are the declared stop conditions;
+    `tools` maps a name to {"permission", "resume_mode", "parameters"}; `stop` are stop conditions;
     `policies` has a value for every policy that the runtime reads; at the phases of `hooks` there is a
     plugin.
     """
@@ -62,6 +62,8 @@ class Ledger(ABC):
         self.tools = tools
         self.stop = stop
         self.policies = policies
+        self.applies = False  # whether applying results is a step of its own, which may fail
+        self.keys: Mapping[str, bool] = {}  # of plugin state, and whether each is persistent
         self.state = RunState()
         self.cancelling = False
         self.ending = False
@@ -138,11 +140,22 @@ class Ledger(ABC):
 
     def to_store(self, ending: tuple[str, Reason | None] | None) -> dict[str, Any]:
         """What a checkpoint holds now."""
-        state = self.state.to_checkpoint()
+        state = self.state.to_checkpoint(self.transient)
+        state |= {"keys": self.persistent} if self.keys else {}
         if ending is not None:
             status, reason = ending
             state["run"] |= {"status": status, "reason": reason and reason.to_wire()}
         return state
+
+    @property
+    def persistent(self) -> dict[str, Any]:
+        """The registered keys that every checkpoint holds."""
+        return {name: value for name, value in self.state.setup.items() if self.keys.get(name, False)}
+
+    @property
+    def transient(self) -> frozenset[str]:
+        """The registered keys that no checkpoint holds."""
+        return frozenset(name for name, is_kept in self.keys.items() if not is_kept)
 
     def look(self) -> dict[str, Any]:
         """What a look at the run shows: its status and reason, its steps, its calls and the thread."""
@@ -183,6 +196,10 @@ class Ledger(ABC):
             return data
         named = call.id if call is not None else None
         answer = await self.outside(self.world.consult(at, data, named, self.state.step))
+        return self.left_by(at, answer, data)
+
+    def left_by(self, at: str, answer: PluginAnswer, data: dict[str, Any]) -> dict[str, Any]:
+        """What a plugin left of what it was shown; raises `PluginEnded`."""
         if answer.kind in ("terminate", "skip_inference"):
             raise PluginEnded(f"a plugin asked to {answer.kind.replace('_', ' ')} at {at}")
         return {**data, **(answer.data or {})} if answer.kind == "rewrite" else data

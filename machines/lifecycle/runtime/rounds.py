@@ -7,7 +7,7 @@ allowed are executed, one after the other or all at once.  A replay takes the sa
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 from typing import Any
@@ -46,8 +46,15 @@ class Rounds(Inbox):
         try:
             allowed = await self.judge_all(calls)
             await self.execute_all(allowed)
+            await self.apply(calls)
         finally:
             self.record(calls)
+
+    async def apply(self, calls: Sequence[Call]) -> None:
+        """Apply results to the state, where that is a step of its own; a fault there ends the run."""
+        ids = [call.id for call in calls if call.id in self.results]
+        if self.applies and ids:
+            await self.outside(self.world.apply(ids))
 
     # -- judging
 
@@ -57,7 +64,11 @@ class Rounds(Inbox):
 
     async def judge(self, call: Call, resume: Resume) -> bool:
         """Whether the call may be executed; if not, it has moved to where its verdict puts it."""
-        self.phase("ToolGate" if self.policies["phases"] == "nine" else "BeforeToolExecute", call)
+        if self.policies["phases"] == "nine":
+            self.phase("ToolGate", call)
+            await self.consult("ToolGate", call)  # whatever a plugin leaves: a judgement has no effect
+        else:
+            self.phase("BeforeToolExecute", call)
         kind, content = await self.verdict(call, resume)
         if kind == "allow":
             return True
@@ -79,6 +90,10 @@ class Rounds(Inbox):
         tool = self.tools.get(call.name)
         if tool is None:
             return "fail", f"there is no tool {call.name}"
+        if self.state.offered is not None and call.name not in self.state.offered:
+            return "fail", f"the tool {call.name} is not offered here"
+        if resume is None and not fits(call.args, tool.get("parameters") or {}):
+            return "fail", f"the arguments do not fit the tool {call.name}"
         if resume is not None and call.resume_mode == "use_as_result":
             return "set_result", resume["payload"]
         if tool["permission"] == "ask":
@@ -159,6 +174,8 @@ class Rounds(Inbox):
         self.heed()
         if self.policies["phases"] == "nine":
             self.phase("BeforeToolExecute", call)
+            await self.consult("BeforeToolExecute", call)  # whatever a plugin says: the call was judged
+            self.heed()
         self.move_call(call, "start")
         args = self.arguments(call, resume)
         try:
@@ -269,8 +286,23 @@ class Rounds(Inbox):
         try:
             if await self.judge(call, resume):
                 await self.execute_durably(call, resume)
+            await self.apply([call])
         finally:
             self.record([call])
+
+
+TYPES = {"string": str, "integer": int, "number": (int, float), "boolean": bool, "object": dict}
+
+
+def fits(args: dict[str, Any], parameters: Mapping[str, Any]) -> bool:
+    """Whether arguments have what a JSON Schema requires, with the types that it gives."""
+    for name, schema in parameters.get("properties", {}).items():
+        kind = schema.get("type")
+        if kind is None or name not in args:
+            continue
+        if not isinstance(args[name], TYPES[kind]) or (kind != "boolean" and isinstance(args[name], bool)):
+            return False
+    return all(name in args for name in parameters.get("required", ()))
 
 
 def _has_failed(task: asyncio.Task[Any]) -> bool:

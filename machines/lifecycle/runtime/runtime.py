@@ -309,7 +309,8 @@ class Runtime(Replays):
         self.phase("StepStart")
         self.phase("BeforeInference")
         self.record(self.state.in_status("Suspended"))
-        request = await self.consult("BeforeInference", system=None, params={})
+        request = await self.consult("BeforeInference", system=None, params={}, tools=[*self.tools])
+        self.state.offered = None if len(request["tools"]) == len(self.tools) else request["tools"]
         turn = await self.outside(self.world.infer(self.state.messages, self.state.step, request))
         self.phase("AfterInference")
         calls, ended = await self._look_at_turn(turn)

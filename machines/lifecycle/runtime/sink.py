@@ -36,10 +36,16 @@ def _ag_ui(name: str, data: dict[str, Any]) -> Encoded:
     return "RUN_FINISHED", {**data, "outcome": "interrupt" if suspended else "success"}
 
 
+def _copilotkit(name: str, data: dict[str, Any]) -> Encoded:
+    """As AG-UI; a call that waits is a part of the page that waits for an answer."""
+    return ("renderAndWaitForResponse", data) if name == "call.pending" else _ag_ui(name, data)
+
+
 ENCODERS: Final[Mapping[str, Callable[[str, dict[str, Any]], Encoded]]] = {
     "native": lambda name, data: (name, data),
     "ai-sdk-v6": _ai_sdk,
     "ag-ui": _ag_ui,
+    "copilotkit": _copilotkit,
 }
 
 

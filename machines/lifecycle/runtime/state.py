@@ -7,6 +7,7 @@ a crash" needs no second answer.
 from __future__ import annotations
 
 import copy
+from collections.abc import Collection
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -96,6 +97,7 @@ class RunState:
     started_ms: int = 0
     steps_ended: int = 0
     setup: dict[str, Any] = field(default_factory=dict)  # what a plugin set up when the run started
+    offered: list[str] | None = None  # the tools that the model was offered last, if a plugin chose them
 
     @property
     def user_was_last(self) -> bool:
@@ -116,11 +118,13 @@ class RunState:
         newest = max((call.step for call in self.calls.values()), default=0)
         return [call for call in self.calls.values() if call.step == newest]
 
-    def to_checkpoint(self) -> dict[str, Any]:
+    def to_checkpoint(self, without: Collection[str] = ()) -> dict[str, Any]:
         """The durable form: the protocol's minimum, and under `own` what this runtime adds.
 
         A message is replaced and never changed, and so are arguments: what is listed here stays as it is.
+        `without` are keys of plugin state that are not to survive.
         """
+        setup = {key: value for key, value in self.setup.items() if key not in without}
         return {
             "run": {
                 "number": self.number,
@@ -143,7 +147,8 @@ class RunState:
                 "history_of_calls": [*self.history_of_calls],
                 "started_ms": self.started_ms,
                 "steps_ended": self.steps_ended,
-                **({"setup": {**self.setup}} if self.setup else {}),
+                **({"setup": setup} if setup else {}),
+                **({"offered": self.offered} if self.offered is not None else {}),
             },
         }
 
@@ -184,6 +189,7 @@ def from_checkpoint(state: dict[str, Any]) -> RunState:
         started_ms=own["started_ms"],
         steps_ended=own["steps_ended"],
         setup=copy.deepcopy(own.get("setup", {})),
+        offered=own.get("offered"),
     )
     for call_id, raw in state["calls"].items():
         restored.calls[call_id] = Call(id=call_id, **copy.deepcopy(raw))

@@ -19,6 +19,8 @@ HOOK_ANSWERS: Final[Mapping[str, tuple[str, ...]]] = {
     "RunStart": ("rewrite",),
     "BeforeInference": ("rewrite", "skip_inference", "terminate"),
     "AfterInference": ("rewrite", "terminate"),
+    "ToolGate": ("rewrite",),
+    "BeforeToolExecute": ("block",),
     "AfterToolExecute": ("rewrite",),
 }
 """What a plugin may do at a phase, beside letting it go on."""
@@ -54,7 +56,7 @@ def _answers_at(stage: Stage, gate: Gate) -> tuple[str, ...]:
 
 def _rewritten(stage: Stage, gate: Gate) -> dict[str, Any]:
     at, shown = gate.opened.at, gate.opened.data or {}
-    if at == "RunStart":
+    if at in ("RunStart", "ToolGate"):
         return {"state": {"set_up": stage.fresh("u")}}
     if at == "BeforeInference":
         return {"system": f"be brief ({stage.fresh('p')})", "params": {"temperature": 0}}

@@ -90,7 +90,7 @@ ACTIONS.update(
         "settle": settle,
         "time_passes": time_passes,
         "hook_continues": hook_continues,
-        **{f"hook_{kind}": hook_acts(kind) for kind in ("terminate", "skip_inference", "rewrite")},
+        **{f"hook_{kind}": hook_acts(kind) for kind in ("terminate", "skip_inference", "rewrite", "block")},
         "watch": watch,
         "unwatch": unwatch,
         "decide_and_watch": decide_and_watch,

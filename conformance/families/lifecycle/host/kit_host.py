@@ -13,6 +13,7 @@ from types import EllipsisType
 from typing import Any
 
 from runlock.conformance.families.lifecycle.adapter import (
+    ApplyFault,
     Checkpoint,
     CommitFault,
     HookFault,
@@ -123,6 +124,7 @@ class KitHost:
         self._loop = loop
         self._counts = counts
         self._holds_store = "store.put" in hold
+        self._holds_results = "apply" in hold
         self._moved = moved
 
     @property
@@ -139,10 +141,12 @@ class KitHost:
         step: int | None = None,
         system: str | None = None,
         params: Mapping[str, Any] | None = None,
+        tools: Sequence[str] | None = None,
     ) -> Turn:
         self._counts.step = self._counts.step + 1 if step is None else step
         shown = {"messages": [as_json(message) for message in messages]}
         made = {name: as_json(value) for name, value in (("system", system), ("params", params)) if value}
+        made |= {} if tools is None else {"tools": [*tools]}
         answer = await self._pass("model", {**shown, **made})
         if not isinstance(answer, Turn):
             raise ModelFault(answer.message)
@@ -192,6 +196,13 @@ class KitHost:
         if not isinstance(answer, HookAnswer):
             raise HookFault(answer.message)
         return answer
+
+    async def apply(self, calls: Sequence[str]) -> None:
+        if not self._holds_results:
+            return
+        answer = await self._pass("apply", {"results": [*calls]})
+        if isinstance(answer, Fault):
+            raise ApplyFault(answer.message)
 
     async def commit(self, checkpoint: Checkpoint) -> None:
         shown = {

@@ -163,10 +163,17 @@ def a_block_fails_the_call(state: ObservedState, seen: CallMoved) -> CheckResult
         return
     run, call = subject
     if call.tool is None or call.last_verdict == "block":
-        why = "names no tool" if call.tool is None else "was blocked"
+        why = WHY_REFUSED[call.refused_for] if call.tool is None else "was blocked"
         is_closed = seen.to == "Cancelled" and call.tool is None and _may_end_unjudged(state, run)
         right = seen.to == "Failed" or is_closed
         yield HELD if right else broken(f"call {call.id} {why}, yet it became {seen.to}")
+
+
+WHY_REFUSED = {
+    "": "names no tool",
+    "not offered": "names a tool that is not offered",
+    "unfit": "does not fit its tool's arguments",
+}
 
 
 def _may_end_unjudged(state: ObservedState, run: Run) -> bool:

@@ -58,29 +58,47 @@ def _ended(state: ObservedState, seen: PhaseEntered) -> Iterator[tuple[Call, Sho
         yield from ((call, shown) for call, shown in _passes(run) if not _is_looked_at(shown))
 
 
-def a_missing_tool_is_not_entered(state: ObservedState, seen: GateOpened) -> CheckResults:
-    """No body is entered for a tool that does not exist."""
-    run, call = followed(state, seen), state.entering(seen)
-    if run is not None and call is not None and call.tool is None:
-        yield broken(f"there is no tool {call.name}, yet call {call.id} was executed")
+REFUSED = {"PHASE-3": "not offered", "PHASE-4": "", "PHASE-5": "unfit"}
+"""The clauses of calls that reach no tool, each with the reason that the call was refused for."""
+
+WHY = {
+    "PHASE-3": "the tool {} is not offered",
+    "PHASE-4": "there is no tool {}",
+    "PHASE-5": "its arguments do not fit the tool {}",
+}
 
 
-def a_call_for_a_missing_tool_fails(state: ObservedState, seen: CallMoved) -> CheckResults:
-    """A call for a tool that does not exist comes to no end but Failed, unless the run is ended."""
-    run, call = followed(state, seen), state.call_of(seen)
-    if run is None or call is None or call.tool is not None or call.duplicate_id or is_cut_short(state, run):
-        return
-    if seen.to in ("Succeeded", "Failed", "Suspended"):
+def a_refused_call_stays_away_from_its_tool(clause: str) -> Iterator[Invariant]:
+    """The checks of a call that names no tool, one that is not offered, or has unfit arguments."""
+
+    def is_meant(call: Call | None) -> bool:
+        return call is not None and call.tool is None and call.refused_for == REFUSED[clause]
+
+    def it_is_not_entered(state: ObservedState, seen: GateOpened) -> CheckResults:
+        """No body is entered for a call that is refused."""
+        run, call = followed(state, seen), state.entering(seen)
+        if run is not None and call is not None and is_meant(call):
+            yield broken(f"{WHY[clause].format(call.name)}, yet call {call.id} was executed")
+
+    def it_fails(state: ObservedState, seen: CallMoved) -> CheckResults:
+        """A call that is refused comes to no end but Failed, unless the run is ended."""
+        run, call = followed(state, seen), state.call_of(seen)
+        if run is None or call is None or not is_meant(call) or call.duplicate_id or is_cut_short(state, run):
+            return
         right = seen.to == "Failed"
-        yield HELD if right else broken(f"there is no tool {call.name}, yet call {call.id} became {seen.to}")
+        why = f"{WHY[clause].format(call.name)}, yet call {call.id} became {seen.to}"
+        yield HELD if right else broken(why)
 
+    def its_failure_is_recorded(state: ObservedState, seen: MessageAppended) -> CheckResults:
+        """Counts the errors that are recorded for calls that are refused."""
+        run = followed(state, seen)
+        call = run.calls.get(seen.message.call or "") if run is not None else None
+        if call is not None and is_meant(call) and not call.duplicate_id and seen.message.status == "error":
+            yield HELD
 
-def a_missing_tool_is_a_failure(state: ObservedState, seen: MessageAppended) -> CheckResults:
-    """Counts the errors that are recorded for calls of a tool that does not exist."""
-    run = followed(state, seen)
-    call = run.calls.get(seen.message.call or "") if run is not None else None
-    if call is not None and call.tool is None and not call.duplicate_id and seen.message.status == "error":
-        yield HELD
+    yield Invariant(clause, it_is_not_entered, GateOpened, at=("tool",))
+    yield Invariant(clause, its_failure_is_recorded, MessageAppended, requires="calls")
+    yield Invariant(clause, it_fails, CallMoved, at=("Failed", "Succeeded", "Suspended"))
 
 
 def what_is_allowed_is_executed(state: ObservedState, seen: PhaseEntered) -> CheckResults:
@@ -282,9 +300,7 @@ def _outcome(state: ObservedState, call: Call, shown: Shown) -> str:
 
 INVARIANTS = ranked(
     Rank.CALL_PASS,
-    Invariant("PHASE-4", a_missing_tool_is_not_entered, GateOpened, at=("tool",)),
-    Invariant("PHASE-4", a_missing_tool_is_a_failure, MessageAppended, requires="calls"),
-    Invariant("PHASE-4", a_call_for_a_missing_tool_fails, CallMoved, at=("Failed", "Succeeded", "Suspended")),
+    *(check for clause in REFUSED for check in a_refused_call_stays_away_from_its_tool(clause)),
     Invariant(
         "PHASE-1", a_blocked_call_stays_away_from_its_tool, PhaseEntered, at=PASSES_END, requires="calls"
     ),

@@ -35,6 +35,24 @@ def part_of(state: ObservedState, seen: TakenDown, key: str) -> Mapping[str, Any
     return part if isinstance(part, dict) else None
 
 
+def a_checkpoint_holds_the_persistent_keys(state: ObservedState, seen: TakenDown) -> CheckResults:
+    """A checkpoint holds the persistent keys that a plugin set, and no other key."""
+    run, kept = state.run_of(seen), state_of(state, seen)
+    if run is None or kept is None or not state.scenario.keys or run.crashes:
+        return
+    set_up = next((gate for gate in reversed(run.hooks) if gate.opened.at == "RunStart"), None)
+    data = (set_up.outcome or {}).get("data") if set_up is not None else None
+    left, held = (data or {}).get("state") or {}, kept.get("keys") or {}
+    for key in state.scenario.keys:
+        if key.name in left and key.persistent:
+            right = held.get(key.name) == left[key.name]
+            why = f"a plugin set the persistent key {key.name}, yet a checkpoint does not hold what it set"
+            yield HELD if right else broken(why)
+        elif key.name in left:
+            why = f"the key {key.name} is not persistent, yet a checkpoint holds it"
+            yield broken(why) if key.name in held else HELD
+
+
 def a_checkpoint_holds_the_status_of_its_run(state: ObservedState, seen: TakenDown) -> CheckResults:
     """A checkpoint holds the status of its run, and the reason once it is over or suspended."""
     if not state_of(state, seen):
@@ -213,6 +231,7 @@ INVARIANTS = (
     *on_storing(
         Rank.CHECKPOINT_CONTENT,
         ("STORE-10", a_checkpoint_holds_the_status_of_its_run, None),
+        ("STORE-14", a_checkpoint_holds_the_persistent_keys, "a plugin"),
         ("STORE-11", a_checkpoint_holds_the_number_of_steps, None),
         ("STORE-13", a_checkpoint_holds_what_was_decided, "a decision"),
         ("STORE-13", a_checkpoint_holds_decisions_as_they_were_sent, "a decision"),

@@ -156,21 +156,53 @@ def a_failed_call_is_shown(state: ObservedState, seen: GateOpened) -> CheckResul
         )
 
 
+REFUSED = {
+    "": "there is no tool {}",
+    "not offered": "the tool {} is not offered",
+    "unfit": "its arguments do not fit the tool {}",
+}
+
+
 def _failures(run: Run) -> Iterator[tuple[Call, str]]:
     """The calls that certainly failed as a call may, and how."""
     for call in run.calls.values():
         if call.duplicate_id or call.raced or call.decisions:
             continue
         if call.tool is None:
-            yield call, f"there is no tool {call.name}"
+            yield call, REFUSED[call.refused_for].format(call.name)
         elif call.last_verdict == "block":
             yield call, "it was blocked"
         elif call.result is not None and call.result["kind"] == "error":
             yield call, "its tool answered with an error"
 
 
+def _could_not_be_applied(run: Run | None) -> bool:
+    return run is not None and run.faulted == "apply" and run.fault_alone and not run.disturbed_by(CANCEL)
+
+
+def results_that_cannot_be_applied_end_the_run(state: ObservedState, seen: SegmentEnded) -> CheckResults:
+    """A run whose results could not be applied to its state ends as Error."""
+    if _could_not_be_applied(state.run_of(seen)):
+        why = f"results could not be applied to the state, yet the run ended as {seen.reason.code}"
+        yield HELD if seen.reason.code == "Error" else broken(why)
+
+
+def nothing_goes_on_from_half_a_state(state: ObservedState, seen: GateOpened) -> CheckResults:
+    """A run whose results could not be applied opens no working gate."""
+    if _could_not_be_applied(state.run_of(seen)):
+        yield broken(f"results could not be applied to the state, yet a {seen.on} gate opens")
+
+
 INVARIANTS = ranked(
     Rank.FAILED_CALL,
+    Invariant("RUN-28", results_that_cannot_be_applied_end_the_run, SegmentEnded, requires="a fault"),
+    Invariant(
+        "RUN-28",
+        nothing_goes_on_from_half_a_state,
+        GateOpened,
+        at=("model", "permission", "tool"),
+        requires="a fault",
+    ),
     Invariant("ROUND-7", nothing_runs_after_a_block, GateOpened, at=("model", "permission", "tool")),
     Invariant("ROUND-6", a_block_does_what_was_declared, SegmentEnded, requires="calls"),
     Invariant("ROUND-7", nothing_has_run_after_a_block, requires="calls"),

@@ -145,6 +145,18 @@ def the_model_is_asked_as_rewritten(state: ObservedState, seen: GateOpened) -> C
             )
 
 
+def the_model_is_offered_what_plugins_left(state: ObservedState, seen: GateOpened) -> CheckResults:
+    """The tools that a plugin leaves in BeforeInference are those that the model is offered."""
+    run = state.run_of(seen)
+    if run is None or not run.hooks or seen.tools is None or run.disturbed_by(CRASH):
+        return
+    gate = run.hooks[-1]
+    left = _rewritten(gate) if gate.opened.at == "BeforeInference" else None
+    if left is not None and "tools" in left:
+        why = f"a plugin left the tools {left['tools']!r}, yet the model is offered {seen.tools!r}"
+        yield HELD if left["tools"] == seen.tools else broken(why)
+
+
 def a_call_that_was_taken_out_does_not_come(
     state: ObservedState, seen: CallMoved | GateOpened
 ) -> CheckResults:
@@ -201,6 +213,44 @@ def _rewritten_result(run: Run, call: str | None) -> object | None:
     return left.get("content") if left is not None else None
 
 
+def _verdict_that_came_late(run: Run | None, call: str | None) -> Gate | None:
+    """The hook at which a plugin tried to block a call that was judged before, if it has not run since."""
+    if run is None or run.disturbed_by(CANCEL, CRASH):
+        return None
+    hooks = [gate for gate in run.hooks if gate.opened.at == "BeforeToolExecute" and gate.opened.call == call]
+    late = hooks[-1] if hooks else None
+    return late if late is not None and (late.outcome or {}).get("kind") == "block" else None
+
+
+def a_block_that_comes_late_blocks_nothing(
+    state: ObservedState, seen: CallMoved | GateOpened
+) -> CheckResults:
+    """In nine phases a plugin that blocks a call in BeforeToolExecute changes nothing, as it was judged."""
+    late, call = _verdict_that_came_late(state.run_of(seen), seen.call), state.call_of(seen)
+    if late is None or call is None or call.duplicate_id or any(gate.at >= late.at for gate in call.entries):
+        return
+    if isinstance(seen, GateOpened):
+        yield HELD
+    elif seen.to in ("Failed", "Succeeded", "Suspended"):
+        yield broken(f"a plugin blocked call {call.id} in BeforeToolExecute, and the call became {seen.to}")
+
+
+def a_judgement_sets_no_state(state: ObservedState, seen: GateOpened) -> CheckResults:
+    """What a plugin puts into its state at ToolGate is not found later: judging has no effect."""
+    run = state.run_of(seen)
+    if run is None or seen.on != "hook" or not run.hooks or run.disturbed_by(CRASH):
+        return
+    last = next((gate for gate in reversed(run.hooks) if gate.opened.at in ("RunStart", "ToolGate")), None)
+    left = _rewritten(last) if last is not None and last.opened.at == "ToolGate" else None
+    if left is None or last is None:
+        return
+    before, found = (last.opened.data or {}).get("state"), (seen.data or {}).get("state")
+    why = (
+        f"a plugin put {left.get('state')!r} into its state at ToolGate, and at {seen.at} it finds {found!r}"
+    )
+    yield HELD if found == before or found != left.get("state") else broken(why)
+
+
 def ends(clause: str, check: Callable[..., CheckResults], *gates: str) -> tuple[Invariant, Invariant]:
     """What shows whether a plugin was heard: one of these gates would not open, and the segment ends."""
     return (
@@ -213,12 +263,20 @@ INVARIANTS = ranked(
     Rank.PLUGIN,
     Invariant("PHASE-80", what_was_set_up_is_found_again, GateOpened, at=("hook",), requires="a plugin"),
     Invariant("PHASE-81", the_model_is_asked_as_rewritten, GateOpened, at=("model",), requires="a plugin"),
+    Invariant(
+        "PHASE-92", the_model_is_offered_what_plugins_left, GateOpened, at=("model",), requires="a plugin"
+    ),
     Invariant("PHASE-82", a_call_that_was_taken_out_does_not_come, CallMoved, requires="a plugin"),
     Invariant("PHASE-82", a_call_that_was_taken_out_does_not_come, GateOpened, requires="a plugin"),
     Invariant(
         "PHASE-82", a_call_that_was_taken_out_is_not_shown, GateOpened, at=("model",), requires="a plugin"
     ),
     Invariant("PHASE-83", a_result_is_shown_as_rewritten, MessageAppended, at=("tool",), requires="a plugin"),
+    Invariant("PHASE-84", a_block_that_comes_late_blocks_nothing, CallMoved, requires="a plugin"),
+    Invariant(
+        "PHASE-84", a_block_that_comes_late_blocks_nothing, GateOpened, at=("tool",), requires="a plugin"
+    ),
+    Invariant("PHASE-89", a_judgement_sets_no_state, GateOpened, at=("hook",), requires="a plugin"),
     *ends("FLOW-9", an_end_before_inference_asks_no_model, "model"),
     *ends("PHASE-42", a_skipped_inference_asks_no_model, "model"),
     *ends("FLOW-15", an_end_after_inference_runs_no_tool, "tool", "permission"),

@@ -5,14 +5,28 @@ from __future__ import annotations
 from typing import Any, Final
 
 from runlock.conformance.families.lifecycle.invariants.blame import Rank, ranked
-from runlock.conformance.families.lifecycle.messages import Published, RunMoved, SegmentEnded, StreamClosed
+from runlock.conformance.families.lifecycle.messages import (
+    CallMoved,
+    Published,
+    RunMoved,
+    SegmentEnded,
+    StreamClosed,
+)
 from runlock.conformance.families.lifecycle.state import ObservedState
 from runlock.conformance.families.lifecycle.state.disturbances import CRASH, FAULT
 from runlock.conformance.families.lifecycle.state.watchers import Arrival
 from runlock.conformance.family.invariant import HELD, CheckResults, Invariant, broken
 from runlock.conformance.protocol import Observation, Unlisted
 
-SEGMENT_END: Final = {"native": "run.finished", "ai-sdk-v6": "finish", "ag-ui": "RUN_FINISHED"}
+SEGMENT_END: Final = {
+    "native": "run.finished",
+    "ai-sdk-v6": "finish",
+    "ag-ui": "RUN_FINISHED",
+    "copilotkit": "RUN_FINISHED",
+}
+
+WAITING_PART: Final = "renderAndWaitForResponse"
+"""The event by which CopilotKit asks on a page, for a call that waits."""
 """The event by which each stream tells how a segment ended."""
 
 IDLE: Final = frozenset({"settle", "clock.advance", "watch", "unwatch", "inspect"})
@@ -209,6 +223,18 @@ def an_ag_ui_suspension_is_an_interrupt(state: ObservedState, seen: SegmentEnded
         yield from _suspension_on(state, "ag-ui", "outcome", "interrupt")
 
 
+def a_copilotkit_suspension_waits_on_the_page(state: ObservedState, seen: SegmentEnded) -> CheckResults:
+    """On a stream of CopilotKit each call that was suspended is a part of the page that waits."""
+    streams = {one.stream for one in state.shown if isinstance(one, Published) and one.watcher is not None}
+    if seen.reason.code != "Suspended" or streams != {"copilotkit"} or not state.alone:
+        return
+    asked = [data.get("call") for data in _published(state, WAITING_PART)]
+    held = [one.call for one in state.shown if isinstance(one, CallMoved) and one.to == "Suspended"]
+    for call in held:
+        why = f"call {call} was suspended, and no part of the page waits for an answer to it"
+        yield HELD if call in asked else broken(why)
+
+
 def a_parked_run_publishes_nothing(state: ObservedState) -> CheckResults:
     """A run that waits and has no decision publishes no event."""
     run = state.run
@@ -256,8 +282,8 @@ def a_tool_at_work_is_heard(state: ObservedState) -> CheckResults:
         )
 
 
-def _published(state: ObservedState) -> list[dict[str, Any]]:
-    events = (seen.data for seen in state.shown if isinstance(seen, Published))
+def _published(state: ObservedState, name: str = "") -> list[dict[str, Any]]:
+    events = (one.data for one in state.shown if isinstance(one, Published) and name in ("", one.name))
     return [data for data in events if isinstance(data, dict)]
 
 
@@ -279,6 +305,7 @@ INVARIANTS = (
             "STREAM-13", an_ai_sdk_suspension_is_a_finish_for_tool_calls, SegmentEnded, at=("Suspended",)
         ),
         Invariant("STREAM-14", an_ag_ui_suspension_is_an_interrupt, SegmentEnded, at=("Suspended",)),
+        Invariant("STREAM-15", a_copilotkit_suspension_waits_on_the_page, SegmentEnded, at=("Suspended",)),
         Invariant("STREAM-18", an_end_is_told_as_it_was_reported, Published),
         Invariant("STREAM-18", an_end_is_told_with_its_reason, SegmentEnded),
         Invariant("STREAM-16", a_resume_reaches_its_own_watcher, SegmentEnded, requires="a watcher"),

@@ -173,6 +173,8 @@ class JointOracle(Monitor):
         kind, data = outcome["kind"], outcome.get("data") or {}
         if gate.on == "store.put" and kind != "ok":
             self._give_up("the store failed")
+        elif gate.on == "apply" and kind != "ok":
+            self._give_up("results could not be applied")
         elif gate.on == "hook" and (kind == "skip_inference" or "tool_calls" in data):
             self._give_up("a plugin took the place of the model")
         elif gate.on == "model" and kind == "turn":

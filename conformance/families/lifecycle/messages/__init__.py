@@ -45,6 +45,7 @@ from runlock.conformance.families.lifecycle.messages.scenario import (
     Agent,
     HookSpec,
     Scenario,
+    StateKey,
     StopCondition,
     ToolSpec,
 )
@@ -83,7 +84,6 @@ __all__ = [
     "LISTED",
     "METHODS",
     "OUTCOMES_BY_GATE",
-   
     "STIMULI",
     "Action",
     "Agent",
@@ -133,6 +133,7 @@ __all__ = [
     "SegmentEnded",
     "Snapshot",
     "State",
+    "StateKey",
     "StimulusKind",
     "StopCondition",
     "StopReason",

@@ -48,6 +48,7 @@ class OfferedOutcomes(Declared):
     hook: list[HookOutcome] = [
         "continue", "terminate", "skip_inference", "rewrite",
     ]  # fmt: skip
+    apply: list[Literal["ok", "fault"]] = ["ok", "fault"]
     store_put: list[Literal["ok", "fault"]] = Field(default=["ok", "fault"], alias="store.put")
 
 
@@ -68,7 +69,10 @@ class Handshake(shared.Handshake):
     observes: list[ShownKind] = Field(default_factory=list)
     stimuli: list[StimulusKind] = Field(default=ALL_STIMULI)  # type: ignore[assignment]
     outcomes: OfferedOutcomes = OfferedOutcomes()
-    tools: list[Literal["allow", "ask", "gate"]] = Field(default=["allow", "ask", "gate"])
+    tools: list[Literal["allow", "ask", "gate", "parameters", "offered"]] = Field(
+        default=["allow", "ask", "gate"]
+    )
     decisions: DecisionSupport = DecisionSupport()
     hooks: list[PhaseName] = Field(default_factory=list)  # where a plugin can be held, at a hook gate
+    state: list[Literal["keys"]] = Field(default_factory=list)  # keys that a scenario registers
     streams: list[StreamKind] = Field(default=["native"])  # what a watcher can ask for

@@ -106,12 +106,14 @@ class GateOpened(shared.GateOpened):
     messages: list[Message] | None = None  # model
     system: str | None = None  # model
     params: JsonObject | None = None  # model
+    tools: list[str] | None = None  # model: the tools that it is offered; left out: all of the scenario
     at: PhaseName | None = None  # hook
     data: JsonObject | None = None  # hook: what the plugin may look at, or rewrite
     name: str | None = None  # permission, tool
     args: Json = None  # permission, tool; what a decision gave for them may be no object
     attempt: int | None = None  # tool, from 1
     resume: Resumption | None = None  # permission, tool
+    results: list[str] | None = None  # apply: the calls whose results are about to be applied
     trigger: str | None = None  # store.put
     cause: str | None = None  # store.put
     force: bool | None = None  # store.put

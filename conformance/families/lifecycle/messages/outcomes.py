@@ -32,7 +32,7 @@ class Outcome(Wire):
 class HookAnswer(Wire):
     """What the plugin does at the phase that it is held at; `data` takes the place of what it was shown."""
 
-    kind: Literal["continue", "terminate", "skip_inference", "rewrite"]
+    kind: Literal["continue", "terminate", "skip_inference", "rewrite", "block"]
     data: JsonObject | None = None
     message: str | None = None
 
@@ -46,5 +46,6 @@ OUTCOMES_BY_GATE: Final[dict[str, TypeAdapter[Any]]] = {
     "permission": TypeAdapter(Verdict | Fault),
     "tool": TypeAdapter(Outcome | Fault),
     "hook": TypeAdapter(HookAnswer | Fault),
+    "apply": TypeAdapter(Acknowledged | Fault),
     "store.put": TypeAdapter(Acknowledged | Fault),
 }

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from functools import cached_property
-from typing import Any, Literal
+from typing import Any, Final, Literal
 
 from pydantic import Field
 
 from runlock.conformance.families.lifecycle.messages.vocabulary import PhaseName, ResumeMode
 from runlock.conformance.protocol import scenario as shared
-from runlock.conformance.protocol.wire import Wire
+from runlock.conformance.protocol.wire import JsonObject, Wire
 
 
 class ToolSpec(Wire):
@@ -19,6 +19,23 @@ class ToolSpec(Wire):
     name: str
     permission: Literal["allow", "ask", "gate"] = "allow"
     resume_mode: ResumeMode = "replay"
+    parameters: JsonObject | None = None  # a JSON Schema of its arguments: `required`, and the `type` of each
+
+    def fits(self, args: Any) -> bool:
+        """Whether arguments have all that is required, each of its type."""
+        schema = self.parameters or {}
+        given = args if isinstance(args, Mapping) else {}
+        kinds = {name: one.get("type") for name, one in schema.get("properties", {}).items()}
+        missing = set(schema.get("required", ())) - set(given)
+        return not missing and all(_is_a(given[name], kinds[name]) for name in kinds.keys() & given.keys())
+
+
+TYPES: Final = {"string": str, "integer": int, "number": (int, float), "boolean": bool, "object": dict}
+
+
+def _is_a(value: Any, kind: str | None) -> bool:
+    is_bool = isinstance(value, bool)
+    return kind is None or (isinstance(value, TYPES[kind]) and is_bool == (kind == "boolean"))
 
 
 class StopCondition(Wire):
@@ -43,6 +60,13 @@ class HookSpec(Wire):
     at: PhaseName
 
 
+class StateKey(Wire):
+    """A key of plugin state that the scenario registers: a persistent one is in every checkpoint."""
+
+    name: str
+    persistent: bool = True
+
+
 class Agent(Wire):
     """How the agent of the scenario is configured."""
 
@@ -55,6 +79,7 @@ class Scenario(shared.Scenario):
     tools: list[ToolSpec] = Field(default_factory=list)
     agent: Agent = Agent()
     hooks: list[HookSpec] = Field(default_factory=list)
+    keys: list[StateKey] = Field(default_factory=list)
     hold: list[str] = Field(default_factory=list)
 
     @cached_property

@@ -6,7 +6,7 @@ from typing import Final, Literal
 
 RunStatus = Literal["Created", "Running", "Waiting", "Done"]
 CallStatus = Literal["New", "Running", "Suspended", "Resuming", "Succeeded", "Failed", "Cancelled"]
-GateKind = Literal["model", "permission", "tool", "hook", "store.put"]
+GateKind = Literal["model", "permission", "tool", "hook", "apply", "store.put"]
 ResumeMode = Literal["replay", "use_as_result", "pass_to_tool"]
 Action = Literal["resume", "cancel"]
 Disposition = Literal["accepted", "buffered", "ignored", "refused", "duplicate"]
@@ -23,8 +23,8 @@ PhaseName = Literal[
 ]  # fmt: skip
 PermissionOutcome = Literal["allow", "block", "suspend", "set_result", "fault"]
 ToolOutcome = Literal["ok", "warning", "error", "raise", "fault", "pending", "activity"]
-HookOutcome = Literal["continue", "terminate", "skip_inference", "rewrite", "fault"]
-StreamKind = Literal["native", "ai-sdk-v6", "ag-ui"]
+HookOutcome = Literal["continue", "terminate", "skip_inference", "rewrite", "block", "fault"]
+StreamKind = Literal["native", "ai-sdk-v6", "ag-ui", "copilotkit"]
 ResumeState = Literal[
     "DrainDecisionChannel", "NoDecision", "ResolveDecision", "PersistResumeDecision", "Replay",
     "ReplayCancel", "ReplayResume", "ExecuteReplayedTool", "SetNextSuspended", "ClearResolved",

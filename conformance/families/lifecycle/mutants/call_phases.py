@@ -10,7 +10,7 @@ from runlock.conformance.families.lifecycle.mutants.phase import FiresTwice
 from runlock.machines.lifecycle.runtime.rounds import Resume
 from runlock.machines.lifecycle.runtime.runtime import Runtime
 from runlock.machines.lifecycle.runtime.state import Call
-from runlock.machines.lifecycle.runtime.world import Answer
+from runlock.machines.lifecycle.runtime.world import Answer, WorldFault
 
 
 class MarksTheBlockedRunning(Runtime):
@@ -137,10 +137,43 @@ class LooksTwice(FiresTwice):
     twice = "AfterToolExecute"
 
 
+class TakesUnfitArguments(Runtime):
+    """Executes a call whose arguments do not fit its tool."""
+
+    async def verdict(self, call: Call, resume: Resume) -> tuple[str, Any]:
+        kind, content = await super().verdict(call, resume)
+        return ("allow", None) if "do not fit" in str(content) else (kind, content)
+
+
+class CancelsTheUnfit(Runtime):
+    """Cancels a call whose arguments do not fit its tool."""
+
+    def settle(self, call: Call, event: str, status: str, content: Any) -> None:
+        unfit = "do not fit" in str(content)
+        super().settle(call, "cancel" if unfit else event, "cancelled" if unfit else status, content)
+
+
+class DiesOfUnfitArguments(Runtime):
+    """Ends the run as Error for arguments that do not fit their tool."""
+
+    def settle(self, call: Call, event: str, status: str, content: Any) -> None:
+        super().settle(call, event, status, content)
+        if "do not fit" in str(content):
+            raise WorldFault(str(content))
+
+
 MUTANTS: tuple[Mutant, ...] = (
     Mutant(MarksTheBlockedRunning, "PHASE-1", "was blocked, yet it became Running", "tirea"),
     Mutant(MarksTheHeldRunning, "PHASE-2", "was held before it ran, yet it ran with no decision in between"),
     Mutant(EntersAMissingTool, "PHASE-4", "there is no tool"),
+    Mutant(TakesUnfitArguments, "PHASE-5", "its arguments do not fit the tool"),
+    Mutant(CancelsTheUnfit, "CALL-15", "does not fit its tool's arguments, yet it became"),
+    Mutant(
+        DiesOfUnfitArguments,
+        "ROUND-10",
+        "its arguments do not fit the tool",
+        policies={"round.block": "fail_call"},
+    ),
     Mutant(AnswersForTheThird, "PHASE-6", "yet its pass ends without its tool", also=("ROUND-23",)),
     Mutant(
         RecordsAnAnswerAsAnError,

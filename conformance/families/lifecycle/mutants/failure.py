@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from contextlib import suppress
 from typing import Any
 
 from runlock.conformance.families.lifecycle.mutants.mutant import Mutant
@@ -106,6 +107,24 @@ class FailsWhatItCannotJudge(Runtime):
             return "fail", str(fault)
 
 
+class GoesOnFromHalfAState(Runtime):
+    """Goes on when results could not be applied to the state."""
+
+    async def apply(self, calls: Sequence[Call]) -> None:
+        with suppress(WorldFault):
+            await super().apply(calls)
+
+
+class StopsForWhatItCannotApply(Runtime):
+    """Takes the run for stopped when results could not be applied to the state."""
+
+    async def apply(self, calls: Sequence[Call]) -> None:
+        try:
+            await super().apply(calls)
+        except WorldFault as fault:
+            raise RunBlocked(str(fault)) from fault
+
+
 SEQUENTIAL = {"round.executor": "sequential"}
 
 MUTANTS: tuple[Mutant, ...] = (
@@ -132,6 +151,8 @@ MUTANTS: tuple[Mutant, ...] = (
         "tirea",
         also=("FLOW-20", "ROUND-8"),
     ),
+    Mutant(GoesOnFromHalfAState, "RUN-28", "to the state, yet a model gate opens"),
+    Mutant(StopsForWhatItCannotApply, "RUN-28", "to the state, yet the run ended as Blocked"),
     Mutant(AllowsWhatItCannotJudge, "GATE-3", "broke, yet it was executed"),
     Mutant(FailsWhatItCannotJudge, "RUN-8", "the permission gate broke, yet the model is asked", "tirea"),
     Mutant(HidesFailures, "ROUND-10", "yet the model is shown no error for it", "tirea"),

@@ -7,10 +7,10 @@ from typing import Any
 
 from runlock.conformance.families.lifecycle.mutants.mutant import Mutant
 from runlock.machines.lifecycle.runtime.ledger import PluginEnded
-from runlock.machines.lifecycle.runtime.rounds import Left
+from runlock.machines.lifecycle.runtime.rounds import Left, Resume
 from runlock.machines.lifecycle.runtime.runtime import Runtime, Segment
 from runlock.machines.lifecycle.runtime.state import Call, Reason
-from runlock.machines.lifecycle.runtime.world import Answer, ModelTurn
+from runlock.machines.lifecycle.runtime.world import Answer, ModelTurn, PluginAnswer
 
 
 class DoesNotHear(Runtime):
@@ -118,6 +118,68 @@ class KeepsTheResultOfTheTool(Runtime):
             self.take_answer(call, Left(answer.kind, answer.content, answer.message))
 
 
+class BlockedLate(Exception):
+    """A plugin blocks a call that was allowed."""
+
+
+class BlocksWhatWasAllowed(Runtime):
+    """Takes the word of a plugin in BeforeToolExecute for a verdict."""
+
+    def left_by(self, at: str, answer: PluginAnswer, data: dict[str, Any]) -> dict[str, Any]:
+        if at == "BeforeToolExecute" and answer.kind == "block":
+            raise BlockedLate
+        return super().left_by(at, answer, data)
+
+    async def execute(self, call: Call, resume: Resume) -> None:
+        try:
+            await super().execute(call, resume)
+        except BlockedLate:
+            self.settle(call, "fail", "error", "blocked")
+            self.phase("AfterToolExecute", call)
+
+
+class JudgesWithEffect(Runtime):
+    """Keeps the state that a plugin leaves at ToolGate."""
+
+    def left_by(self, at: str, answer: PluginAnswer, data: dict[str, Any]) -> dict[str, Any]:
+        left = super().left_by(at, answer, data)
+        if at == "ToolGate":
+            self.state.setup = left["state"]
+        return left
+
+
+class ReachesWhatIsWithheld(Runtime):
+    """Executes a call for a tool that the model was not offered."""
+
+    async def verdict(self, call: Call, resume: Resume) -> tuple[str, Any]:
+        self.state.offered = None
+        return await super().verdict(call, resume)
+
+
+class OffersEveryTool(Runtime):
+    """Offers the model all tools, whatever plugins left of them."""
+
+    async def consult(self, at: str, call: Call | None = None, **shown: Any) -> dict[str, Any]:
+        left = await super().consult(at, call, **shown)
+        return {**left, "tools": [*self.tools]} if at == "BeforeInference" else left
+
+
+class StoresEveryKey(Runtime):
+    """Stores what a plugin keeps for the time being."""
+
+    @property
+    def persistent(self) -> dict[str, Any]:
+        return dict(self.state.setup)
+
+
+class LosesPersistentKeys(Runtime):
+    """Leaves a persistent key out of its checkpoints."""
+
+    @property
+    def persistent(self) -> dict[str, Any]:
+        return {}
+
+
 MUTANTS: Sequence[Mutant] = (
     Mutant(
         AsksTheModelAllTheSame,
@@ -135,4 +197,10 @@ MUTANTS: Sequence[Mutant] = (
     Mutant(AsksWithTheOldRequest, "PHASE-81", "yet the model is asked with"),
     Mutant(KeepsTheCallsOfTheModel, "PHASE-82", "yet the runtime carries it on"),
     Mutant(KeepsTheResultOfTheTool, "PHASE-83", "a plugin made the result"),
+    Mutant(ReachesWhatIsWithheld, "PHASE-3", "is not offered, yet call"),
+    Mutant(OffersEveryTool, "PHASE-92", "yet the model is offered"),
+    Mutant(StoresEveryKey, "STORE-14", "is not persistent, yet a checkpoint holds it"),
+    Mutant(LosesPersistentKeys, "STORE-14", "yet a checkpoint does not hold what it set"),
+    Mutant(BlocksWhatWasAllowed, "PHASE-84", "in BeforeToolExecute, and the call became", profile="awaken-9"),
+    Mutant(JudgesWithEffect, "PHASE-89", "into its state at ToolGate", profile="awaken-9"),
 )

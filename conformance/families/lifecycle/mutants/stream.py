@@ -205,6 +205,17 @@ class FinishesAnInterruptAsSuccess(Sunk):
     sink_kind = _MisnamesTheInterrupt
 
 
+class _RendersNoPart(EventSink):
+    def publish(self, name: str, data: Mapping[str, Any]) -> None:
+        super().publish("call.held" if name == "call.pending" else name, data)
+
+
+class RendersNoPartThatWaits(Sunk):
+    """On a stream of CopilotKit a suspension is no part of the page."""
+
+    sink_kind = _RendersNoPart
+
+
 class EndsResumedSegmentsInSilence(Runtime):
     """The end of a segment that another request resumed is told to nobody."""
 
@@ -263,6 +274,7 @@ MUTANTS = (
     Mutant(SuspendsInSilence, "STREAM-12", "whoever watches was not told"),
     Mutant(FinishesASuspensionAsStop, "STREAM-13", "says finishReason 'stop'"),
     Mutant(FinishesAnInterruptAsSuccess, "STREAM-14", "says outcome 'success'"),
+    Mutant(RendersNoPartThatWaits, "STREAM-15", "and no part of the page waits"),
     Mutant(EndsResumedSegmentsInSilence, "STREAM-16", "was not told"),
     Mutant(KeepsActivityBack, "STREAM-17", "nobody was told of it"),
     Mutant(GoesOnBehindTheEnd, "STREAM-20", "event goodbye came late"),

@@ -89,6 +89,7 @@ class Call:
     step: int
     tool: ToolSpec | None
     life: int
+    refused_for: str = ""  # why it has no tool, if the scenario has one of its name: not offered, unfit
     duplicate_id: bool = False  # its id was asked for twice in one turn, or was still live
     raced: bool = False  # the turn that asked for it raced with something else
     before_claim: str | None = None

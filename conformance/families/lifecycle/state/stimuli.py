@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Final
 
+from runlock.conformance.families.lifecycle.messages import ToolSpec
 from runlock.conformance.families.lifecycle.state.decisions import decisions_sent
 from runlock.conformance.families.lifecycle.state.records import (
     Call,
@@ -75,13 +76,15 @@ def _asked(state: ObservedState, run: Run, asked: Sequence[Mapping[str, Any]]) -
         if is_duplicate:
             run.calls[call_id].duplicate_id = True
             continue
+        tool, refused_for = _tool_for(state, raw)
         call = Call(
             id=call_id,
             name=raw["name"],
             args=raw.get("args", {}),
             run=run.id,
             step=run.steps,
-            tool=state.tools.get(raw["name"]),
+            tool=tool,
+            refused_for=refused_for,
             life=state.life,
             raced=not state.alone,
         )
@@ -89,6 +92,17 @@ def _asked(state: ObservedState, run: Run, asked: Sequence[Mapping[str, Any]]) -
             call.duplicate_id = former.duplicate_id or not former.is_final
             run.former_calls.append(run.calls.pop(call_id))
         run.calls[call_id] = call
+
+
+def _tool_for(state: ObservedState, raw: Mapping[str, Any]) -> tuple[ToolSpec | None, str]:
+    """The tool that a call may reach, and why there is none though the scenario has one of its name."""
+    tool, gate = state.tools.get(raw["name"]), state.last_model_gate
+    offered = gate.opened.tools if gate is not None else None
+    if tool is None or (offered is None and tool.parameters is None):
+        return tool, ""
+    if offered is not None and tool.name not in offered:
+        return None, "not offered"
+    return (tool, "") if tool.fits(raw.get("args", {})) else (None, "unfit")
 
 
 def _plugin_acted(state: ObservedState, run: Run, gate: Gate, outcome: Mapping[str, Any]) -> None:
