@@ -274,5 +274,7 @@ MUTANTS: tuple[Mutant, ...] = (
         also=("PAIR-1", "STORE-8"),
     ),
     Mutant(JudgesWhileItExecutes, "ROUND-50", "is judged while its round executes"),
-    Mutant(JudgesBesideABatch, "ROUND-51", "is judged while its round executes", "awaken-9"),
+    Mutant(
+        JudgesBesideABatch, "ROUND-51", "is judged while its round executes", "awaken-9", also=("PHASE-72",)
+    ),
 )
