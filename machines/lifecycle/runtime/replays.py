@@ -38,12 +38,18 @@ class Replays(Rounds):
             if not ready:
                 self.gate_state("NoDecision")
                 return
-            batch = ready[:1] if self.reentered else ready
+            batch = self.resolved_together(ready)
             await self._replay_batch(batch)
-            for state in ("ClearResolved", "SnapshotIfStateChanged", "CommitReplay"):
-                self.gate_state(state, batch[0])
+            for state in ("ClearResolved", "SnapshotIfStateChanged"):
+                for decision in batch:
+                    self.gate_state(state, decision)
+            self.gate_state("CommitReplay", batch[0])
             if self.policies["replay.commit"] == "yes":
                 await self.commit("ToolResultsCommitted", cause)
+
+    def resolved_together(self, ready: Sequence[Decision]) -> Sequence[Decision]:
+        """What one pass resolves of the decisions that it drained."""
+        return ready[:1] if self.reentered else ready
 
     async def _settle_decisions(self) -> None:
         """Apply the decisions, and wait for concurrent replays, until there are no more of either."""

@@ -19,6 +19,7 @@ from runlock.conformance.family.invariant import HELD, CheckResults, Invariant, 
 from runlock.conformance.protocol import Observation
 
 BEGINS, ENDS = "BeforeToolExecute", "AfterToolExecute"
+ENDS_OF_CALLS = ("Failed", "Succeeded", "Suspended")
 PASSES_END = (ENDS, "StepEnd", "RunEnd")
 
 Shown = Sequence[Observation]
@@ -85,6 +86,8 @@ def a_refused_call_stays_away_from_its_tool(clause: str) -> Iterator[Invariant]:
         run, call = followed(state, seen), state.call_of(seen)
         if run is None or call is None or not is_meant(call) or call.duplicate_id or is_cut_short(state, run):
             return
+        if seen.to not in ENDS_OF_CALLS:
+            return
         right = seen.to == "Failed"
         why = f"{WHY[clause].format(call.name)}, yet call {call.id} became {seen.to}"
         yield HELD if right else broken(why)
@@ -96,9 +99,13 @@ def a_refused_call_stays_away_from_its_tool(clause: str) -> Iterator[Invariant]:
         if call is not None and is_meant(call) and not call.duplicate_id and seen.message.status == "error":
             yield HELD
 
+    named = {"PHASE-3": "withheld", "PHASE-4": "missing", "PHASE-5": "unfit"}[clause]
+    it_is_not_entered.__name__ = f"what_is_{named}_is_not_entered"
+    it_fails.__name__ = f"a_call_that_is_{named}_fails"
+    its_failure_is_recorded.__name__ = f"what_is_{named}_is_a_failure"
     yield Invariant(clause, it_is_not_entered, GateOpened, at=("tool",))
     yield Invariant(clause, its_failure_is_recorded, MessageAppended, requires="calls")
-    yield Invariant(clause, it_fails, CallMoved, at=("Failed", "Succeeded", "Suspended"))
+    yield Invariant(clause, it_fails, CallMoved, at=ENDS_OF_CALLS)
 
 
 def what_is_allowed_is_executed(state: ObservedState, seen: PhaseEntered) -> CheckResults:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Mapping
-from itertools import pairwise
 from typing import Any
 
 from runlock.conformance.families.lifecycle.invariants.blame import Rank, ranked
@@ -197,7 +196,9 @@ def _cleared(state: ObservedState, seen: TakenDown, *, waits_again: bool) -> Che
     if run is None or kept is None or run.disturbed_by(CRASH):
         return
     stations = [station.entered for station in run.stations]
-    for before, one in pairwise(stations):
+    for at, one in enumerate(stations):
+        own = [other for other in stations[:at] if other.decision == one.decision]
+        before = own[-1] if own else one
         if one.state != "ClearResolved" or (before.state == "SetNextSuspended") != waits_again:
             continue
         written = kept.get(one.call or "")

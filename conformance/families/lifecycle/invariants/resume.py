@@ -18,17 +18,20 @@ SNAPSHOTS = ("SnapshotIfStateChanged", "CommitReplay")
 
 
 def _at(state: ObservedState, seen: ResumeEntered, station: str) -> Run | None:
-    """The run, if its pass stands at that station now."""
+    """The run, if the decision that is about to move stands at that station of its pass."""
     run = state.run_of(seen)
-    return run if run is not None and _station(run) == station else None
+    before = run.station_before(seen) if run is not None else None
+    return run if before is not None and before.entered.state == station else None
 
 
 def _station(run: Run) -> str | None:
     return run.stations[-1].entered.state if run.stations else None
 
 
-def _decision(state: ObservedState, run: Run) -> Decided | None:
-    """The decision that the pass is about."""
+def _decision(state: ObservedState, run: Run, seen: ResumeEntered) -> Decided | None:
+    """The decision that a station is about."""
+    if seen.decision is not None:
+        return state.decision_ids.get(seen.decision)
     for station in reversed(run.stations):
         if station.entered.state in PASS_ENDS:
             return None
@@ -112,7 +115,7 @@ def branch(clause: str, action: str, right: str) -> Invariant:
 
     def takes(state: ObservedState, seen: ResumeEntered) -> CheckResults:
         run = _at(state, seen, "Replay")
-        decided = _decision(state, run) if run is not None else None
+        decided = _decision(state, run, seen) if run is not None else None
         if decided is not None and decided.action == action:
             why = f"decision {decided.id} says {action}, yet its replay took the branch {seen.state}"
             yield HELD if seen.state == right else broken(why)
@@ -127,12 +130,12 @@ def nothing_acts_before_it_is_written(state: ObservedState, seen: CallMoved) -> 
     run = state.run_of(seen)
     if run is None or seen.origin != "Suspended" or not run.stations:
         return
-    station = run.stations[-1].entered
-    if station.call == seen.call and station.state in ("ResolveDecision", "PersistResumeDecision"):
+    station = next((one.entered for one in reversed(run.stations) if one.entered.call == seen.call), None)
+    if station is not None and station.state in ("ResolveDecision", "PersistResumeDecision"):
         yield broken(
             f"call {seen.call} became {seen.to} at {station.state}, before the replay of its decision"
         )
-    elif station.call == seen.call:
+    elif station is not None:
         yield HELD
 
 
@@ -169,7 +172,8 @@ def a_replay_that_is_held_records_its_suspension(state: ObservedState, seen: Res
 def _replayed(state: ObservedState, seen: ResumeEntered) -> str | None:
     """The status of the call whose replay is over as the next station is reached."""
     run = _at(state, seen, "ExecuteReplayedTool")
-    call = run.calls.get(run.stations[-1].entered.call or "") if run is not None else None
+    before = run.station_before(seen) if run is not None else None
+    call = run.calls.get(before.entered.call or "") if run is not None and before is not None else None
     return call.claimed if call is not None and not call.duplicate_id else None
 
 

@@ -37,9 +37,15 @@ NAMES: Final[Mapping[type[Observation], Callable[[Any], str]]] = {
 }
 """The name that an observation of a kind bears: what a gate waits for, which phase fired, and so on."""
 
-NEWEST: Final[Mapping[type[Observation], Callable[[Run], str]]] = {
-    PhaseEntered: lambda run: run.phases[-1].phase if run.phases else NOTHING,
-    ResumeEntered: lambda run: run.stations[-1].entered.state if run.stations else NOTHING,
+
+def _station_before(run: Run, seen: Any) -> str:
+    station = run.station_before(seen)
+    return station.entered.state if station is not None else NOTHING
+
+
+NEWEST: Final[Mapping[type[Observation], Callable[[Run, Any], str]]] = {
+    PhaseEntered: lambda run, _seen: run.phases[-1].phase if run.phases else NOTHING,
+    ResumeEntered: _station_before,
 }
 """The name that the newest of a kind bears which a run has shown."""
 
@@ -54,4 +60,4 @@ def newest_of(state: ObservedState, seen: Observation) -> str:
     """The name that the newest of its kind bore which its run has shown, where checks go by that."""
     newest = NEWEST.get(type(seen))
     run = state.run_of(seen) if newest is not None else None
-    return newest(run) if newest is not None and run is not None else NOTHING
+    return newest(run, seen) if newest is not None and run is not None else NOTHING

@@ -270,6 +270,8 @@ class JointOracle(Monitor):
             return NEVER_WAS
         if handshake.profile == "core" and self._goes_on_beside(run, seen):
             return "a runtime of the core alone goes on beside a wait in a way of its own"
+        if isinstance(seen, ResumeEntered) and _goes_by_turns(run, seen):
+            return "decisions that were drained together go through the resume gate by turns"
         drains = self.state.policies.get("cancel.inflight") != "abort"
         if isinstance(seen, ResumeEntered) and run.cancel_at and drains:
             return "a replay drains in a run that is cancelled"
@@ -366,6 +368,12 @@ class JointOracle(Monitor):
         ahead = self._ahead_of(before)
         why = f"no joint state explains that the runtime rests; {untold(ahead, self.names)}"
         yield clause_result(REST_CLAUSE, why)
+
+
+def _goes_by_turns(run: Run, seen: ResumeEntered) -> bool:
+    """Whether another decision of the same pass is on its way through the resume gate."""
+    others = {one.entered.decision: one.entered.state for one in run.this_pass() if one.entered.decision}
+    return any(one != seen.decision and at != "CommitReplay" for one, at in others.items())
 
 
 def _subjects_shown(state: ObservedState) -> Iterator[str]:

@@ -77,7 +77,8 @@ class Oracle(Monitor):
     def __init__(self, state: ObservedState, trails: Trails, applies: Mapping[str, bool]) -> None:
         self.state = state
         self.trails = trails
-        self.resume_gate: str | None = None
+        self.drained = False  # the resume gate was entered, and has not been left
+        self.stations: dict[str | None, str] = {}  # where each decision that it drained stands
         self.unwatched: str | None = None  # the run whose last stream was closed with it
         self.life = state.life
         self.rounds = RoundFollowers(state, trails)
@@ -110,7 +111,7 @@ class Oracle(Monitor):
             run = self.state.run_of(seen)
             self.unwatched = run.id if run is not None and run.is_done else self.unwatched
         elif isinstance(seen, SegmentEnded):
-            self.resume_gate = None  # it is entered anew
+            self._leave_the_gate()
         yield from self.rounds.judge(seen)
 
     def _call(self, seen: CallMoved) -> Iterator[ClauseResult]:
@@ -144,8 +145,9 @@ class Oracle(Monitor):
 
     def _resume(self, seen: ResumeEntered) -> Iterator[ClauseResult]:
         if self.life != self.state.life:
-            self.life, self.resume_gate = self.state.life, None
-        was, self.resume_gate = self.resume_gate, seen.state
+            self.life = self.state.life
+            self._leave_the_gate()
+        was = self._stood(seen)
         if was is None or RESUME_GATE.is_final(was):
             right = seen.state == RESUME_GATE.initial
             why = "" if right else f"the resume gate was entered at {seen.state}, not {RESUME_GATE.initial}"
@@ -153,6 +155,31 @@ class Oracle(Monitor):
             yield clause_result("RESUME-20", why)
         else:
             yield from self._move(None, RESUME_GATE, was, seen.state, None)
+        self._stand(seen)
+
+    def _stood(self, seen: ResumeEntered) -> str | None:
+        """Where the decision of a station stood; at another pass, what the one before it left open."""
+        if seen.state == RESUME_GATE.initial:
+            left = [state for state in self.stations.values() if not RESUME_GATE.is_final(state)]
+            return left[0] if left else RESUME_GATE.initial if self.drained and not self.stations else None
+        if seen.decision is None and self.stations:
+            return [*self.stations.values()][-1]  # of the decision that moved last
+        return self.stations.get(seen.decision, RESUME_GATE.initial if self.drained else None)
+
+    def _stand(self, seen: ResumeEntered) -> None:
+        """Each decision goes through the gate by itself; one commit may be for all that were resolved."""
+        if seen.state == RESUME_GATE.initial:
+            self.drained, self.stations = True, {}
+            return
+        moved = seen.decision if seen.decision is not None else next(reversed(self.stations), None)
+        self.stations.pop(moved, None)
+        self.stations[moved] = seen.state
+        if seen.state == "CommitReplay":
+            resolved = [one for one, at in self.stations.items() if at == "SnapshotIfStateChanged"]
+            self.stations |= dict.fromkeys(resolved, seen.state)
+
+    def _leave_the_gate(self) -> None:
+        self.drained, self.stations = False, {}
 
     def _published(self, seen: Published) -> ClauseResult:
         run = self.state.run_of(seen)

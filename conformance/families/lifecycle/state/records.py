@@ -125,6 +125,24 @@ class Run:
         """The stations of the resume gate in this segment."""
         return self.volatile.stations
 
+    def this_pass(self) -> list[Station]:
+        """The stations of the resume gate since it was entered last."""
+        found: list[Station] = []
+        for station in reversed(self.stations):
+            found.insert(0, station)
+            if station.entered.state == "DrainDecisionChannel":
+                break
+        return found
+
+    def station_before(self, seen: ResumeEntered) -> Station | None:
+        """Where the decision of a station stood: each that was drained goes through the gate by itself."""
+        stations = self.this_pass()
+        if seen.decision is None or not stations:
+            return stations[-1] if stations else None
+        own = [station for station in stations if station.entered.decision == seen.decision]
+        told = any(station.entered.decision is not None for station in stations)
+        return own[-1] if own else stations[0] if told else stations[-1]
+
     def crash(self, whole: list[Call]) -> None:
         """The runtime crashed; these calls had answered for good."""
         self.paid_for = whole

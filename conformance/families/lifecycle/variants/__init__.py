@@ -90,6 +90,13 @@ class Backwards(Runtime):
         return super().ready()[::-1]
 
 
+class ResolvesTogether(Runtime):
+    """One pass through the resume gate resolves all decisions that it drained, and has one commit."""
+
+    def resolved_together(self, ready: Sequence[Decision]) -> Sequence[Decision]:
+        return ready
+
+
 class EndsThenCloses(Runtime):
     """Says that the run is Done before it closes the calls that are left."""
 
@@ -245,6 +252,14 @@ VARIANTS: Final[tuple[Variant, ...]] = (
     Variant("eager-suspending", "stores once more before it waits", make=EndsThenCloses),
     Variant("terse", "says of no decision what became of it", make=Terse, declare=_less("decision")),
     Variant("backwards", "applies a batch in the opposite order", make=Backwards),
+    Variant("one-pass", "a pass resolves what it drained", "tirea", make=ResolvesTogether),
+    Variant(
+        "one-pass-in-parallel",
+        "a pass resolves what it drained, and its replays overlap",
+        "tirea-stream",
+        policies={"round.executor": "parallel"},
+        make=ResolvesTogether,
+    ),
     Variant("backwards-tirea", "applies a batch in the opposite order", "tirea", make=Backwards),
     Variant("refusing-twice", "refuses what was taken before", make=Refusing),
     Variant("wrapping", "wraps what tools answered", make=Renaming),
