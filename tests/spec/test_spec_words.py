@@ -1,7 +1,10 @@
 """The words of the spec against the charts: nothing moves without a clause, no clause speaks of no arrow."""
 
+import re
+
 import pytest
 
+from runlock.conformance.families.lifecycle.invariants import INVARIANTS
 from runlock.machines.lifecycle.charts.call import ToolCall
 from runlock.machines.lifecycle.charts.concurrent_round import Barrier, ConcurrentTask, Dispatcher
 from runlock.machines.lifecycle.charts.event_sink import ReconnectableEventSink
@@ -47,6 +50,7 @@ NUMBERS_OF_ARROWS = {
 OF_OTHER_DOCUMENTS = {*range(37, 48), *range(56, 63)}
 """Numbers of errata that are kept for the families of the tool runner and the message loop."""
 
+AS_DECLARED = re.compile(r"\bas (it )?(was |is )?declared\b")
 DOCUMENTS = {"tirea", "awaken-8", "awaken-9", "tool-runner", "message-loop"}
 
 
@@ -98,6 +102,14 @@ def test_no_sentence_stands_twice():
     sentences = [clause.sentence for clause in load_spec("lifecycle").clauses.values()]
 
     assert len(set(sentences)) == len(sentences)
+
+
+def test_as_declared_names_the_policy():
+    """Whoever reads what was to be done as declared learns which policy says so."""
+    checks = {check.check.__doc__ or "" for check in INVARIANTS}
+    clauses = {clause.sentence for clause in load_spec("lifecycle").clauses.values()}
+
+    assert [text for text in checks | clauses if AS_DECLARED.search(text)] == []
 
 
 def test_errata_are_numbered_without_gaps_and_cite_the_documents():

@@ -232,7 +232,7 @@ class Tour:
     def _standing(self) -> Iterator[tuple[Call | Run | None, str]]:
         run = self.stage.run
         if self.table is RESUME_GATE:
-            state = self.session.judge.monitor(Oracle).resume_gate
+            state = self.session.judge.monitor(Oracle).resume_gate_state
             yield None, RESUME_GATE.initial if state is None or RESUME_GATE.is_final(state) else state
         elif run is not None and self.table is CALLS:
             for call in run.calls.values():

@@ -187,7 +187,7 @@ def _certain(run: Run) -> bool:
 
 
 def results_before_a_cancel_are_treated_as_declared(state: ObservedState, seen: GateOpened) -> CheckResults:
-    """Results of calls that had finished before a cancel stay in the history, or are dropped, as declared."""
+    """What had finished before a cancel stays in the history, or is dropped, as cancel.results says."""
     policy = state.policy("cancel.results")
     if seen.on != "model" or seen.messages is None or policy is None:
         return

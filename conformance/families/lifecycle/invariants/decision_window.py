@@ -113,7 +113,7 @@ def a_run_that_was_given_back_is_whole(state: ObservedState, seen: GateOpened) -
 
 
 def a_part_of_the_decisions_does_what_was_declared(state: ObservedState) -> CheckResults:
-    """Decisions for a part of what waits resume that part, are held, or are turned down, as was declared."""
+    """Decisions for a part of what waits resume that part, are held, or are turned down, as `resume` says."""
     found, policy = arrived(state), state.policy("resume")
     if found is None or policy not in WRONG:
         return

@@ -13,7 +13,7 @@ from runlock.conformance.family.invariant import HELD, CheckResults, Invariant, 
 
 
 def a_block_does_what_was_declared(state: ObservedState, seen: SegmentEnded) -> CheckResults:
-    """A block ends the run with reason Blocked, or only fails its call, as was declared."""
+    """A block ends the run with reason Blocked, or only fails its call, as round.block says."""
     run, policy = state.run_of(seen), state.policy("round.block")
     if run is None or policy is None or run.disturbed_by(CANCEL, FAULT, CRASH):
         return
@@ -59,7 +59,7 @@ def _raised(state: ObservedState, run: Run | None) -> bool:
 
 
 def a_raise_ends_the_run_or_not(state: ObservedState, seen: SegmentEnded) -> CheckResults:
-    """An exception in the body of a tool costs its call, or the run, as was declared."""
+    """An exception in the body of a tool costs its call, or the run, as tool.raises says."""
     run, policy = state.run_of(seen), state.policy("tool.raises")
     if not _raised(state, run):
         return
@@ -110,7 +110,7 @@ def the_rest_does_not_run(state: ObservedState, seen: GateOpened) -> CheckResult
 
 
 def the_rest_is_dealt_with(state: ObservedState, seen: GateOpened) -> CheckResults:
-    """By the next inference the calls after a suspension have failed, or have run, as was declared."""
+    """By the next inference the calls after a suspension have failed, or have run, as round.rest says."""
     run, policy = state.run_of(seen), state.policy("round.rest")
     if run is None or seen.on != "model" or seen.messages is None:
         return

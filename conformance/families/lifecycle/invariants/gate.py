@@ -126,7 +126,7 @@ def _replays(state: ObservedState, call: Call | None) -> Decided | None:
 
 
 def a_replay_is_judged_as_declared(state: ObservedState, seen: GateOpened) -> CheckResults:
-    """On a replay the permission check is asked again, or is not, as was declared."""
+    """On a replay the permission check is asked again, or is not, as replay.gate says."""
     call, policy = state.call_of(seen), state.policy("replay.gate")
     decided = _replays(state, call)
     if call is None or decided is None or decided.in_suspension != call.suspensions:

@@ -119,7 +119,7 @@ def _acted(call: Call, decided: Decided) -> CheckResult:
 
 
 def early_decisions_are_treated_as_declared(state: ObservedState) -> CheckResults:
-    """A decision that comes before its call is suspended is kept, refused or ignored, as was declared."""
+    """A decision before its call is suspended is kept, refused or ignored, as decision.early says."""
     run, policy = state.run, state.policy("decision.early")
     if (
         run is None
@@ -154,7 +154,7 @@ def _takes_while_at_work(state: ObservedState) -> bool:
 
 
 def batches_are_taken_as_declared(state: ObservedState) -> CheckResults:
-    """Of a batch with a bad decision the good ones are applied, or none is, as was declared."""
+    """Of a batch with a bad decision the good ones are applied, or none is, as decision.batch says."""
     run, policy = state.run, state.policy("decision.batch")
     if run is None or policy is None or not state.alone or state.newest[0][0] != "decide":
         return
@@ -202,7 +202,7 @@ def _batches(policy: str) -> str:
 
 
 def a_rejection_takes_the_declared_way(state: ObservedState, seen: CallMoved) -> CheckResults:
-    """A rejected call is Cancelled directly, or by way of Resuming, as was declared."""
+    """A rejected call is Cancelled directly, or by way of Resuming, as decision.cancel_path says."""
     run, call = state.run_of(seen), state.call_of(seen)
     way = state.policy("decision.cancel_path")
     if (

@@ -173,7 +173,7 @@ def _still_waits(state: ObservedState, run: Run, call: Call) -> bool:
 
 
 def a_crash_costs_no_more_than_declared(state: ObservedState, seen: GateOpened) -> CheckResults:
-    """A crash costs no more than was declared: what was whole before it, the model is shown after it."""
+    """A crash costs no more than durability says: what was whole before it, the model is shown after it."""
     run, unit = state.run_of(seen), state.policy("durability")
     if run is None or seen.on != "model" or seen.messages is None or run.crashes != 1:
         return

@@ -241,7 +241,7 @@ def a_broken_world_asks_no_more(state: ObservedState, seen: GateOpened) -> Check
 
 
 def live_calls_are_treated_as_declared(state: ObservedState) -> CheckResults:
-    """Calls that are live when their run is Done are closed, or left as they are, as was declared."""
+    """Calls that are live when their run is Done are closed, or left as they are, as end.live says."""
     run, policy = state.run, state.policy("end.live")
     if run is None or run.ended is None or run.disturbed_by(CRASH) or state.gates_of(run):
         return

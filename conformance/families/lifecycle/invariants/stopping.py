@@ -60,7 +60,7 @@ def a_limit_that_is_only_reached_does_not_stop(state: ObservedState, seen: Segme
 
 
 def the_tools_of_the_last_step_are_executed(state: ObservedState, seen: SegmentEnded) -> CheckResults:
-    """The tools of the step that stops the run are executed first, or are not, as was declared."""
+    """The tools of the step that stops the run are executed first, or are not, as stop.tools says."""
     run, policy = state.run_of(seen), state.policy("stop.tools")
     stop = seen.reason.stop.code if seen.reason.stop is not None else None
     if run is None or seen.reason.code != "Stopped" or stop == "timeout" or _is_open(run):

@@ -157,6 +157,11 @@ class Oracle(Monitor):
             yield from self._move(None, RESUME_GATE, was, seen.state, None)
         self._stand(seen)
 
+    @property
+    def resume_gate_state(self) -> str | None:
+        """Where the decision stands that moved last, or the gate itself if none has moved."""
+        return next(reversed(self.stations.values()), RESUME_GATE.initial if self.drained else None)
+
     def _stood(self, seen: ResumeEntered) -> str | None:
         """Where the decision of a station stood; at another pass, what the one before it left open."""
         if seen.state == RESUME_GATE.initial:
