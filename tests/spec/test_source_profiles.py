@@ -21,7 +21,7 @@ ELSEWHERE = {
         "from that value"
     ),
     ("ROUND-63", "tirea"): (
-        "the arrow from Execute to WaitDecision is that of its running call, on a chart that it does not have; "
+        "the arrow from Execute to WaitDecision is that of its running call, on a chart that tirea lacks; "
         "CALL-3 and PHASE-10 bind it there"
     ),
 }
