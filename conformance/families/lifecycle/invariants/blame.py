@@ -51,7 +51,7 @@ class Rank(IntEnum):
     STORED_THREAD = auto()
     """The messages of a checkpoint are not those of the thread (STORE-13 before STORE-17)."""
     USER_INPUT = auto()
-    """Input was not taken as input.waiting says, which changes what becomes of the wait (INPUT-2 before GATE-1)."""
+    """Input was not taken as input.waiting says, which changes the wait (INPUT-2 before GATE-1)."""
     INSPECTED_STATUS = auto()
     """`inspect` disagrees with what was announced; nothing else judges it."""
     REPEATED_CALL = auto()
