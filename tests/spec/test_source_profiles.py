@@ -50,7 +50,7 @@ def apart() -> set[tuple[str, str]]:
 
 
 def test_a_clause_applies_under_a_profile_of_each_source_that_it_cites():
-    """A citation under which nobody is judged would be an ornament."""
+    """A citation under which no runtime is judged would be an ornament."""
     assert apart() == ELSEWHERE.keys()
 
 

@@ -105,7 +105,7 @@ def test_no_sentence_stands_twice():
 
 
 def test_as_declared_names_the_policy():
-    """Whoever reads what was to be done as declared learns which policy says so."""
+    """A text that refers to a declaration says which policy it means."""
     checks = {check.check.__doc__ or "" for check in INVARIANTS}
     clauses = {clause.sentence for clause in load_spec("lifecycle").clauses.values()}
 

@@ -64,7 +64,9 @@ class HostedWorld:
     async def infer(
         self, messages: Sequence[Mapping[str, Any]], step: int, request: Mapping[str, Any] = NO_CHANGES
     ) -> world.ModelTurn:
-        made = {key: value for key, value in request.items() if key in ("system", "params", "tools")}
+        made = {key: value for key, value in request.items() if key in ("system", "params")}
+        if "tools" in request:  # a plugin chose them
+            made["tools"] = request["tools"]
         with translated():
             return await self.host.infer(messages, step=step, **made)
 

@@ -12,7 +12,7 @@ from runlock.machines.chart import Chart, clause
 
 
 class ResumeToolCall(Chart):
-    """One pass; several decisions that are drained together are as many passes."""
+    """The way of one decision; each that is drained goes it by itself, and one commit may be for all."""
 
     subject = "resume gate"
 

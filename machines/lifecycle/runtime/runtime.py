@@ -310,7 +310,9 @@ class Runtime(Replays):
         self.phase("BeforeInference")
         self.record(self.state.in_status("Suspended"))
         request = await self.consult("BeforeInference", system=None, params={}, tools=[*self.tools])
-        self.state.offered = None if len(request["tools"]) == len(self.tools) else request["tools"]
+        offered = request.pop("tools")
+        self.state.offered = offered if len(offered) < len(self.tools) else None
+        request |= {} if self.state.offered is None else {"tools": offered}
         turn = await self.outside(self.world.infer(self.state.messages, self.state.step, request))
         self.phase("AfterInference")
         calls, ended = await self._look_at_turn(turn)

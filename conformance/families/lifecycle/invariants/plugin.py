@@ -148,13 +148,14 @@ def the_model_is_asked_as_rewritten(state: ObservedState, seen: GateOpened) -> C
 def the_model_is_offered_what_plugins_left(state: ObservedState, seen: GateOpened) -> CheckResults:
     """The tools that a plugin leaves in BeforeInference are those that the model is offered."""
     run = state.run_of(seen)
-    if run is None or not run.hooks or seen.tools is None or run.disturbed_by(CRASH):
+    if run is None or not run.hooks or run.disturbed_by(CRASH):
         return
     gate = run.hooks[-1]
     left = _rewritten(gate) if gate.opened.at == "BeforeInference" else None
     if left is not None and "tools" in left:
-        why = f"a plugin left the tools {left['tools']!r}, yet the model is offered {seen.tools!r}"
-        yield HELD if left["tools"] == seen.tools else broken(why)
+        offered = [*state.tools] if seen.tools is None else seen.tools
+        why = f"a plugin left the tools {left['tools']!r}, yet the model is offered {offered!r}"
+        yield HELD if left["tools"] == offered else broken(why)
 
 
 def a_call_that_was_taken_out_does_not_come(

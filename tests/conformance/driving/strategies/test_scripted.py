@@ -118,6 +118,7 @@ def test_hardly_a_script_is_left_out():
     }
 
     assert left_out == {
+        ("a-plugin-is-too-late", "no plugin of the runtime can be held at ToolGate"),
         ("empty-payloads", "the policy decision.modes has no use_as_result"),
         ("other-arguments-when-held-again", "the policy decision.modes has no pass_to_tool"),
         ("payload-as-result", "the policy decision.modes has no use_as_result"),

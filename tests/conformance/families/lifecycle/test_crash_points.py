@@ -67,7 +67,7 @@ def test_crashes_come_at_every_kind_of_point(profile: str) -> None:
 
 
 def test_a_crash_at_work_is_at_its_gates() -> None:
-    """What is told of a crash follows from the trace alone."""
+    """The trace alone says where a crash came."""
     gate = {"observation": {"kind": "gate.open", "gate": "g1", "on": "tool"}}
     start = {"stimulus": {"method": "run.start", "params": {"run": "r1", "input": "hello"}}}
 
