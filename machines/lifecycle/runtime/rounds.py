@@ -291,7 +291,13 @@ class Rounds(Inbox):
             self.record([call])
 
 
-TYPES = {"string": str, "integer": int, "number": (int, float), "boolean": bool, "object": dict}
+TYPES: Mapping[str, Any] = {
+    "string": str,
+    "integer": int,
+    "number": (int, float),
+    "boolean": bool,
+    "object": dict,
+}
 
 
 def fits(args: dict[str, Any], parameters: Mapping[str, Any]) -> bool:

@@ -23,14 +23,20 @@ class ToolSpec(Wire):
 
     def fits(self, args: Any) -> bool:
         """Whether arguments have all that is required, each of its type."""
-        schema = self.parameters or {}
+        schema: Mapping[str, Any] = self.parameters or {}
         given = args if isinstance(args, Mapping) else {}
         kinds = {name: one.get("type") for name, one in schema.get("properties", {}).items()}
         missing = set(schema.get("required", ())) - set(given)
         return not missing and all(_is_a(given[name], kinds[name]) for name in kinds.keys() & given.keys())
 
 
-TYPES: Final = {"string": str, "integer": int, "number": (int, float), "boolean": bool, "object": dict}
+TYPES: Final[Mapping[str, Any]] = {
+    "string": str,
+    "integer": int,
+    "number": (int, float),
+    "boolean": bool,
+    "object": dict,
+}
 
 
 def _is_a(value: Any, kind: str | None) -> bool:
