@@ -268,8 +268,8 @@ class JointOracle(Monitor):
         run, handshake = self.state.runs.get(self.run), self.state.handshake
         if run is None:
             return NEVER_WAS
-        if handshake.profile == "core" and self._goes_on_beside(run, seen):
-            return "a runtime of the core alone goes on beside a wait in a way of its own"
+        if handshake.profile == "core" and self._goes_on_during(run, seen):
+            return "a runtime of the core alone goes on during a wait in a way of its own"
         if isinstance(seen, ResumeEntered) and _goes_by_turns(run, seen):
             return "decisions that were drained together go through the resume gate by turns"
         drains = self.state.policies.get("cancel.inflight") != "abort"
@@ -286,7 +286,7 @@ class JointOracle(Monitor):
         blocked = run.is_blocked and policies.get("round.block") != "fail_call"
         return run.faulted in ("permission", "tool") or raised or blocked
 
-    def _goes_on_beside(self, run: Run, seen: Observation) -> bool:
+    def _goes_on_during(self, run: Run, seen: Observation) -> bool:
         """Whether a parked run asks the model during a wait, or a run at work replays two calls at once."""
         if isinstance(seen, GateOpened) and seen.on == "model":
             parks = self.state.policies.get("waiting") == "parked"
