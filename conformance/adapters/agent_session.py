@@ -17,6 +17,7 @@ import asyncio
 from abc import ABC, abstractmethod
 from collections.abc import AsyncGenerator, Coroutine, Mapping, Sequence
 from functools import partial
+from pathlib import Path
 from typing import Any, ClassVar
 
 from runlock.conformance.adapters.agent_client import Params
@@ -92,8 +93,11 @@ class AgentSession(ABC):
 
     @classmethod
     @abstractmethod
-    async def opened(cls, process: AgentProcess, folder: str, tools: str) -> str:
-        """Begin a session in a folder, with a tool server; gives its id."""
+    async def opened(cls, process: AgentProcess, folder: Path, tools: str, passing: Sequence[str]) -> str:
+        """Begin a session in an empty folder, with a tool server; gives its id.
+
+        The tools in `passing` run without a question.
+        """
 
     @abstractmethod
     def request_of(self, asked: Asked) -> Request | None:
@@ -163,7 +167,8 @@ class AgentSession(ABC):
         await self.bridge.do(self._close())
 
     async def _open(self) -> None:
-        self.id = await self.process.open(self, self.scenario.data or self.process.home)
+        is_listed = self.scenario.mode == "allowlist"
+        self.id = await self.process.open(self, self.scenario.allowlist if is_listed else [])
         await self.prepare()
 
     async def _close(self) -> None:
