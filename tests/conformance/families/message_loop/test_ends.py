@@ -58,6 +58,17 @@ def test_a_turn_ends_at_its_bound(
 
 
 @pytest.mark.parametrize(
+    ("policies", "clause"),
+    [({}, ""), ({"bound.end": "stopped"}, "LOOP-8"), ({"bound.end": "error"}, "LOOP-8")],
+)
+def test_a_core_runtime_owes_no_detail_unless_it_declares_how_it_ends(
+    policies: dict[str, str], clause: str
+) -> None:
+    scene = rounds(2, policies=policies, shows={"profile": "message-loop-core"}, bounds={"max_iterations": 2})
+    assert last(scene, 2, ends("Stopped", **{**BOUND, "detail": "too many"})).broken == clause
+
+
+@pytest.mark.parametrize(
     ("count", "counts", "clause"),
     [(2, "continuations", ""), (2, "requests", "LOOP-5"), (3, "continuations", "LOOP-5")],
 )
