@@ -151,6 +151,24 @@ def permission_without_arguments():
     return agent.shown == {} and json.loads(call["function"]["arguments"]) == {"where": "here"}
 
 
+def denial_ends_as_an_answer():
+    """A denial ends the prompt as `end_turn`, as if the model had answered; it is not asked again."""
+    agent = Agent(["c1"], answer="reject_once")
+    ended = agent.prompt(agent.session(), "mark it")
+    print("  the prompt ends as", ended, "after", len(World.requests), "request, whose answer was a call")
+    agent.process.kill()
+    return ended == "end_turn" and len(World.requests) == 1
+
+
+def started_while_it_is_asked_about():
+    """A call is shown as in progress although its permission was asked for, and then denied."""
+    agent = Agent(["c1"], answer="reject_once")
+    agent.prompt(agent.session(), "mark it")
+    print("  the states of the call:", agent.states)
+    agent.process.kill()
+    return agent.states == ["pending", "in_progress", "failed"]
+
+
 def unknown_tool_is_completed():
     """A call of a tool that does not exist is shown as completed."""
     agent = Agent(["c1"], "done", tool="no_such_tool")
@@ -162,7 +180,15 @@ def unknown_tool_is_completed():
     return agent.states[-1] == "completed"
 
 
-SHOWN = {one.__name__: one for one in (permission_without_arguments, unknown_tool_is_completed)}
+SHOWN = {
+    one.__name__: one
+    for one in (
+        permission_without_arguments,
+        denial_ends_as_an_answer,
+        started_while_it_is_asked_about,
+        unknown_tool_is_completed,
+    )
+}
 
 
 if __name__ == "__main__":

@@ -5,7 +5,7 @@ import os
 
 from runlock.conformance.families.lifecycle.adapter import Segment
 from runlock.conformance.families.lifecycle.messages import DecisionSupport, Handshake, OfferedOutcomes
-from runlock.conformance.protocol import Party
+from runlock.conformance.protocol import Control, Party
 
 
 class Tiny:
@@ -99,6 +99,14 @@ class ExecutesRejectedTwice(ExecutesRejected):
     async def execute(self, call):
         await super().execute(call)
         await super().execute(call)
+
+
+class ExecutesRejectedInRealTime(ExecutesRejected):
+    """The same in a runtime that cannot know when it is at rest."""
+
+    @property
+    def handshake(self):
+        return super().handshake.model_copy(update={"control": Control(settle="observed")})
 
 
 class GoesNowhere(Tiny):
