@@ -110,9 +110,10 @@ class AcpAdapter(AgentSession):
         call, _ = self.shown(update)
         state = str(update.get("status"))
         if kind == "tool_call":
-            self.show("ToolInvocationProposed", call=call)
+            self.show_proposed(call)
         if state in STATES and (kind == "tool_call" or self.states.get(call) != state):
-            self.show_end(STATES[state], call)
+            show = self.show if state == "in_progress" else self.show_end
+            show(STATES[state], call=call)
         self.states[call] = state
 
 

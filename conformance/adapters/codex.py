@@ -123,6 +123,6 @@ class Codex(AgentSession):
         elif method == "turn/completed" and not self.ended.done():
             self.ended.set_result(params["turn"])
         elif item.get("type") == "mcpToolCall" and method == "item/started":
-            self.show("ToolInvocationProposed", call=item["id"])
+            self.show_proposed(item["id"])
         elif item.get("type") == "mcpToolCall" and item["status"] in ENDS:
             self.show_end(ENDS[item["status"]], item["id"])
