@@ -148,12 +148,12 @@ class AgentSession(ABC):
         self.names = Names(self.prefix, [tool.name for tool in scenario.tools])
         self.tools = ToolServer(self.names.tools, self._run_tool)
         self.requests = self.prompts = 0
-        self.said = self.shown = ""  # the text of the newest response, and what was shown of it
+        self.said = self.published = ""  # the text of the newest response, and what was published of it
         self.round: list[ToolCall] = []
         self.entered: set[str] = set()
         self.proposed: set[str] = set()  # of the newest response, as the next two
         self.answered: set[str] = set()
-        self.ended: set[str] = set()
+        self.settled: set[str] = set()
         self.aborted: set[str] = set()
         self.asking: set[asyncio.Task[Answer]] = set()
         self.in_turn = self.is_asked = self.is_cancelled = self.is_unanswered = False
@@ -202,10 +202,10 @@ class AgentSession(ABC):
         request = self.request_of(asked) if self.in_turn else None
         if request is None:
             return self.answer_aside(asked)
-        await self._told(lambda: self.answered <= self.ended and len(self.shown) >= len(self.said))
+        await self._told(lambda: self.answered <= self.settled and len(self.published) >= len(self.said))
         self.requests, self.is_asked, self.is_unanswered = self.requests + 1, True, False
-        self.said, self.shown = "", ""
-        for calls in (self.proposed, self.answered, self.ended):
+        self.said, self.published = "", ""
+        for calls in (self.proposed, self.answered, self.settled):
             calls.clear()
         return await self.answer_of(self._pieces(request))
 
@@ -279,12 +279,12 @@ class AgentSession(ABC):
 
     def show_end(self, name: str, call: str) -> None:
         """Publish the end of a call; one that failed after its tool was given up was cancelled."""
-        self.ended.add(call)
+        self.settled.add(call)
         was_aborted = name == "ToolInvocationFailed" and call in self.aborted
         self.show("ToolInvocationCancelled" if was_aborted else name, call=call)
 
     def show_text(self, text: str) -> None:
         """Publish a piece of a response; before the first request of a turn it is a note of the agent."""
         if self.is_asked:
-            self.shown += text
+            self.published += text
             self.show("ProviderTokensStreamed", text=text, request=self.requests)

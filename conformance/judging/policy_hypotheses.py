@@ -39,9 +39,7 @@ class Undeclared:
     clauses: Mapping[str, tuple[str, tuple[str, ...]]]  # clause: the policy, and the values it applies under
     mixing: str = ""  # the clause that a runtime breaks if it mixes two values of a policy
     declared: Mapping[str, str] = field(default_factory=dict)  # clause: the declared values it applies under
-    unclaimed: frozenset[str] = (
-        frozenset()
-    )  # clauses that bind only where the policy is declared
+    unclaimed: frozenset[str] = frozenset()  # clauses that bind only where the policy is declared
 
     @classmethod
     def of(
