@@ -146,8 +146,8 @@ def _page(report: Object, grid: Grid) -> Iterator[str]:
     yield "# Clauses by runtimes\n"
     yield (
         f"Made by `runlock matrix` with {budget['examples']} schedules for each runtime in addition to the "
-        f"scripted ones, seed {budget['seed']}. [How to read the matrix](how-to-read-the-matrix.md) says "
-        "what its words mean, and what they do not.\n"
+        f"scripted ones, or fewer where each takes seconds, seed {budget['seed']}. [How to read the matrix]"
+        "(how-to-read-the-matrix.md) says what its words mean, and what they do not.\n"
     )
     yield from _versions(report["runtimes"])
     for family, some in _by_family(report["runtimes"]).items():

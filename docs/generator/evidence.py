@@ -21,6 +21,7 @@ TELLING = (
     ("langgraph", "DERIVE-6"),
     ("langchain-batched", "DECIDE-15"),
     ("anthropic-async", "RUNNER-33"),
+    ("gemini-cli", "PAIR-1"),
 )
 """The violations that the landing page shows: runtime and clause."""
 
