@@ -69,7 +69,7 @@ class Bridge:
             return await done
         finally:
             self._verbs -= 1
-            self._ending = False
+            self._ending = self._ending and self._verbs > 0  # the cancel is done before the turn is
             self.moved()
 
     async def ask(self, question: Coroutine[Any, Any, T]) -> T:
