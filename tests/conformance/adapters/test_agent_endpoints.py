@@ -228,9 +228,10 @@ def test_the_end_of_a_cancelled_turn_is_waited_for(bridge):
     ended = []
 
     async def turn():
-        asking = asyncio.create_task(bridge.ask(asyncio.sleep(3600)))
+        asking = asyncio.create_task(bridge.ask(asyncio.Event().wait()))
         await asyncio.sleep(3 * QUIET_SECONDS)
         asking.cancel()
+        await asyncio.wait({asking})
         ended.append(True)
 
     async def cancel():
