@@ -203,8 +203,8 @@ def test_jobs_change_nothing(capsys: Capsys) -> None:
     `steps` counts the stimuli of each witness.
     """
     words = ("check", "py:cli_fakes:ExecutesRejectedTwice", "--examples", 60, "--json")
-    alone = run(capsys, *words, "--jobs", 1).json
-    shared = run(capsys, *words, "--jobs", 2).json
+    alone = run(capsys, *words, "--jobs", 1, "--out", "alone").json
+    shared = run(capsys, *words, "--jobs", 2, "--out", "shared").json
 
     assert alone == shared
     assert alone["violations"]
