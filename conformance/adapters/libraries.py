@@ -46,7 +46,7 @@ class Thread:
         self.waiting: list[str] = []
 
     def ended(self, requests: Iterable[tuple[str, Any]], otherwise: ReasonCode = "NaturalEnd") -> Segment:
-        """How a segment ended that left these requests, each behind its call."""
+        """How a segment ended that left these requests, each after its call."""
         left = list(requests)
         self.asked |= dict(left)
         self.waiting = [call for call, _ in left]

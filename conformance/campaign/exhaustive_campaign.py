@@ -139,7 +139,7 @@ def _play(
             before = sum(progress.played[unit].tally.schedules for unit in units if unit not in fresh)
             muted = broken_in((one for unit, one in progress.played.items() if unit[0] < at), facts)
             progress.played |= played_to_the_end(
-                workforce, facts, units, limits, _behind(before, callbacks), muted, progress.played
+                workforce, facts, units, limits, _after(before, callbacks), muted, progress.played
             )
         elif fresh:
             progress.played |= _guessed(workforce, fresh, limits)
@@ -147,7 +147,7 @@ def _play(
             return
 
 
-def _behind(before: int, callbacks: ProgressCallbacks) -> Advanced:
+def _after(before: int, callbacks: ProgressCallbacks) -> Advanced:
     """Reports the progress within a length, including the schedules that were run before."""
     return lambda played: callbacks.advanced(before + played)
 

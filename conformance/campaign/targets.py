@@ -145,7 +145,7 @@ def _setting(family: Family, profile: str, setting: str) -> tuple[str, Any]:
     if not equals:
         raise UsageError(
             f"`{setting}` settles no policy.",
-            f"Behind the profile stand policies and values: `reference:{profile},tool.raises=end_run`.",
+            f"After the profile stand policies and values: `reference:{profile},tool.raises=end_run`.",
         )
     policy = family.spec.policies.get(key)
     if policy is not None and policy.kind == "set of":
@@ -255,7 +255,7 @@ def _imported(path: str, name: str) -> ModuleType:
 def _raised_while_importing(name: str, error: BaseException) -> AdapterError:
     return AdapterError(
         f"The module {name} raised {error_in_words(error)} while it was imported.",
-        "An adapter's module only defines; what it needs is installed beside the kit.",
+        "An adapter's module only defines; what it needs is installed next to the kit.",
     )
 
 
@@ -279,7 +279,7 @@ def _near_module(name: str) -> str:
     near = difflib.get_close_matches(first, here, n=1)
     if near and near[0] != first:
         return f"Did you mean `{near[0]}{name[len(first) :]}`?"
-    return "It is installed beside the kit, or lies in the current folder."
+    return "It is installed next to the kit, or lies in the current folder."
 
 
 def _attribute(module: ModuleType, dotted: str) -> Any:

@@ -84,7 +84,7 @@ class DeferredSession(Session):
             ruling = self.cached_rulings[digest] = self._judged()
         self._ruling = ruling
         if ruling.violation is not None:
-            self._leave_off_behind(ruling.answers)
+            self._drop_records_after(ruling.answers)
 
     def _judged(self) -> Ruling:
         for one in self._heard:
@@ -97,7 +97,7 @@ class DeferredSession(Session):
             self.judge.closed(self._leaks)
         return self.judge.ruling
 
-    def _leave_off_behind(self, answers: int) -> None:
+    def _drop_records_after(self, answers: int) -> None:
         ends = [index for index, record in enumerate(self.trace.records, 1) if "report" in record]
         ended = [record for record in self.trace.records if "end" in record]
         self.trace.records[ends[answers - 1] :] = ended

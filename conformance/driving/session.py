@@ -91,13 +91,13 @@ class Session:
         """The current ruling."""
         return self.judge.ruling
 
-    def play(self, moves: Iterable[Move], behind: SessionSnapshot | None = None) -> None:
+    def play(self, moves: Iterable[Move], snapshot: SessionSnapshot | None = None) -> None:
         """Send moves until one of them breaks a clause; skip a move whose gate is not open.
 
         Moves that begin like those of a snapshot are judged after its prefix if the answers are the same too.
         """
         moves = [*moves]
-        for move in moves[self._resume(moves, behind) :]:
+        for move in moves[self._resume(moves, snapshot) :]:
             if self.violation is not None:
                 return
             self.send(move)

@@ -59,7 +59,7 @@ class Page:
         for line in more:
             self.line(line, "bold")
 
-    def beside(self, left: str, text: str, style: str = "") -> None:
+    def columns(self, left: str, text: str, style: str = "") -> None:
         """A text with a hanging indent."""
         for number, line in enumerate(self._wrapped(text, "", width=self.width - len(left))):
             self.line(f"{left if number == 0 else ' ' * len(left)}{line}", style)

@@ -16,14 +16,14 @@ NAMES_MAX: Final = 6
 def section(result: Result, page: Page, *, is_verbose: bool) -> None:
     """Write a line for each chart, with what is missing under it, and then the tours."""
     width = max(len(chart.chart) for chart in result.coverage)
-    page.beside(f"{'chart':<{width}}  ", "taken of what can be seen", "dim")
+    page.columns(f"{'chart':<{width}}  ", "taken of what can be seen", "dim")
     for chart in result.coverage:
-        page.beside(f"{chart.chart:<{width}}  ", _summary(chart))
+        page.columns(f"{chart.chart:<{width}}  ", _summary(chart))
         for what, names in _lacking(chart).items():
             if names:
-                page.beside(f"{'':<{width}}    ", f"{what}: {_some(names, is_verbose)}", "yellow")
+                page.columns(f"{'':<{width}}    ", f"{what}: {_some(names, is_verbose)}", "yellow")
     if result.tours:
-        page.beside(f"{'tours':<{width}}  ", _tours(result.tours, is_verbose))
+        page.columns(f"{'tours':<{width}}  ", _tours(result.tours, is_verbose))
 
 
 def _summary(chart: ChartCoverage) -> str:

@@ -69,7 +69,7 @@ def _write_against(found: Inferred, key: str, page: Page) -> None:
     for value in found.family.spec.policy(key).values:
         why = found.against.get((key, value))
         if why is not None:
-            page.beside(" " * (WIDTH + 2), plain(f"not {value}, since {_seen(why)}"), "dim")
+            page.columns(" " * (WIDTH + 2), plain(f"not {value}, since {_seen(why)}"), "dim")
 
 
 def _seen(why: Against) -> str:
@@ -82,7 +82,7 @@ def _write_untold(found: Inferred, page: Page) -> None:
         _title("not told", page)
     for key, why in found.untold.items():
         page.line(f"  {key:<{WIDTH}}{_listed(found.left(key))}", "yellow")
-        page.beside(" " * (WIDTH + 2), plain(why))
+        page.columns(" " * (WIDTH + 2), plain(why))
         _write_against(found, key, page)
 
 
@@ -95,7 +95,7 @@ def _write_contradictions(found: Inferred, page: Page) -> None:
         _title("declared, and not so", page)
     for key, value in found.contradicted.items():
         has = " or ".join(found.left(key)) or "a mixture"
-        page.beside(f"  {key:<{WIDTH}}", f"declared as {value}, and it is {has}", "red")
+        page.columns(f"  {key:<{WIDTH}}", f"declared as {value}, and it is {has}", "red")
 
 
 def _write_nearest(found: Inferred, page: Page) -> None:

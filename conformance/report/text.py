@@ -160,17 +160,17 @@ def _shortcomings(result: Result) -> Iterator[str]:
         yield f"thin, exercised under {THIN} times: {named}{more}"
 
 
-def beside_baseline(file: str, as_of: str, beside: Compared, page: Page, code: int) -> None:
+def write_compared(file: str, as_of: str, compared: Compared, page: Page, code: int) -> None:
     """Write the result of the comparison with a baseline."""
     page.line()
-    for clause, reason in beside.expected.items():
+    for clause, reason in compared.expected.items():
         page.wrapped(f"{clause} is expected: {plain(reason)}", indent="  ")
-    for sentence in (*beside.stale.values(), *beside.unseen.values()):
-        page.wrapped(plain(sentence), "red" if beside.stale else "yellow", "  ")
-    if beside.surprises:
-        page.wrapped(f"not expected: {', '.join(beside.surprises)}", "red", "  ")
+    for sentence in (*compared.stale.values(), *compared.unseen.values()):
+        page.wrapped(plain(sentence), "red" if compared.stale else "yellow", "  ")
+    if compared.surprises:
+        page.wrapped(f"not expected: {', '.join(compared.surprises)}", "red", "  ")
     word: Overall = "held" if code == 0 else "broken" if code == 1 else "undecided"
-    rest = f": {_many(len(beside.expected), 'violation')} expected by {plain(file)}{as_of}"
+    rest = f": {_many(len(compared.expected), 'violation')} expected by {plain(file)}{as_of}"
     page.headline(word, rest, STYLES[word])
 
 
@@ -201,13 +201,13 @@ def area_table(result: Result, page: Page) -> None:
     """Write a line for each area that applies, and then why clauses were not tested."""
     width = max((len(one.id.rpartition("-")[0]) for one in result.clauses), default=0)
     numbers = "".join(f"{verdict:>10}" for verdict in AREA_COUNTS)
-    page.beside(f"{'area':<{width}}{numbers}  ", "what its clauses are about", "dim")
+    page.columns(f"{'area':<{width}}{numbers}  ", "what its clauses are about", "dim")
     for area, about in result.family.spec.areas.items():
         members = [one for one in result.clauses if one.id.rpartition("-")[0] == area]
         found = {verdict: sum(one.verdict == verdict for one in members) for verdict in AREA_COUNTS}
         if any(found.values()):
             numbers = "".join(f"{many or '':>10}" for many in found.values())
-            page.beside(f"{area:<{width}}{numbers}  ", about, "red" if found["broken"] else "")
+            page.columns(f"{area:<{width}}{numbers}  ", about, "red" if found["broken"] else "")
     untested = list(_untested(result.clauses))
     if untested:
         page.line()
@@ -230,12 +230,12 @@ def clause_table(result: Result, page: Page) -> None:
     """Write the table of clauses, each area compact."""
     lines = list(_table_lines(result.clauses))
     area = max((len(line.area) for line in lines), default=0)
-    page.beside(_left("area", "level", "verdict", max(area, 4)), "clauses, and why", "dim")
+    page.columns(_left("area", "level", "verdict", max(area, 4)), "clauses, and why", "dim")
     last = ""
     for line in lines:
         shown = line.area if line.area != last else ""
         left = _left(shown, line.level, line.verdict.replace("-", " "), max(area, 4))
-        page.beside(left, line.text, _ROW_STYLES[line.verdict])
+        page.columns(left, line.text, _ROW_STYLES[line.verdict])
         last = line.area
 
 

@@ -1,4 +1,4 @@
-"""What the hosts of all families share: an adapter in this process behind the methods of the protocol.
+"""What the hosts of all families share: an adapter in this process after the methods of the protocol.
 
 A host parses a request, plans its stimuli, delivers them, and lets the loop run.  Planning checks that a
 stimulus is legal and changes nothing, so that a `deliver` is delivered as a whole or not at all.

@@ -161,8 +161,8 @@ def dot(graph: Graph, name: str, link: Link | None = None) -> str:
     nodes, lines = graph
     boxes = [f"  s{at} [id={_quoted(f'{name}-s{at}')}, {_box(node)}];\n" for at, node in enumerate(nodes)]
     arrows = [
-        f"  s{start} -> s{end} [id={_quoted(f'{name}-m{at}')}, {_arrow(beside, link)}];\n"
-        for at, (start, end, beside) in enumerate(lines)
+        f"  s{start} -> s{end} [id={_quoted(f'{name}-m{at}')}, {_arrow(companions, link)}];\n"
+        for at, (start, end, companions) in enumerate(lines)
     ]
     return f"digraph {_quoted(name)} {{\n{LOOKS}{''.join(boxes)}{''.join(arrows)}}}\n"
 
@@ -172,17 +172,17 @@ def _box(node: Node) -> str:
     return f'label={_quoted(node.words)}, fillcolor="{fill}", tooltip={_quoted(node.told)}'
 
 
-def _arrow(beside: Mapping[str, tuple[str, ...]], link: Link | None) -> str:
-    ids = dict.fromkeys(one for each in beside.values() for one in each)
-    told = "\n".join([*beside, *map(_said, ids)])
-    label = _quoted(", ".join(ids) or ", ".join(beside)) if link is None else _rows(beside, link)
+def _arrow(companions: Mapping[str, tuple[str, ...]], link: Link | None) -> str:
+    ids = dict.fromkeys(one for each in companions.values() for one in each)
+    told = "\n".join([*companions, *map(_said, ids)])
+    label = _quoted(", ".join(ids) or ", ".join(companions)) if link is None else _rows(companions, link)
     return f"label={label}, tooltip={_quoted(told)}"
 
 
-def _rows(beside: Mapping[str, tuple[str, ...]], link: Link) -> str:
+def _rows(companions: Mapping[str, tuple[str, ...]], link: Link) -> str:
     """The text of the moves, and below it the clauses, each of which is a link."""
     rows = []
-    for what, ids in beside.items():
+    for what, ids in companions.items():
         rows.append(f'<TR><TD ALIGN="LEFT" COLSPAN="{IDS_IN_A_ROW}">{escape(what)}</TD></TR>')
         for at in range(0, len(ids), IDS_IN_A_ROW):
             rows.append(f"<TR>{''.join(_cell(one, link) for one in ids[at : at + IDS_IN_A_ROW])}</TR>")

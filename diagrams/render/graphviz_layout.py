@@ -36,8 +36,8 @@ HALO: Final = {
 
 def program() -> Path:
     """The layout program: preferably the one in this Python environment."""
-    beside = str(Path(sys.executable).parent)
-    found = shutil.which(PURE, path=beside) or shutil.which(PURE) or shutil.which("dot")
+    companions = str(Path(sys.executable).parent)
+    found = shutil.which(PURE, path=companions) or shutil.which(PURE) or shutil.which("dot")
     if found is None:
         raise UsageError(
             "There is nothing here that lays pictures out, neither graphviz-pure nor dot.",

@@ -76,7 +76,7 @@ async def results_lost():
     try:
         await agent.run("read it", session=session)
     except ConnectionError as error:
-        print("  the first run:", error, "- behind the results for", client.kinds("function_result"))
+        print("  the first run:", error, "- after the results for", client.kinds("function_result"))
     await agent.run("what does it say?", session=session)
     print("  the second run shows the model:", client.shown)
     return not client.kinds("function_result")
@@ -110,7 +110,7 @@ async def approved_unknown_tool():
     return client.kinds("function_result") == ["c1"]
 
 
-async def results_behind_the_input():
+async def results_after_the_input():
     """Input between two approvals of one turn stands between its calls and their results."""
     client = Scripted([("c1", "write"), ("c2", "write")], "done")
     agent = Agent(client=client, tools=TOOLS)
@@ -131,7 +131,7 @@ SHOWN = {
         results_lost,
         unknown_decision,
         approved_unknown_tool,
-        results_behind_the_input,
+        results_after_the_input,
     )
 }
 

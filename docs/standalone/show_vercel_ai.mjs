@@ -56,8 +56,8 @@ async function partial_approval() {
   return ran.join() === "c1,c1,c2";
 }
 
-/** A cancel while a tool runs is lost if a call beside it waits for approval. */
-async function cancel_beside_an_approval() {
+/** A cancel while a tool runs is lost if a call next to it waits for approval. */
+async function cancel_during_an_approval() {
   const stop = new AbortController();
   const execute = async (_, { abortSignal }) => {
     stop.abort();
@@ -71,7 +71,7 @@ async function cancel_beside_an_approval() {
   return parts.includes("tool-approval-request");
 }
 
-const shown = { repeated_id, partial_approval, cancel_beside_an_approval };
+const shown = { repeated_id, partial_approval, cancel_during_an_approval };
 for (const name of process.argv.slice(2).length ? process.argv.slice(2) : Object.keys(shown)) {
   console.log(`${name}:`);
   if (!(await shown[name]())) {

@@ -1,9 +1,9 @@
-"""How many instructions the machine takes beside its draws alone, and how often they wait for memory.
+"""How many instructions the machine takes next to its draws alone, and how often they wait for memory.
 
     python tests/benchmarks/instructions.py [PROFILE] [EXAMPLES]
 
 Times of a busy computer differ by a sixth from run to run; Valgrind's cachegrind counts, and counts the same
-again.  Each round is played in a process of its own, behind one that warms it up, and what a process without
+again.  Each round is played in a process of its own, after one that warms it up, and what a process without
 it takes is subtracted.  Without Valgrind the reason is said.
 """
 

@@ -74,7 +74,7 @@ def test_the_python_adapter_holds(capsys, folder):
 @pytest.mark.kits
 @pytest.mark.skipif(shutil.which("node") is None, reason="there is no `node` on the PATH")
 def test_the_javascript_adapter_holds(capsys, folder):
-    """The second adapter of the page, beside the one file that it needs."""
+    """The second adapter of the page, next to the one file that it needs."""
     shutil.copy(KITS / "node" / "runlock.mjs", folder)
     (folder / "asking.mjs").write_text(blocks("js")[0])
     broken, troubles, _ = checked(capsys, "cmd:node asking.mjs")

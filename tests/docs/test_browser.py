@@ -156,7 +156,7 @@ def test_profile_and_calls_are_chosen(browser, address):
 
 
 def test_a_witness_opens_from_a_link(browser, address):
-    """The link beside a clause plays its trace, step by step, and ends with what is broken."""
+    """The link next to a clause plays its trace, step by step, and ends with what is broken."""
     browser.open(f"{address}/clauses/gate.html")
     link = browser.run("return document.querySelector('#gate-2 ~ details a[href*=\"#trace=\"]').href")
     browser.open(link)

@@ -7,7 +7,7 @@ One process imports everything and forks for each death, so that a death costs s
 counts the lines that the runtime and its store execute, or what goes on in SQLite: operations before and
 after, and inside of them statements and steps of its machine.  At the instant that it is told, it kills
 itself.  Another way to die is to write past a size of file, in the middle of a write.  Nothing is timed.
-Beside the store lies a journal of what happened outside, appended and flushed by the same process: that is
+Next to the store lies a journal of what happened outside, appended and flushed by the same process: that is
 what the lives are held to.
 """
 

@@ -75,7 +75,7 @@ class World:
         self.store, self.journal = store, journal
 
     async def infer(self, messages, step, request):
-        """The next turn of the script is the one behind those that the thread shows."""
+        """The next turn of the script is the one after those that the thread shows."""
         self.journal.note("ask", step)
         await asyncio.sleep(0)
         turn = sum(message["role"] == "assistant" for message in messages)

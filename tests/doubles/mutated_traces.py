@@ -40,8 +40,8 @@ class Mutation:
         return found
 
     @property
-    def behind(self) -> Record:
-        """The observation behind it, of a swap the second of the two."""
+    def following(self) -> Record:
+        """The observation after it, of a swap the second of the two."""
         found: Record = self.trace.records[self.at + 1]["observation"]
         return found
 
@@ -56,12 +56,14 @@ class Mutation:
     @property
     def is_of_two_calls(self) -> bool:
         """Whether the two that were swapped speak of different calls."""
-        first, second = _call(self.trace, self.seen), _call(self.trace, self.behind)
+        first, second = _call(self.trace, self.seen), _call(self.trace, self.following)
         return None not in (first, second) and first != second
 
     def __str__(self) -> str:
         """What was done, in words."""
-        return f"{self.way} {label(self.seen)}" + (f" | {label(self.behind)}" if self.way == "swap" else "")
+        return f"{self.way} {label(self.seen)}" + (
+            f" | {label(self.following)}" if self.way == "swap" else ""
+        )
 
     def records(self) -> list[Record]:
         """The records of the trace after the change."""

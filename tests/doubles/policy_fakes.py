@@ -70,4 +70,4 @@ def mixing_batches() -> ReferenceAdapter:
     return ReferenceAdapter("awaken-8", make=TakesEveryOtherBatchWhole)
 
 
-BESIDE = {"round.rest": {"round.executor": "sequential"}}
+TOGETHER_WITH = {"round.rest": {"round.executor": "sequential"}}

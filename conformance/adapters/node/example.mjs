@@ -1,4 +1,4 @@
-// The adapter of the small runtime beside it: it translates, and decides nothing.
+// The adapter of the small runtime next to it: it translates, and decides nothing.
 
 import { Refused, ToolRaised, serve } from "./runlock.mjs";
 import { Runtime } from "./runtime.mjs";

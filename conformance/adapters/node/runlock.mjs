@@ -405,7 +405,7 @@ class Life {
   }
 
   returned(verb, result) {
-    const beside = [...this.verbs];
+    const concurrent = [...this.verbs];
     this.verbs = this.verbs.filter((one) => one !== verb);
     if (this.isDead) return;
     if ((result === undefined || result === null) && verb.name === "start") {
@@ -418,7 +418,7 @@ class Life {
       this.broken = new ProtocolError(INTERNAL_ERROR, words);
       return;
     }
-    this.announce(verb, { reason, pending: [...(result.pending ?? [])] }, beside);
+    this.announce(verb, { reason, pending: [...(result.pending ?? [])] }, concurrent);
   }
 
   failed(verb, error) {
@@ -434,12 +434,12 @@ class Life {
     this.verbs = this.verbs.filter((one) => one !== verb);
   }
 
-  announce(verb, fields, beside) {
+  announce(verb, fields, concurrent) {
     const last = this.announced;
-    if (last && JSON.stringify(last.fields) === JSON.stringify(fields) && last.beside.includes(verb)) return;
+    if (last && JSON.stringify(last.fields) === JSON.stringify(fields) && last.concurrent.includes(verb)) return;
     if (this.counts.run === verb.run) this.counts.ended(fields.pending, fields.reason.code);
     this.append("run.finished", { run: verb.run, ...fields });
-    this.announced = { fields, beside };
+    this.announced = { fields, concurrent };
   }
 
   turnDown(verb, why, named) {

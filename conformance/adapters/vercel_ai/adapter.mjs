@@ -1,7 +1,7 @@
 // Vercel's AI SDK behind the hosted face, offline: a model that asks the kit, and tools that need approval.
 //
 // A call that waits has a request for its approval among the messages, and a decision is the response that is
-// put behind them.  The messages are all the state there is, and their caller keeps them.
+// put after them.  The messages are all the state there is, and their caller keeps them.
 
 import { generateText, jsonSchema, tool } from "ai";
 import about from "ai/package.json" with { type: "json" };

@@ -34,7 +34,7 @@ from runlock.conformance.judging.selection import Selection
 from runlock.conformance.report import result_folder as folder
 from runlock.conformance.report import result_json as machine
 from runlock.conformance.report.console import Page
-from runlock.conformance.report.text import beside_baseline, write_report
+from runlock.conformance.report.text import write_compared, write_report
 from runlock.spec.model import Clause, Spec
 
 EXAMPLES: Final = 4_000
@@ -226,10 +226,14 @@ def _areas(clauses: Mapping[str, Clause]) -> list[str]:
 
 
 def _report(result: Result, options: Options, known: Known | None, stdout: TextIO) -> int:
-    beside = None if known is None else known.against(result)
-    code = exit_code(result, options.is_strict) if beside is None else _code_beside(result, beside, options)
+    compared = None if known is None else known.against(result)
+    code = (
+        exit_code(result, options.is_strict)
+        if compared is None
+        else _code_compared(result, compared, options)
+    )
     files = folder.write_traces(result, options.out)
-    baseline = None if known is None or beside is None else _baseline(known, beside)
+    baseline = None if known is None or compared is None else _baseline(known, compared)
     report = machine.as_json(result, files, code, baseline)
     folder.write_result(report, options.out)
     page = Page(stdout)
@@ -238,8 +242,8 @@ def _report(result: Result, options: Options, known: Known | None, stdout: TextI
     else:
         target = _replay_target(result.target)
         write_report(result, page, files, target, is_verbose=options.is_verbose)
-        if known is not None and beside is not None:
-            beside_baseline(known.baseline.file, _as_of(known), beside, page, code)
+        if known is not None and compared is not None:
+            write_compared(known.baseline.file, _as_of(known), compared, page, code)
     return code
 
 
@@ -249,26 +253,26 @@ def exit_code(result: Result, is_strict: bool) -> int:
     return 3 if code == 0 and result.partial == INTERRUPTED else code
 
 
-def _code_beside(result: Result, beside: Compared, options: Options) -> int:
+def _code_compared(result: Result, compared: Compared, options: Options) -> int:
     """The exit code with a baseline: only unexpected violations count."""
-    if beside.is_broken:
+    if compared.is_broken:
         return 1
     as_expected = [
-        replace(one, verdict="held") if one.id in beside.expected or one.id in beside.symptoms else one
+        replace(one, verdict="held") if one.id in compared.expected or one.id in compared.symptoms else one
         for one in result.clauses
     ]
     left = replace(result, clauses=as_expected, witnesses=[])
-    return 3 if beside.unseen else exit_code(left, options.is_strict)
+    return 3 if compared.unseen else exit_code(left, options.is_strict)
 
 
-def _baseline(known: Known, beside: Compared) -> dict[str, Any]:
+def _baseline(known: Known, compared: Compared) -> dict[str, Any]:
     return {
         "file": known.baseline.file,
         "today": None if known.today is None else known.today.isoformat(),
-        "expected": beside.expected
-        | dict.fromkeys(beside.symptoms, "a consequence of an expected violation"),
-        "stale": beside.stale,
-        "unseen": beside.unseen,
+        "expected": compared.expected
+        | dict.fromkeys(compared.symptoms, "a consequence of an expected violation"),
+        "stale": compared.stale,
+        "unseen": compared.unseen,
     }
 
 

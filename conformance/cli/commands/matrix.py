@@ -91,13 +91,13 @@ def _show(columns: Sequence[Column], options: Options, page: Page) -> None:
     for column in columns:
         result = column.result
         if result is None:
-            page.beside(f"{column.runtime.name:<24}", f"not judged: {column.why}", "yellow")
+            page.columns(f"{column.runtime.name:<24}", f"not judged: {column.why}", "yellow")
             page.line(f"{'':<24}{_how(column, options.environments)}")
             continue
         broken = ", ".join(sorted(witness.clause for witness in result.witnesses)) or "nothing broken"
         counts = f"{result.count('held')} held, {result.count('untested')} untested; {broken}"
         left = f"{column.runtime.name:<24}{result.implementation['version']:<10}"
-        page.beside(left, counts, "red" if result.witnesses else "green")
+        page.columns(left, counts, "red" if result.witnesses else "green")
     page.line()
     page.line(
         f"written: {options.out / 'matrix.md'}, {options.out / 'matrix.json'} and a witness of each violation"

@@ -137,9 +137,9 @@ def _showing(wording: Wording, page: Page, is_stepped: bool, stdout: TextIO) -> 
         if not played.was_sent:
             page.line("       left out: what it names does not wait here")
         for observation in played.of("observation"):
-            page.beside("       ", wording.observation(observation))
+            page.columns("       ", wording.observation(observation))
         for refusal in played.refusals:
-            page.beside("       ", plain(f"refused: {refusal.get('why', '')}"))
+            page.columns("       ", plain(f"refused: {refusal.get('why', '')}"))
         stdout.flush()
         if is_stepped and sys.stdin.isatty():
             print("     (Enter for the next step) ", end="", file=sys.stderr, flush=True)

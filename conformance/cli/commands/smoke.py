@@ -114,14 +114,14 @@ def _write_part(title: str, rows: Iterable[Tried], page: Page) -> None:
             page.line(title, "dim")
         blamed = f" (blame {BLAMED.get(row.blame, row.blame)})" if row.blame else ""
         text = f"{row.state}{': ' if row.why else ''}{row.why}{blamed}"
-        page.beside(f"  {plain(row.what):<{width}}", plain(text), STYLES.get(row.state, ""))
+        page.columns(f"  {plain(row.what):<{width}}", plain(text), STYLES.get(row.state, ""))
 
 
 def _write_costs(found: Smoke, page: Page) -> None:
     page.line()
     page.line("untested, whatever is played", "dim")
     for why, clauses in found.untested.items():
-        page.beside(f"  {len(clauses):>3}  ", f"{why}: {grouped(clauses)}")
+        page.columns(f"  {len(clauses):>3}  ", f"{why}: {grouped(clauses)}")
 
 
 def _next(target: str, found: Smoke) -> str:

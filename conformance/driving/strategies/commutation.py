@@ -58,17 +58,17 @@ def commute(
     scope: Scope,
     tally: Tally,
     *,
-    behind: SessionSnapshot | None = None,
+    snapshot: SessionSnapshot | None = None,
 ) -> bool:
     """Whether the last two moves get the same answers, and lead to the same end, in both their orders.
 
-    The moves before them are not judged again if a snapshot is given as `behind`.
+    The moves before them are not judged again if a snapshot is given as `snapshot`.
     """
     *before, first, second = moves
-    told = _told(bench, scenario, _Way(moves, scope, behind), tally)
+    told = _told(bench, scenario, _Way(moves, scope, snapshot), tally)
     if told is None:
         return False
-    other = _told(bench, scenario, _Way([*before, second, first], scope, behind), tally)
+    other = _told(bench, scenario, _Way([*before, second, first], scope, snapshot), tally)
     if other is None:
         return False
     at = len(before)
@@ -87,14 +87,14 @@ def _told(bench: Bench, scenario: Scenario, way: _Way, tally: Tally) -> list[Ans
 class _Way:
     """Sends these moves, checks that the last two are enabled, and continues to the end of the run."""
 
-    def __init__(self, moves: Sequence[Move], scope: Scope, behind: SessionSnapshot | None) -> None:
+    def __init__(self, moves: Sequence[Move], scope: Scope, snapshot: SessionSnapshot | None) -> None:
         self.moves = moves
         self.scope = scope
-        self.behind = behind
+        self.snapshot = snapshot
         self.is_on_the_menu = True
 
     def __call__(self, session: Session) -> None:
-        session.play(self.moves[:-2], self.behind)
+        session.play(self.moves[:-2], self.snapshot)
         for move in self.moves[-2:]:
             self.is_on_the_menu &= self._offers(session, move)
             session.play([move])

@@ -106,15 +106,17 @@ class Level:
             self._enter(session, beyond)
         elif session.violation is not None:
             self._count(BROKEN, length(beyond.moves) == self.stimuli - 1)
-        elif not is_plain and not self._stands_behind(beyond):
+        elif not is_plain and not self._can_follow(beyond):
             self.descend(beyond, session)
 
-    def _stands_behind(self, point: Point) -> bool:
+    def _can_follow(self, point: Point) -> bool:
         """Whether the other order of its last two moves represents this one in all continuations."""
         if not self.scope.one_order or not is_second(point.moves):
             return False
         before = self.way[-2] if len(self.way) > 1 else None
-        is_left_out = commute(self.bench, point.scenario, point.moves, self.scope, self.tally, behind=before)
+        is_left_out = commute(
+            self.bench, point.scenario, point.moves, self.scope, self.tally, snapshot=before
+        )
         self._count(REORDERED, is_left_out and length(point.moves) == self.stimuli - 1)
         return is_left_out
 
@@ -139,12 +141,12 @@ def options(point: Point, session: Session, scope: Scope, left: int) -> list[Ena
 class _schedule:
     """Sends these moves, judged from a snapshot if there is one, and closes the scenario."""
 
-    def __init__(self, moves: list[Move], behind: SessionSnapshot | None = None) -> None:
+    def __init__(self, moves: list[Move], snapshot: SessionSnapshot | None = None) -> None:
         self.moves = moves
-        self.behind = behind
+        self.snapshot = snapshot
 
     def __call__(self, session: Session) -> None:
-        session.play(self.moves, self.behind)
+        session.play(self.moves, self.snapshot)
         session.close()
 
 

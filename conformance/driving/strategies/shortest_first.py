@@ -168,12 +168,12 @@ class Search:
             raise OutOfSchedules
 
     def _played(
-        self, scenario: Scenario, moves: Sequence[Move], behind: SessionSnapshot | None = None
+        self, scenario: Scenario, moves: Sequence[Move], snapshot: SessionSnapshot | None = None
     ) -> Session | None:
         """The schedule replayed from its beginning; None if it could not be judged, which is recorded."""
         try:
             session = self.bench.session(scenario)
-            session.play(moves, behind)
+            session.play(moves, snapshot)
             session.close()
         except RunlockError as error:
             self.searched.troubles.append(str(error))

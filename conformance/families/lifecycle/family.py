@@ -52,7 +52,7 @@ TOUR_SHARE: Final = 16
 
 TOLD_BY_THE_TIMELINE: Final = ("gate.open", "gate.closed", "run.status", "call.status", "run.finished")
 
-OUT_OF_REACH: Final = frozenset({"AsksAgainWhileItWaits", "JudgesBesideABatch", "ReturnsAtAFailure"})
+OUT_OF_REACH: Final = frozenset({"AsksAgainWhileItWaits", "JudgesDuringABatch", "ReturnsAtAFailure"})
 """Mutants that take longer walks than are searched, so that they have no witness yet."""
 
 MONITORS: Final = (Oracle, Paths, JointOracle, Refusals, Derived)

@@ -34,7 +34,7 @@ LINES_MAX: Final = 3
 """So many lines the words of one moment may take."""
 
 TOLD: Final = ("gate.open", "gate.closed", "run.finished")
-"""Observations that are worth words beside the statuses; a status speaks for itself."""
+"""Observations that are worth words next to the statuses; a status speaks for itself."""
 
 __all__ = ["CALLS_MAX", "Row", "render", "timeline", "tools_of"]
 

@@ -56,9 +56,9 @@ class Gates(Driven):
     def _resume_gate(self, control: Control) -> Iterator[Move]:
         """One pass for each decision; concurrent with the rest of the run where decisions take effect at
         once."""
-        beside = ("model", "round") if self.is_immediate else ()
+        concurrent = ("model", "round") if self.is_immediate else ()
         gate, work = control.gate, control.work
-        if not gate and work in (*LOOP, *beside):
+        if not gate and work in (*LOOP, *concurrent):
             yield from self._advance(control, "matched", "meets its decision", one=self._taking)
         yield from self._advance_from(
             gate, "ResolveDecision", control, "persist", "the decision is written down"

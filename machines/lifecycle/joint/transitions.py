@@ -199,8 +199,8 @@ class Joint(Gates):
         if is_rejecting(call):
             return False
         if is_acting(call):
-            at_gate, beside = control.gate == "ExecuteReplayedTool", control.work in ("round", "replay")
-            return at_gate if self.is_reentered else beside
+            at_gate, concurrent = control.gate == "ExecuteReplayedTool", control.work in ("round", "replay")
+            return at_gate if self.is_reentered else concurrent
         return control.work == "round"
 
     def _blocking(self, control: Control) -> Change:

@@ -19,7 +19,7 @@ class Replays(Rounds):
         self.active = False  # whether a segment is under way
         self.suspending = False  # over but for its checkpoint: what is decided waits for the next segment
         self._resume_gate = asyncio.Lock()
-        self._beside: list[asyncio.Task[None]] = []  # replays that act while the loop does something else
+        self._concurrent: list[asyncio.Task[None]] = []  # replays that act while the loop does something else
         self._waiting: set[asyncio.Task[Any]] = set()
 
     async def apply_decisions(self, cause: str) -> None:
@@ -49,27 +49,27 @@ class Replays(Rounds):
         """Apply the decisions, and wait for concurrent replays, until there are no more of either."""
         await self._join()
         await self.apply_decisions("replay")
-        while self._beside:
+        while self._concurrent:
             await self._join()
             await self.apply_decisions("replay")
 
     async def _join(self) -> None:
         """The barrier: concurrent replays finish before the loop continues."""
-        while self._beside:
-            await asyncio.wait(self._beside[:1])
-            self._beside.pop(0).result()
+        while self._concurrent:
+            await asyncio.wait(self._concurrent[:1])
+            self._concurrent.pop(0).result()
 
     def accept(self, decision: Decision) -> None:
         """If decisions take effect at once, one that arrives while the loop is busy is handled
         concurrently."""
         super().accept(decision)
         if self.active and self.at_once and not self.suspending:
-            self._act_beside()
+            self._act_concurrently()
 
-    def _act_beside(self) -> None:
-        self._beside.append(asyncio.ensure_future(self._apply_beside()))
+    def _act_concurrently(self) -> None:
+        self._concurrent.append(asyncio.ensure_future(self._apply_concurrently()))
 
-    async def _apply_beside(self) -> None:
+    async def _apply_concurrently(self) -> None:
         """A failure of a concurrent replay fails the loop at its next wait; a cancel reaches the loop
         separately."""
         try:
@@ -82,14 +82,14 @@ class Replays(Rounds):
                 waiting.cancel()
             raise
 
-    async def _finish_beside(self, drains: bool) -> None:
+    async def _finish_concurrent(self, drains: bool) -> None:
         """Concurrent replays are cancelled when the loop ends, unless the run drains."""
-        beside, self._beside = self._beside, []
-        for task in beside:
+        concurrent, self._concurrent = self._concurrent, []
+        for task in concurrent:
             if not drains:
                 task.cancel()
-        if beside:
-            await asyncio.gather(*beside, return_exceptions=True)
+        if concurrent:
+            await asyncio.gather(*concurrent, return_exceptions=True)
 
     async def _replay_batch(self, batch: Sequence[Decision]) -> None:
         replays = [decision for decision in batch if self._prepare(decision)]

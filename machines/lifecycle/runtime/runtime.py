@@ -395,7 +395,7 @@ class Runtime(Replays):
         self.suspending = False
         if self.cancelling and not self.reentered:
             raise RunCancelled
-        decided = bool(self.ready() or self._beside)  # while the store was busy
+        decided = bool(self.ready() or self._concurrent)  # while the store was busy
         if decided and not self.reentered:
             return await self._steps()
         self.move_run("suspend", reason)
@@ -410,7 +410,7 @@ class Runtime(Replays):
 
     async def _end(self, reason: Reason) -> Segment:
         self.ending = True
-        await self._finish_beside(drains=self.drains and reason.code == "Cancelled")
+        await self._finish_concurrent(drains=self.drains and reason.code == "Cancelled")
         self._close_live_calls(reason)
         if self.state.status != "Created" and not self.suspending:  # it never started, or has fired it
             self.phase("RunEnd")

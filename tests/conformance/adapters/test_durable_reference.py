@@ -90,7 +90,7 @@ def test_a_killed_process_comes_back_from_its_file(tmp_path):
 
 @pytest.mark.long
 def test_a_run_of_which_nothing_was_durable_never_was(tmp_path):
-    """Its recovery is refused, and the thread goes on behind the run before it."""
+    """Its recovery is refused, and the thread goes on after the run before it."""
     with Line(tmp_path) as line:
         line("run.start", run="r1", input="first")
         line("gate.release", gate="g1", outcome=SAYS)

@@ -136,7 +136,7 @@ TOYS = DOUBLES / "node_fakes.mjs"
 
 @pytest.fixture
 def toy():
-    """A scenario on the toys behind the JavaScript face; gives what sends a verb."""
+    """A scenario on the toys after the JavaScript face; gives what sends a verb."""
     pipe = Pipe([NODE, str(TOYS), str(KITS / "node" / "runlock.mjs")], timeout_scale=6)
     pipe.request("initialize", {"protocol": {"min": 1, "max": 1}, "kit": {"name": "t", "version": "1"}})
     pipe.request("scenario.open", {"scenario": "s", "hold": ["store.put"]})
@@ -218,7 +218,7 @@ def test_an_aborted_signal_gives_the_gate_up(toy):
 
 @needs_node
 def test_a_race_is_handed_over_before_the_runtime_runs(toy):
-    """A release beside a cancel lands, since nothing of the cancel has run yet."""
+    """A release next to a cancel lands, since nothing of the cancel has run yet."""
     (opened,) = start(toy, "asks")["observations"]
     release = {"gate": opened["gate"], "outcome": {"kind": "turn", "text": "in time"}}
     race = [{"method": "cancel", "params": {"run": "r1"}}, {"method": "gate.release", "params": release}]

@@ -57,7 +57,7 @@ def test_a_call_that_needs_approval_suspends_the_run(talk):
 
 
 def test_an_approved_call_runs_and_its_result_reaches_the_model(talk):
-    """The body is entered with the decision, once, and both results stand behind the model's turn."""
+    """The body is entered with the decision, once, and both results follow the model's turn."""
     suspend(talk)
     gate = only(talk.decide(resume("c2")))
     asked = only(talk.release("g3", OK))

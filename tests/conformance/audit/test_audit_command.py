@@ -13,7 +13,7 @@ from places import DATA
 from recorded_threads import threads
 
 Capsys = pytest.CaptureFixture[str]
-WRONG = DATA / "wrong_traces" / "a-permission-asked-twice-behind-one-phase.jsonl"
+WRONG = DATA / "wrong_traces" / "a-permission-asked-twice-after-one-phase.jsonl"
 
 
 @pytest.fixture(autouse=True)

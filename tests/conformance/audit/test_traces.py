@@ -44,7 +44,7 @@ def test_a_recording_that_ends_early_is_open(path: Path, tmp_path: Path) -> None
 
 def test_threads_of_many_files_are_counted(tmp_path: Path) -> None:
     """A violation says in how many threads it was seen; the counterexample is the shortest of them."""
-    wrong = DATA / "wrong_traces" / "a-permission-asked-twice-behind-one-phase.jsonl"
+    wrong = DATA / "wrong_traces" / "a-permission-asked-twice-after-one-phase.jsonl"
     lines = wrong.read_text("utf-8")
     (tmp_path / "a.jsonl").write_text(lines)
     (tmp_path / "b.jsonl").write_text(lines + lines.partition("\n")[2])
@@ -59,7 +59,7 @@ def test_threads_of_many_files_are_counted(tmp_path: Path) -> None:
 
 def test_a_counterexample_is_made_short(tmp_path: Path) -> None:
     """It ends with the answer that breaks the clause, and earlier runs are left out."""
-    wrong = DATA / "wrong_traces" / "a-permission-asked-twice-behind-one-phase.jsonl"
+    wrong = DATA / "wrong_traces" / "a-permission-asked-twice-after-one-phase.jsonl"
     records = [json.loads(line) for line in wrong.read_text("utf-8").splitlines()]
     head, body = records[:2], [one for one in records[2:] if "end" not in one]
     before = json.loads(json.dumps(body[:3]).replace('"r1"', '"r0"').replace('"g1"', '"g0"'))

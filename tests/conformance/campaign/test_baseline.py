@@ -37,8 +37,8 @@ def folder(tmp_path, monkeypatch):
     return tmp_path
 
 
-def beside(today=None, result=RESULT, **entry):
-    """The result beside a baseline of one entry."""
+def against(today=None, result=RESULT, **entry):
+    """The result next to a baseline of one entry."""
     whole = {"clause": "DECIDE-5", "because": BECAUSE, "reason": "known", **entry}
     return compared(Baseline("known.toml", [Expected(**whole)]), result, today)
 
@@ -50,7 +50,7 @@ def beside(today=None, result=RESULT, **entry):
 )
 def test_a_violation_that_is_known_is_expected(fragment):
     """A part of the sentence will do, and the numbers of ids do not matter."""
-    found = beside(because=fragment)
+    found = against(because=fragment)
 
     assert (found.expected, found.is_broken, found.unseen) == ({"DECIDE-5": "known"}, False, {})
 
@@ -91,14 +91,14 @@ def test_a_violation_that_is_known_is_expected(fragment):
 )
 def test_an_entry_that_is_not_true_any_more_fails_the_run(entry, today, said):
     """Each way of being stale has its sentence."""
-    found = beside(today, replace(RESULT, partial=""), **entry)
+    found = against(today, replace(RESULT, partial=""), **entry)
 
     assert (list(found.stale.values()), found.is_broken) == ([said], True)
 
 
 def test_an_entry_holds_on_the_day_on_which_it_expires():
     """The date is its last day."""
-    assert not beside(date(2026, 1, 31), expires=date(2026, 1, 31)).stale
+    assert not against(date(2026, 1, 31), expires=date(2026, 1, 31)).stale
 
 
 @pytest.mark.parametrize(
@@ -110,7 +110,7 @@ def test_an_entry_holds_on_the_day_on_which_it_expires():
 )
 def test_nobody_can_say_of_what_was_not_exercised(clause, partial, why):
     """An entry is not called stale by a run that was cut off, or did not reach it."""
-    found = beside(result=replace(RESULT, partial=partial, witnesses=[]), clause=clause)
+    found = against(result=replace(RESULT, partial=partial, witnesses=[]), clause=clause)
 
     assert (found.stale, found.is_broken) == ({}, False)
     assert found.unseen == {clause: f"known.toml expects {clause} to break, and {why}: play more schedules."}
@@ -118,7 +118,7 @@ def test_nobody_can_say_of_what_was_not_exercised(clause, partial, why):
 
 def test_what_was_not_asked_for_is_left_alone():
     """`--only` makes no entry stale."""
-    assert beside(result=replace(RESULT, clauses=[], witnesses=[]), clause="GATE-2").stale == {}
+    assert against(result=replace(RESULT, clauses=[], witnesses=[]), clause="GATE-2").stale == {}
 
 
 def test_a_violation_without_an_entry_is_a_surprise():
@@ -247,4 +247,4 @@ def test_any_words_can_be_written(folder):
     (entry,) = read_baseline(folder / "new.toml").entries
     assert entry.because == 'a "b" \\ \\x1b \\x7f \U0001f642 \\ud800'
     clauses = [replace(RESULT.clauses[6], id="GATE-2")]
-    assert beside(result=replace(RESULT, witnesses=[broken], clauses=clauses), **entry.model_dump()).expected
+    assert against(result=replace(RESULT, witnesses=[broken], clauses=clauses), **entry.model_dump()).expected

@@ -235,7 +235,7 @@ def test_what_is_known_of_a_violation_is_seen_without_the_kit(runtime, known):
 
 
 def test_the_program_for_pydantic_ai_shows_its_violation():
-    """The one runtime that is installed beside the tests does what its program says."""
+    """The one runtime that is installed next to the tests does what its program says."""
     program = STANDALONE / "pydantic_ai_repeated_id.py"
     shown = subprocess.run([sys.executable, str(program)], capture_output=True, text=True, check=True)
 
@@ -257,7 +257,7 @@ def npm(tmp_path, monkeypatch):
     monkeypatch.setattr("shutil.which", lambda name: str(tmp_path / name))
 
 
-def test_an_environment_of_npm_is_its_packages_and_an_adapter_beside_them(npm, tmp_path):
+def test_an_environment_of_npm_is_its_packages_and_an_adapter_during_them(npm, tmp_path):
     """It is made anew each time and without a lock file, and its command is two files in it."""
     place = tmp_path / "vercel-ai-7"
     for _ in range(2):

@@ -102,7 +102,7 @@ def test_each_opening_is_a_new_object():
 
 
 def test_a_hosted_adapter_is_hosted(folder):
-    """An object with `handshake` and `open` is put behind the kit's host."""
+    """An object with `handshake` and `open` is put after the kit's host."""
     from runlock.conformance.families.lifecycle.host.hosted import Hosted
 
     (folder / "hosted_adapter.py").write_text(
@@ -197,7 +197,7 @@ NO_TARGET = {
     "py:acme_adapter:": (UsageError, "names no factory.", "Write `py:acme_adapter:factory`."),
     "py:acme_adaptor:Verbs": (UsageError, "There is no module acme_adaptor.", "Did you mean `acme_adapter`?"),
     "py:package.outer:Verbs": (UsageError, "There is no module package.outer.", "lies in the current folder"),
-    "py:zzz:Verbs": (UsageError, "There is no module zzz.", "It is installed beside the kit, or lies in"),
+    "py:zzz:Verbs": (UsageError, "There is no module zzz.", "It is installed next to the kit, or lies in"),
     "py:acme_adapter.py:Verbs": (UsageError, "There is no module acme_adapter.py.", ""),
     "py:./package/inner.py:Verbs": (
         UsageError,
@@ -209,7 +209,7 @@ NO_TARGET = {
         AdapterError,
         "The module needs_more raised ModuleNotFoundError: “No module named 'a_module_that_nobody_has'” "
         "(needs_more.py:1) while it was imported.",
-        "what it needs is installed beside the kit",
+        "what it needs is installed next to the kit",
     ),
     "py:raises:Verbs": (AdapterError, "raised KeyError: “'ACME_TOKEN'” (raises.py:2) while", "only defines"),
     "py:exits:Verbs": (AdapterError, "raised SystemExit: “usage: exits” (exits.py:2) while", "only defines"),

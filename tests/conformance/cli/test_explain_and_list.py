@@ -199,7 +199,7 @@ def test_the_lists_are_listed(capsys):
     ]  # fmt: skip
 
 
-def test_a_clause_is_listed_with_what_stands_behind_it(capsys):
+def test_a_clause_is_listed_with_what_stands_after_it(capsys):
     """How many checks look at a clause, and how many mutants show that they see."""
     clauses = {entry["id"]: entry for entry in run(capsys, "list", "clauses", "--json").json["clauses"]}
 

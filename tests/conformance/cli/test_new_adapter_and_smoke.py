@@ -58,7 +58,7 @@ def test_what_was_written_is_told_to_a_machine(capsys):
 
 @pytest.mark.parametrize("lang", KITS)
 def test_nothing_is_overwritten(folder, lang):
-    """A file that is there stays as it is, and none is put beside it."""
+    """A file that is there stays as it is, and none is put next to it."""
     *_, last = KITS[lang].files
     (folder / last).parent.mkdir(exist_ok=True)
     (folder / last).write_text("mine")
@@ -136,7 +136,7 @@ def test_a_python_adapter_is_smoked_apart(capsys, folder, monkeypatch):
     ],
 )  # fmt: skip
 def test_a_fault_is_told_at_its_verb(capsys, words, what, state, says):
-    """What does not work is said with its sentence, and what lies behind it was not reached."""
+    """What does not work is said with its sentence, and what lies after it was not reached."""
     _, told = smoked(capsys, *words)
     (verb,) = [one for one in told["verbs"] if one["what"] == what]
 

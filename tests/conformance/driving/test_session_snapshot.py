@@ -86,10 +86,10 @@ def moody():
 # --- a session that goes on from a bookmark ---------------------------------------------------------
 
 
-def judged(bench, moves, behind=None):
+def judged(bench, moves, snapshot=None):
     """The session of these moves, from a bookmark on if there is one."""
     session = bench.session(MIXED)
-    session.play(moves, behind)
+    session.play(moves, snapshot)
     session.close()
     return session
 
@@ -135,8 +135,8 @@ def test_moves_that_begin_otherwise_are_judged_from_their_beginning():
     assert told(judged(bench, [START, CANCEL], mark)) == told(judged(bench, [START, CANCEL]))
 
 
-def test_there_is_no_bookmark_where_nothing_may_come_behind():
-    """Nothing goes on behind a violation; and what has not begun needs none."""
+def test_there_is_no_bookmark_where_nothing_may_come_after():
+    """Nothing goes on after a violation; and what has not begun needs none."""
     bench = Bench(lambda: Hosted(BY_NAME["AsksOnWhenDone"]))
     moves = search(bench, lambda _: True, limit=500, depth_max=3, scenarios=[MIXED]).found.moves
 
@@ -159,11 +159,11 @@ def test_what_is_shared_holds_nothing_that_changes(make):
             ahead += gc.get_referents(one)
 
 
-@pytest.mark.parametrize("behind_it", [False, True], ids=["alone", "behind a bookmark"])
-def test_what_was_attempted_ends_with_the_move_that_has_no_answer(behind_it, monkeypatch):
+@pytest.mark.parametrize("after_it", [False, True], ids=["alone", "after a bookmark"])
+def test_what_was_attempted_ends_with_the_move_that_has_no_answer(after_it, monkeypatch):
     """Where a runtime dies of its recovery, the crash is among the moves that are tried once more."""
     bench, moves = Bench(lambda: Hosted(factory("awaken-8"))), [START, TURN, ANSWER, CRASH]
-    mark = judged(bench, moves).snapshot() if behind_it else None
+    mark = judged(bench, moves).snapshot() if after_it else None
     session, request = bench.session(MIXED), bench.sut.request
 
     def dies(method, params):
@@ -277,9 +277,9 @@ def test_two_orders_are_compared_from_a_bookmark_on(monkeypatch):
     mark, answers, answer = judged(bench, [START]).snapshot(), [], Judge.answer
     monkeypatch.setattr(Judge, "answer", lambda self, report: answers.append(report) or answer(self, report))
 
-    def compared(second, behind):
+    def compared(second, snapshot):
         answers.clear()
-        alike = commute(bench, MIXED, [START, TURN, second], Scope(), Tally(), behind=behind)
+        alike = commute(bench, MIXED, [START, TURN, second], Scope(), Tally(), snapshot=snapshot)
         return alike, len(answers)
 
     for second, is_alike in ((WAIT, True), (CANCEL, False)):

@@ -92,7 +92,7 @@ def test_what_may_belong_to_something_else_may_have_moved_nothing():
     assert follower.states == {"AfterInference", "BeforeToolExecute"}
 
 
-def test_behind_a_loss_anything_may_come():
+def test_after_a_loss_anything_may_come():
     """After a crash a life goes on anywhere, or begins."""
     follower = followed("StepStart")
     follower.lose()
@@ -118,7 +118,7 @@ def test_another_way_breaks_the_clause_that_closes_the_chart(profile, clause):
     objections = [one for one in seen.settled() if one.clause == clause]
 
     assert [one.reason for one in objections] == [
-        "step 1: behind StepStart comes BeforeInference, yet AfterInference was seen"
+        "step 1: after StepStart comes BeforeInference, yet AfterInference was seen"
     ]
 
 

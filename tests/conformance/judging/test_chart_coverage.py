@@ -206,5 +206,5 @@ def test_a_doubt_that_is_cleared_up_counts():
 
 
 def test_where_several_ways_lead_none_is_taken():
-    """Behind the judgement of a call nothing tells whether it was blocked, held or failed."""
+    """After the judgement of a call nothing tells whether it was blocked, held or failed."""
     assert taken(PASS_READING, "BeforeToolExecute", "AfterToolExecute") == []

@@ -132,7 +132,7 @@ def test_a_runtime_without_a_profile_is_judged_by_what_it_declares() -> None:
     """A declared policy binds by its clauses; a false `decision.window=immediate` explains nothing."""
     said = {"profile": "core", "policies": {"decision.window": "immediate"}}
     bench = Bench(lambda: Hosted(lambda: ReferenceAdapter("awaken-8", {}, declare=said)))
-    tally = scripted(bench, {"stop-behind-the-barrier"})
+    tally = scripted(bench, {"stop-after-the-barrier"})
     bench.close()
 
     assert bench.standings["DECIDE-16"].is_judged

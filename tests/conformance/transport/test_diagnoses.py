@@ -156,7 +156,7 @@ TABLE = (
 )  # fmt: skip
 
 
-class Behind(Pipe):
+class Held(Pipe):
     """A pipe to a program whose whole offspring can be found by a word in its environment.
 
     It is patient, but at the verb where something hangs: however slow the machine, no other is blamed.
@@ -231,7 +231,7 @@ def test_each_fault_has_its_diagnosis(row: Row, tmp_path: Path) -> None:
     """The right one is blamed, in a sentence on what happened; nothing of the runtime is left behind."""
     words = [sys.executable, str(MISBEHAVING), row.fault, row.at]
     script = SCRIPTS[REACHED_BY.get(row.at, "reject")]
-    blame, said, broken = judged(lambda: Behind(words, tmp_path, row.at, row.scale), script)
+    blame, said, broken = judged(lambda: Held(words, tmp_path, row.at, row.scale), script)
 
     assert (blame, broken) == (row.blame, [])
     assert row.says in said
@@ -241,7 +241,7 @@ def test_each_fault_has_its_diagnosis(row: Row, tmp_path: Path) -> None:
 
 def misbehaving(mark, *words):
     """Makes pipes to the runtime with a fault."""
-    return lambda: Behind([sys.executable, str(MISBEHAVING), *words], mark)
+    return lambda: Held([sys.executable, str(MISBEHAVING), *words], mark)
 
 
 def test_what_cannot_be_started_is_no_adapter(tmp_path):
@@ -249,7 +249,7 @@ def test_what_cannot_be_started_is_no_adapter(tmp_path):
     file = tmp_path / "adapter"
     file.write_bytes(b"\x00\x01\x02")
     file.chmod(file.stat().st_mode | stat.S_IXUSR)
-    blame, said, _ = judged(lambda: Behind([str(file)], tmp_path), SCRIPTS["reject"])
+    blame, said, _ = judged(lambda: Held([str(file)], tmp_path), SCRIPTS["reject"])
 
     assert blame == "adapter"
     assert f"`{shlex.quote(str(file))}` could not be started: Exec format error." in said

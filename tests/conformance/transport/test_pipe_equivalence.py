@@ -27,7 +27,7 @@ class Recorded(Bench):
         super().__init__(lambda: self.opened.append(open_sut()) or self.opened[-1])
 
     def enter(self, session, tally):
-        """Beside the tally, what happened."""
+        """Next to the tally, what happened."""
         super().enter(session, tally)
         self.seen.append((session.scenario.scenario, session.trace.digest(), session.violation))
 

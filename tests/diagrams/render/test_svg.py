@@ -182,20 +182,20 @@ def test_folded_states_look_alike_from_outside(one_call):
 
 
 def test_a_line_between_folded_states_has_every_clause_of_its_moves(one_call):
-    """Each clause that an edge between them carries stands beside the line, once for each move."""
+    """Each clause that an edge between them carries stands next to the line, once for each move."""
     nodes, lines = explored.folded(one_call)
-    beside = {(nodes[start].words, nodes[end].words): found for start, end, found in lines}
+    companions = {(nodes[start].words, nodes[end].words): found for start, end, found in lines}
 
-    assert beside["run Running\ncall Suspended", "run Waiting\ncall Suspended"] == {
+    assert companions["run Running\ncall Suspended", "run Waiting\ncall Suspended"] == {
         "the run waits": ("RUN-1",)
     }
-    assert beside["run Running\ncall Failed", "run Done\ncall Failed"] == {
+    assert companions["run Running\ncall Failed", "run Done\ncall Failed"] == {
         "the run is Done": ("RUN-3", "RUN-4", "RUN-5", "RUN-6", "RUN-7", "RUN-8")
     }
 
 
 def test_an_explored_graph_leads_to_its_clauses(one_call):
-    """With places for clauses each id beside a line is a link; without, a picture stands alone."""
+    """With places for clauses each id next to a line is a link; without, a picture stands alone."""
     graph = explored.folded(one_call)
 
     assert 'HREF="#RUN-1"' in explored.dot(graph, "g", lambda clause: f"#{clause}")
@@ -239,7 +239,7 @@ def test_an_arrow_says_how_often_it_was_taken(taken, often):
         ("result.json", RESULT, ["result.Barrier.svg"]),
     ],
 )
-def test_a_file_is_drawn_beside_itself(tmp_path, capsys, name, content, made):
+def test_a_file_is_drawn_during_itself(tmp_path, capsys, name, content, made):
     """`runlock draw` finds out by itself what a file holds, and says what it wrote."""
     (tmp_path / name).write_text(json.dumps(content))
 

@@ -22,7 +22,7 @@ def settled(calls, run):
 
 @pytest.mark.parametrize("row", [*rows("timeline"), *rows("timeline_concurrent")], ids=" ".join)
 def test_the_projection_is_that_of_the_timelines(row):
-    """At each time of both timelines the calls give the status that the source writes beside them."""
+    """At each time of both timelines the calls give the status that the source writes next to them."""
     _, *calls, run = row
     calls, run = settled(calls, run)
 

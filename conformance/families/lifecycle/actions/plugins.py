@@ -21,7 +21,7 @@ HOOK_ANSWERS: Final[Mapping[str, tuple[str, ...]]] = {
     "AfterInference": ("rewrite", "terminate"),
     "AfterToolExecute": ("rewrite",),
 }
-"""What a plugin may do at a phase, beside letting it go on."""
+"""What a plugin may do at a phase, next to letting it go on."""
 
 
 def hook_continues(stage: Stage, chooser: Chooser) -> Move | None:

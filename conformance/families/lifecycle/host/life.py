@@ -44,10 +44,10 @@ class Verb:
 
 @dataclass(frozen=True, slots=True)
 class Announced:
-    """The last `run.finished`, and the verbs that were under way beside it."""
+    """The last `run.finished`, and the verbs that were concurrent with it."""
 
     fields: dict[str, Any]
-    beside: frozenset[Verb]
+    concurrent: frozenset[Verb]
 
 
 class Attended(Coroutine[Any, Any, Any]):
@@ -160,17 +160,17 @@ class Life:
 
     def _carried_out(self, verb: Verb, result: Any) -> None:
         """Announce a segment in the very turn in which the runtime ended it: nothing comes between."""
-        beside = frozenset(self.verbs)
+        concurrent = frozenset(self.verbs)
         self.verbs.remove(verb)
         if verb.name == "start" and result is None:
             self._break(verb, result)
-        self._returned(verb, result, beside)
+        self._returned(verb, result, concurrent)
 
     def _ended(self, verb: Verb, task: asyncio.Task[Any]) -> None:
         verb.task = None  # they know each other, and would live until a collection finds them
         if verb not in self.verbs or self.host.dead:  # nobody hears what became of it
             return
-        beside = frozenset(self.verbs)
+        concurrent = frozenset(self.verbs)
         self.verbs.remove(verb)
         if task.cancelled():
             result = self._given_up(verb)
@@ -178,7 +178,7 @@ class Life:
             error = raised(task)
             assert error is not None  # what returns has left the verbs already
             result = self._failed(verb, error)
-        self._returned(verb, result, beside)
+        self._returned(verb, result, concurrent)
 
     def _given_up(self, verb: Verb) -> Segment | None:
         """What a cancel of its task leaves of a verb: nothing, if the run was over before and stays so."""
@@ -187,9 +187,9 @@ class Life:
             return None
         return Segment("Cancelled") if verb.makes_a_segment else None
 
-    def _returned(self, verb: Verb, result: Any, beside: frozenset[Verb]) -> None:
+    def _returned(self, verb: Verb, result: Any, concurrent: frozenset[Verb]) -> None:
         if isinstance(result, Segment):
-            self._announce(verb, result, beside)
+            self._announce(verb, result, concurrent)
         elif result is not None:
             self._break(verb, result)
 
@@ -217,15 +217,15 @@ class Life:
         if fields is not None:
             self.host.append(EXCEPTION, fields)
 
-    def _announce(self, verb: Verb, segment: Segment, beside: frozenset[Verb]) -> None:
+    def _announce(self, verb: Verb, segment: Segment, concurrent: frozenset[Verb]) -> None:
         fields = segment.to_wire()
         last = self._announced
-        if last is not None and last.fields == fields and verb in last.beside:
+        if last is not None and last.fields == fields and verb in last.concurrent:
             return
         if self.counts.run == verb.run:
             self.counts.ended(fields["pending"], fields["reason"]["code"])
         self.host.append("run.finished", {"run": verb.run, **fields})
-        self._announced = Announced(fields, beside)
+        self._announced = Announced(fields, concurrent)
 
     def refuse(self, verb: Verb, why: str, named: Sequence[str] = ()) -> None:
         """Say that a verb was turned down, for each of its decisions."""

@@ -65,7 +65,7 @@ def a_gate_of_pure_judgement(evidence: Evidence, seen: PhaseEntered) -> Excluded
         yield "eight", "ToolGate fires, which only nine phases have"
 
 
-def a_tool_behind_the_end_of_its_step(evidence: Evidence, seen: GateOpened) -> Excluded:
+def a_tool_after_the_end_of_its_step(evidence: Evidence, seen: GateOpened) -> Excluded:
     """A tool is entered after StepEnd of its step."""
     state = evidence.state
     run, call = _undisturbed(state.run_of(seen)), state.entering(seen)
@@ -76,7 +76,7 @@ def a_tool_behind_the_end_of_its_step(evidence: Evidence, seen: GateOpened) -> E
         yield "after_tools", f"StepEnd of its step has fired when call {call.id} is entered"
 
 
-def a_step_end_behind_its_tools(evidence: Evidence, seen: PhaseEntered) -> Excluded:
+def a_step_end_after_its_tools(evidence: Evidence, seen: PhaseEntered) -> Excluded:
     """StepEnd fires once tools of its step have been entered."""
     run = _undisturbed(evidence.state.run_of(seen))
     if run is None or seen.phase != "StepEnd" or _has_waited(run):
@@ -99,7 +99,7 @@ def _has_waited(run: Run) -> bool:
 # --- rounds -------------------------------------------------------------------------------------
 
 
-def a_model_asked_beside_a_wait(evidence: Evidence, seen: GateOpened) -> Excluded:
+def a_model_asked_during_a_wait(evidence: Evidence, seen: GateOpened) -> Excluded:
     """The model is asked while a call waits for a decision."""
     run = _undisturbed(evidence.state.run_of(seen))
     waiting = [call for call in run.calls.values() if _certainly_waits(call)] if run is not None else []
@@ -130,19 +130,19 @@ def a_wait_for_a_part_of_a_round(evidence: Evidence, seen: SegmentEnded) -> Excl
         yield "continue", f"call {over[0]} of the round is over, yet the run waits for call {waiting[0]}"
 
 
-def a_call_behind_a_suspension(evidence: Evidence) -> Excluded:
+def a_call_after_a_suspension(evidence: Evidence) -> Excluded:
     """A run waits, and a call after the one that waits was never entered."""
     run = _undisturbed(evidence.state.run)
     if run is None or run.is_done or evidence.state.gates_of(run):
         return
     for before, call in _left_behind(run):
         if call.claimed == "Failed":
-            yield "deferred", f"call {call.id} fails unentered behind call {before.id}, which is suspended"
+            yield "deferred", f"call {call.id} fails unentered after call {before.id}, which is suspended"
         elif call.claimed == "New":
-            yield "failed", f"call {call.id} is held back behind call {before.id}, which is suspended"
+            yield "failed", f"call {call.id} is held back after call {before.id}, which is suspended"
 
 
-def a_call_that_runs_behind_a_suspension(evidence: Evidence, seen: GateOpened) -> Excluded:
+def a_call_that_runs_after_a_suspension(evidence: Evidence, seen: GateOpened) -> Excluded:
     """A call is entered for the first time once the one before it, which was suspended, was decided."""
     state = evidence.state
     run, entered = _undisturbed(state.run_of(seen)), state.entering(seen)
@@ -150,17 +150,17 @@ def a_call_that_runs_behind_a_suspension(evidence: Evidence, seen: GateOpened) -
         return
     for before, call in _left_behind(run):
         if call is entered and before.decisions:
-            yield "failed", f"call {call.id} runs after all behind call {before.id}, which was suspended"
+            yield "failed", f"call {call.id} runs after all after call {before.id}, which was suspended"
 
 
-def an_error_behind_a_suspension(evidence: Evidence, seen: GateOpened) -> Excluded:
+def an_error_after_a_suspension(evidence: Evidence, seen: GateOpened) -> Excluded:
     """The model is shown an error for a call that was never entered, after one that was suspended."""
     run = _undisturbed(evidence.state.run_of(seen))
     if run is None or seen.on != "model" or seen.messages is None:
         return
     for before, call in _left_behind(run):
         if any(one.call == call.id and one.status == "error" for one in seen.messages):
-            yield "deferred", f"the model is shown an error for call {call.id} behind call {before.id}"
+            yield "deferred", f"the model is shown an error for call {call.id} after call {before.id}"
 
 
 def _left_behind(run: Run) -> Iterator[tuple[Call, Call]]:
@@ -171,10 +171,10 @@ def _left_behind(run: Run) -> Iterator[tuple[Call, Call]]:
         first = before.entries[0] if before.entries else None
         parked = first is not None and (first.outcome or {}).get("kind") == "pending" and first.alone
         if parked and not before.duplicate_id:
-            behind = (
+            following = (
                 one for one in plain[at + 1 :] if not (one.entries or one.duplicate_id or one.decisions)
             )
-            yield from ((before, one) for one in behind)
+            yield from ((before, one) for one in following)
 
 
 # --- decisions ----------------------------------------------------------------------------------
@@ -338,14 +338,14 @@ SIGNS: Final = (
     _sign("run.created", "yes no", the_first_status_of_a_run, RunMoved, "observes run.status"),
     _sign("phases", "eight", a_gate_of_pure_judgement, PhaseEntered, "observes phase"),
     _sign(
-        "step.end", "after_tools", a_tool_behind_the_end_of_its_step, GateOpened, *TOOLS, "observes phase"
+        "step.end", "after_tools", a_tool_after_the_end_of_its_step, GateOpened, *TOOLS, "observes phase"
     ),
-    _sign("step.end", "before_tools", a_step_end_behind_its_tools, PhaseEntered, *TOOLS, "observes phase"),
-    _sign("round.mixed", "wait", a_model_asked_beside_a_wait, GateOpened, *TOOLS),
+    _sign("step.end", "before_tools", a_step_end_after_its_tools, PhaseEntered, *TOOLS, "observes phase"),
+    _sign("round.mixed", "wait", a_model_asked_during_a_wait, GateOpened, *TOOLS),
     _sign("round.mixed", "continue", a_wait_for_a_part_of_a_round, SegmentEnded, *TOOLS),
-    _sign("round.rest", "failed deferred", a_call_behind_a_suspension, None, *TOOLS, "observes call.status"),
-    _sign("round.rest", "failed", a_call_that_runs_behind_a_suspension, GateOpened, *WAITS),
-    _sign("round.rest", "deferred", an_error_behind_a_suspension, GateOpened, *TOOLS),
+    _sign("round.rest", "failed deferred", a_call_after_a_suspension, None, *TOOLS, "observes call.status"),
+    _sign("round.rest", "failed", a_call_that_runs_after_a_suspension, GateOpened, *WAITS),
+    _sign("round.rest", "deferred", an_error_after_a_suspension, GateOpened, *TOOLS),
     _sign("decision.window", f"immediate {' '.join(LATE)}", a_decision_at_work, None, *AT_WORK),
     _sign("decision.window", "after_round", a_wait_though_all_is_decided, SegmentEnded, *AT_WORK),
     _sign("decision.early", "ignore", an_early_decision_turned_down, None, *AT_WORK),

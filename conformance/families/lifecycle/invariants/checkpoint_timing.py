@@ -27,7 +27,7 @@ def a_step_is_stored_at_its_end(state: ObservedState, seen: PhaseEntered) -> Che
     if run.phases[-1].phase == "StepEnd" and is_among(run.phases[-1], run.segment):
         right = _stored_at(state, run, "StepEnd")
         yield (
-            HELD if right else broken(f"{seen.phase} fires behind StepEnd, yet the step was not stored there")
+            HELD if right else broken(f"{seen.phase} fires after StepEnd, yet the step was not stored there")
         )
 
 
@@ -39,7 +39,7 @@ def a_run_is_stored_at_its_end(state: ObservedState, seen: SegmentEnded) -> Chec
     last = run.phases[-1].phase
     if last in ("RunEnd", "StepEnd"):
         right = _stored_at(state, run, last)
-        where = "at" if last == "StepEnd" else "behind"
+        where = "at" if last == "StepEnd" else "after"
         yield (
             HELD
             if right
@@ -59,13 +59,13 @@ def _stored_at_the_end(state: ObservedState, seen: PhaseEntered | SegmentEnded) 
 
 def _stored_at(state: ObservedState, run: Run, phase: str) -> bool:
     """Whether a checkpoint was taken down after the newest phase, or that of StepEnd just before it."""
-    is_behind = True
+    is_after = True
     for seen in reversed(run.segment):
         if isinstance(seen, PhaseEntered):
-            if not is_behind or phase != "StepEnd":
+            if not is_after or phase != "StepEnd":
                 return False
-            is_behind = False
-        elif _takes_down(state, seen) and (is_behind or vars(seen)["trigger"] == "StepEnd"):
+            is_after = False
+        elif _takes_down(state, seen) and (is_after or vars(seen)["trigger"] == "StepEnd"):
             return True
     return False
 

@@ -22,7 +22,7 @@ from runlock.conformance.family.invariant import HELD, CheckResults, Invariant, 
 # --- tasks --------------------------------------------------------------------------------------
 
 
-def each_allowed_call_has_its_task(clause: str, beside_a_hold: bool) -> Invariant:
+def each_allowed_call_has_its_task(clause: str, during_a_hold: bool) -> Invariant:
     """The check that every allowed call is entered, in a round with a held call or in one without."""
 
     def has_its_task(state: ObservedState) -> CheckResults:
@@ -30,19 +30,19 @@ def each_allowed_call_has_its_task(clause: str, beside_a_hold: bool) -> Invarian
         if found is None or is_between(state, found[0]):
             return
         made = [intercepted(call) for call in found[1]]
-        if None in made or "blocked" in made or ("held" in made) != beside_a_hold:
+        if None in made or "blocked" in made or ("held" in made) != during_a_hold:
             return
         held = next((c.id for c in found[1] if intercepted(c) == "held"), "")
-        beside = f" while call {held} waits" if held else ""
+        concurrent = f" while call {held} waits" if held else ""
         for call, way in zip(found[1], made, strict=True):
             if way == "allowed":
                 yield (
                     HELD
                     if call.entries
-                    else broken(f"call {call.id} is allowed, yet no task runs it{beside}")
+                    else broken(f"call {call.id} is allowed, yet no task runs it{concurrent}")
                 )
 
-    where = "beside_a_held_one" if beside_a_hold else "in_a_round_that_nothing_holds"
+    where = "during_a_held_one" if during_a_hold else "in_a_round_that_nothing_holds"
     has_its_task.__name__ = f"each_allowed_call_has_its_task_{where}"
     has_its_task.__doc__ = "Each allowed call is executed by a task of its own."
     return Invariant(clause, has_its_task)
@@ -120,7 +120,7 @@ def _just_decided(state: ObservedState) -> Iterator[tuple[Run, Call, Decided]]:
                 yield found[0], call, decided
 
 
-def a_decision_is_replayed_beside_the_others(state: ObservedState) -> CheckResults:
+def a_decision_is_replayed_with_the_others(state: ObservedState) -> CheckResults:
     """A call whose decision arrives is replayed at once, while other tools are at work."""
     for run, call, decided in _just_decided(state):
         busy = [other.id for other in run.calls.values() if other.executing and other is not call]
@@ -278,11 +278,11 @@ INVARIANTS = (
         an_answer_moves_its_call_at_once("ROUND-67", RESULTS, replayed=True),
         a_wait_can_be_decided("ROUND-66", "anew", "waits anew"),
         a_wait_can_be_decided("ROUND-72", "first", "waits"),
-        a_wait_can_be_decided("ROUND-75", "later", "waits behind another batch"),
-        Invariant("ROUND-64", a_decision_is_replayed_beside_the_others, requires="a decision"),
+        a_wait_can_be_decided("ROUND-75", "later", "waits after another batch"),
+        Invariant("ROUND-64", a_decision_is_replayed_with_the_others, requires="a decision"),
         Invariant("ROUND-68", a_rejected_call_is_over, requires="a decision"),
-        each_allowed_call_has_its_task("ROUND-60", beside_a_hold=False),
-        each_allowed_call_has_its_task("ROUND-61", beside_a_hold=True),
+        each_allowed_call_has_its_task("ROUND-60", during_a_hold=False),
+        each_allowed_call_has_its_task("ROUND-61", during_a_hold=True),
         Invariant("ROUND-73", what_nobody_waits_for_had_no_effect),
         Invariant("ROUND-74", what_came_too_late_broke_nothing),
     ),

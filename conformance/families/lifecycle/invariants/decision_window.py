@@ -165,7 +165,7 @@ def an_answered_call_is_not_made_to_wait(state: ObservedState, seen: CallMoved) 
         or call.claimed in ("Suspended", "Resuming", None)
     ):
         return
-    decided = _beside_its_round(call)
+    decided = _during_its_round(call)
     if (
         decided is None
         or state.policy("decision.window") != "immediate"
@@ -183,11 +183,11 @@ def an_answered_call_was_not_made_to_wait(state: ObservedState) -> CheckResults:
     if run is None or state.policy("decision.window") != "immediate" or run.disturbed_by(CRASH):
         return
     for call in run.calls.values():
-        if _beside_its_round(call) is not None and call.is_final:
+        if _during_its_round(call) is not None and call.is_final:
             yield HELD
 
 
-def _beside_its_round(call: Call) -> Decided | None:
+def _during_its_round(call: Call) -> Decided | None:
     """The decision that it took while another call of its round was executing."""
     newest = call.decisions[-1] if call.decisions else None
     taken = newest is not None and newest.answers is call and newest.busy_sibling is not None
@@ -222,7 +222,7 @@ def a_new_suspension_ends_the_segment(state: ObservedState, seen: GateOpened) ->
         return
     for call in _again(state, run) if not (run.disturbed_by(CRASH, INPUT)) else ():
         yield broken(
-            f"the replay at the start suspended call {call.id} again, yet the model is asked beside it"
+            f"the replay at the start suspended call {call.id} again, yet the model is asked during it"
         )
 
 

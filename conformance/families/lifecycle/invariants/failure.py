@@ -106,7 +106,7 @@ def the_rest_does_not_run(state: ObservedState, seen: GateOpened) -> CheckResult
         return
     before = _left_behind(state, run, call)
     if before is not None:
-        yield broken(f"call {call.id} is to fail behind call {before.id}, which was suspended, yet it runs")
+        yield broken(f"call {call.id} is to fail after call {before.id}, which was suspended, yet it runs")
 
 
 def the_rest_is_dealt_with(state: ObservedState, seen: GateOpened) -> CheckResults:
@@ -118,7 +118,7 @@ def the_rest_is_dealt_with(state: ObservedState, seen: GateOpened) -> CheckResul
         before = _left_behind(state, run, call)
         if before is None or policy is None:
             continue
-        requires = f"call {call.id} stands behind call {before.id}, which was suspended"
+        requires = f"call {call.id} follows call {before.id}, which was suspended"
         if policy == "failed":
             told = any(m.call == call.id and m.status in ("error", None) for m in seen.messages)
             yield HELD if told else broken(f"{requires}, yet the model is shown no error for it")

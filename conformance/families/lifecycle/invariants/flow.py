@@ -56,7 +56,7 @@ def the_input_is_committed_first(state: ObservedState, seen: PhaseEntered) -> Ch
     yield (
         HELD
         if committed
-        else broken("the first step starts, yet the input has not been committed behind RunStart")
+        else broken("the first step starts, yet the input has not been committed after RunStart")
     )
 
 
@@ -78,7 +78,7 @@ def the_committed_input_is_in_the_thread(state: ObservedState, seen: Checkpointe
 
 def an_input_looks_for_decisions(state: ObservedState, seen: PhaseEntered) -> CheckResults:
     """Between the checkpoint of the input and the first step the resume gate is passed."""
-    run, newest = _starts_behind(state, seen)
+    run, newest = _starts_after(state, seen)
     if run is not None and newest is not None and newest.trigger == "UserMessage":
         shown = run.segment[stored(run.segment) :]
         yield (
@@ -153,7 +153,7 @@ def a_new_suspension_at_the_start_ends_the_segment(state: ObservedState, seen: P
 
 def every_turn_passes_the_gate(state: ObservedState, seen: PhaseEntered) -> CheckResults:
     """A step starts only after the resume gate, as often as one starts."""
-    run, newest = _starts_behind(state, seen)
+    run, newest = _starts_after(state, seen)
     if run is None:
         return
     at_start = newest is not None and newest.cause == "run_start" and newest.trigger == "ToolResultsCommitted"
@@ -169,10 +169,10 @@ def a_step_starts_with_StepStart(state: ObservedState, seen: PhaseEntered) -> Ch
     if run is None or seen.phase != "BeforeInference" or not run.phases:
         return
     last = run.phases[-1]
-    beside = state.policy("decision.window") != "after_round"  # then a replay may fire between the two
-    if not (beside and may_be_a_replay(run, last)):
+    concurrent = state.policy("decision.window") != "after_round"  # then a replay may fire between the two
+    if not (concurrent and may_be_a_replay(run, last)):
         right = last.phase == "StepStart"
-        yield HELD if right else broken(f"BeforeInference fires behind {last.phase}, not behind StepStart")
+        yield HELD if right else broken(f"BeforeInference fires after {last.phase}, not after StepStart")
 
 
 def a_step_asks_the_model(state: ObservedState, seen: GateOpened | PhaseEntered) -> CheckResults:
@@ -205,7 +205,7 @@ def an_answer_is_followed_by_AfterInference(
         )
 
 
-def a_turn_is_committed_behind_its_step(state: ObservedState, seen: Checkpointed) -> CheckResults:
+def a_turn_is_committed_after_its_step(state: ObservedState, seen: Checkpointed) -> CheckResults:
     """AssistantTurnCommitted comes after AfterInference and StepEnd of its turn."""
     run = followed(state, seen)
     if run is None or seen.trigger != "AssistantTurnCommitted":
@@ -283,12 +283,12 @@ def a_round_is_committed_before_a_wait(state: ObservedState, seen: PhaseEntered)
     if asked_for(run) and has_fired(run.segment, "AfterInference"):
         committed = stored(shown, "ToolResultsCommitted") >= 0
         yield (
-            HELD if committed else broken("the segment ends behind a round, yet the round was not committed")
+            HELD if committed else broken("the segment ends after a round, yet the round was not committed")
         )
 
 
 def a_committed_round_passes_the_gate(state: ObservedState, seen: PhaseEntered) -> CheckResults:
-    """Behind the checkpoint of a round the resume gate is passed before a step starts or the run ends."""
+    """After the checkpoint of a round the resume gate is passed before a step starts or the run ends."""
     run = followed(state, seen)
     if run is None or seen.phase not in ("StepStart", "RunEnd") or is_cut_short(state, run):
         return
@@ -308,7 +308,7 @@ def a_committed_round_passes_the_gate(state: ObservedState, seen: PhaseEntered) 
 
 
 def a_round_that_waits_ends_the_segment(state: ObservedState, seen: PhaseEntered) -> CheckResults:
-    """Behind a round whose calls are all Suspended no step starts."""
+    """After a round whose calls are all Suspended no step starts."""
     run = _judges_a_round(state, seen)
     if run is None:
         return
@@ -322,7 +322,7 @@ def a_round_that_waits_ends_the_segment(state: ObservedState, seen: PhaseEntered
 
 
 def a_round_with_an_outcome_leads_on(state: ObservedState, seen: PhaseEntered) -> CheckResults:
-    """Behind a round of which a call is over the segment goes on."""
+    """After a round of which a call is over the segment goes on."""
     run = _judges_a_round(state, seen)
     over = [call for call in asked_for(run) if call.claimed in FINAL_CALL_STATUSES] if run is not None else []
     if may_hold_back(state):  # what ran after a wait may be judged without the calls in front of it
@@ -353,7 +353,7 @@ def _at_the_start(state: ObservedState, seen: PhaseEntered, *phases: str) -> Run
     return None if has_fired(run.segment, "StepStart") else run
 
 
-def _starts_behind(state: ObservedState, seen: PhaseEntered) -> tuple[Run | None, Checkpointed | None]:
+def _starts_after(state: ObservedState, seen: PhaseEntered) -> tuple[Run | None, Checkpointed | None]:
     """The run whose next step is about to start, and its newest checkpoint since the step before."""
     run = followed(state, seen)
     if run is None or seen.phase != "StepStart" or is_cut_short(state, run):
@@ -473,7 +473,7 @@ INVARIANTS = (
             "FLOW-13", an_answer_is_followed_by_AfterInference, Checkpointed, at=("AssistantTurnCommitted",)
         ),
         Invariant(
-            "FLOW-14", a_turn_is_committed_behind_its_step, Checkpointed, at=("AssistantTurnCommitted",)
+            "FLOW-14", a_turn_is_committed_after_its_step, Checkpointed, at=("AssistantTurnCommitted",)
         ),
         Invariant("FLOW-14", no_turn_is_left_uncommitted, PhaseEntered, at=("RunEnd",)),
         Invariant("FLOW-16", a_turn_without_calls_is_the_last, PhaseEntered, at=("StepStart",)),

@@ -22,12 +22,12 @@ from runlock.conformance.family.invariant import HELD, CheckResults, Invariant, 
 
 
 def a_broken_model_ends_the_segment(state: ObservedState, seen: GateOpened | SegmentEnded) -> CheckResults:
-    """Behind a fault of the model nothing is asked any more, and the segment ends as Error."""
+    """After a fault of the model nothing is asked any more, and the segment ends as Error."""
     yield from _ends_as_Error(state, seen, "model", "the model")
 
 
 def a_broken_executor_ends_the_segment(state: ObservedState, seen: GateOpened | SegmentEnded) -> CheckResults:
-    """Behind a fault of the tool executor nothing is asked any more, and the segment ends as Error."""
+    """After a fault of the tool executor nothing is asked any more, and the segment ends as Error."""
     yield from _ends_as_Error(state, seen, "tool", "the tool executor")
 
 
@@ -97,7 +97,7 @@ def an_end_passes_RunEnd(clause: str, code: str) -> Invariant:
     return Invariant(clause, passes, SegmentEnded, at=(code,))
 
 
-def the_end_is_committed_behind_RunEnd(
+def the_end_is_committed_after_RunEnd(
     state: ObservedState, seen: PhaseEntered | Checkpointed
 ) -> CheckResults:
     """Each RunFinished is committed after a RunEnd, and nothing of the segment after RunFinished."""
@@ -110,10 +110,10 @@ def the_end_is_committed_behind_RunEnd(
         if seen.phase == "RunEnd" and finished > ended:
             yield broken("RunEnd fires, yet RunFinished is stored already")
     elif seen.trigger in TRIGGERS and not is_cut_short(state, run):
-        yield broken(f"the segment has stored RunFinished, yet {seen.trigger} is stored behind it")
+        yield broken(f"the segment has stored RunFinished, yet {seen.trigger} is stored after it")
 
 
-def the_end_was_committed_behind_RunEnd(state: ObservedState, seen: Checkpointed) -> CheckResults:
+def the_end_was_committed_after_RunEnd(state: ObservedState, seen: Checkpointed) -> CheckResults:
     """Counts the ends that were committed after RunEnd."""
     run = followed(state, seen)
     if run is not None and seen.trigger == "RunFinished" and has_fired(run.segment, "RunEnd"):
@@ -139,8 +139,8 @@ INVARIANTS = (
         an_end_passes_RunEnd("FLOW-26", "Suspended"),
         an_end_passes_RunEnd("FLOW-27", "Cancelled"),
         an_end_passes_RunEnd("FLOW-28", "Error"),
-        Invariant("FLOW-29", the_end_is_committed_behind_RunEnd, PhaseEntered, at=("RunEnd",)),
-        Invariant("FLOW-29", the_end_is_committed_behind_RunEnd, Checkpointed, at=TRIGGERS),
-        Invariant("FLOW-29", the_end_was_committed_behind_RunEnd, Checkpointed, at=("RunFinished",)),
+        Invariant("FLOW-29", the_end_is_committed_after_RunEnd, PhaseEntered, at=("RunEnd",)),
+        Invariant("FLOW-29", the_end_is_committed_after_RunEnd, Checkpointed, at=TRIGGERS),
+        Invariant("FLOW-29", the_end_was_committed_after_RunEnd, Checkpointed, at=("RunFinished",)),
     ),
 )

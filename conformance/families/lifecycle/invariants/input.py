@@ -114,7 +114,7 @@ def _shows_the_input(state: ObservedState, run: Run, seen: GateOpened) -> CheckR
     return HELD if shown else broken(why)
 
 
-def a_placeholder_stands_beside_the_input(state: ObservedState, seen: GateOpened) -> CheckResults:
+def a_placeholder_stands_with_the_input(state: ObservedState, seen: GateOpened) -> CheckResults:
     """Where new input goes on during a wait, a placeholder stands for each call that waits."""
     run = state.run_of(seen)
     if run is None or not _takes(state, run, "placeholder"):
@@ -137,7 +137,7 @@ def what_was_put_aside_still_waits(state: ObservedState) -> CheckResults:
     if run is None or not _takes(state, run, "placeholder") or run.is_done or run.input_at is None:
         return
     if state.refused_whole and run.input_at == state.stimuli:
-        yield broken("new input goes on beside the wait, yet it was turned down")
+        yield broken("new input goes on during the wait, yet it was turned down")
         return
     for call in _met(run):
         newest = call.decisions[-1] if call.decisions else None
@@ -159,7 +159,7 @@ INVARIANTS = ranked(
     Rank.USER_INPUT,
     Invariant("INPUT-2", a_superseded_call_does_not_run, GateOpened, at=("tool",)),
     Invariant("INPUT-2", the_model_is_asked_about_the_input, GateOpened, at=("model",)),
-    Invariant("INPUT-3", a_placeholder_stands_beside_the_input, GateOpened, at=("model",)),
+    Invariant("INPUT-3", a_placeholder_stands_with_the_input, GateOpened, at=("model",)),
     Invariant("INPUT-4", the_model_is_shown_what_began_the_run, GateOpened, at=("model",)),
     Invariant("INPUT-1", refused_input_is_not_shown, GateOpened, at=("model",), requires="a wait"),
     Invariant("INPUT-1", input_while_waiting_is_refused, requires="a wait"),

@@ -82,7 +82,7 @@ def an_end_after_inference_runs_no_tool(
         )
 
 
-def an_end_after_inference_comes_behind_the_step(state: ObservedState, seen: PhaseEntered) -> CheckResults:
+def an_end_after_inference_comes_after_the_step(state: ObservedState, seen: PhaseEntered) -> CheckResults:
     """Where a step ends before its tools, an end asked for after inference comes after StepEnd."""
     run = state.run_of(seen)
     if run is None or seen.phase != "RunEnd" or not _asked_for_the_end(run, "AfterInference"):
@@ -225,7 +225,7 @@ INVARIANTS = ranked(
     *ends("PHASE-44", an_end_after_inference_runs_no_tool, "tool", "permission"),
     Invariant(
         "PHASE-45",
-        an_end_after_inference_comes_behind_the_step,
+        an_end_after_inference_comes_after_the_step,
         PhaseEntered,
         at=("RunEnd",),
         requires="a plugin",

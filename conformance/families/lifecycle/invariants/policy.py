@@ -30,7 +30,11 @@ def a_sequential_round_runs_one_at_a_time(state: ObservedState, seen: GateOpened
         return
     run, call = found
     busy = [c.id for c in run.calls.values() if c.executing and not c.approvals and c is not call]
-    yield HELD if not busy else broken(f"call {busy[0]} is executing, yet call {call.id} runs beside it")
+    yield (
+        HELD
+        if not busy
+        else broken(f"call {busy[0]} is executing, yet call {call.id} runs concurrently with it")
+    )
 
 
 def a_parallel_round_runs_all_at_once(state: ObservedState) -> CheckResults:

@@ -67,7 +67,7 @@ def is_intercepting(state: ObservedState, run: Run) -> bool:
 # --- interception -------------------------------------------------------------------------------
 
 
-def interception_goes_on_behind(clause: str, made: str, said: str, seeing: bool) -> Invariant:
+def interception_goes_on_after(clause: str, made: str, said: str, seeing: bool) -> Invariant:
     """The check of one arrow of interception: after such a call the next one is looked at."""
 
     def goes_on(state: ObservedState, seen: GateOpened | None = None) -> CheckResults:
@@ -79,8 +79,8 @@ def interception_goes_on_behind(clause: str, made: str, said: str, seeing: bool)
         if not any(intercepted(call) == "blocked" for call in found[1]):
             yield from _goes_on(*found, made, said)
 
-    goes_on.__name__ = f"interception_goes_on_behind_a_call_that_{said.replace(' ', '_')}"
-    goes_on.__doc__ = f"Behind a call that {said} interception goes on."
+    goes_on.__name__ = f"interception_goes_on_after_a_call_that_{said.replace(' ', '_')}"
+    goes_on.__doc__ = f"After a call that {said} interception goes on."
     return Invariant(clause, goes_on, GateOpened if seeing else None)
 
 
@@ -89,7 +89,7 @@ def _goes_on(run: Run, calls: list[Call], made: str, said: str) -> CheckResults:
         if is_gated(call) and not call.judged:
             before = _looked_at_last(run, calls[:index])
             if before is not None and intercepted(before) == made:
-                yield broken(f"call {before.id} {said}, yet call {call.id} behind it was not looked at")
+                yield broken(f"call {before.id} {said}, yet call {call.id} after it was not looked at")
             return
         if is_gated(call) and index and intercepted(calls[index - 1]) == made:
             yield HELD
@@ -116,7 +116,7 @@ def a_call_that_is_allowed_is_left_alone(state: ObservedState, seen: CallMoved) 
         yield HELD if left else broken(f"call {call.id} was allowed, yet it {seen.to} before it ran")
 
 
-def nothing_behind_a_block_is_looked_at(state: ObservedState, seen: CallMoved | PhaseEntered) -> CheckResults:
+def nothing_after_a_block_is_looked_at(state: ObservedState, seen: CallMoved | PhaseEntered) -> CheckResults:
     """Where a block ends the run, the calls after it are not looked at."""
     found, call = first_pass(state), state.call_of(seen)
     looks = seen.phase in LOOKS if isinstance(seen, PhaseEntered) else seen.to == "Suspended"
@@ -125,10 +125,10 @@ def nothing_behind_a_block_is_looked_at(state: ObservedState, seen: CallMoved | 
     before = found[1][: found[1].index(call)]
     blocked = [c.id for c in before if intercepted(c) == "blocked" and c.judged[0].alone]
     if blocked:
-        yield broken(f"call {blocked[0]} was blocked, yet call {call.id} behind it was looked at")
+        yield broken(f"call {blocked[0]} was blocked, yet call {call.id} after it was looked at")
 
 
-def what_stands_behind_a_block_was_not_looked_at(state: ObservedState) -> CheckResults:
+def no_call_after_a_block_was_looked_at(state: ObservedState) -> CheckResults:
     """Counts the calls after a block that were not looked at."""
     run = state.run
     calls = [c for c in run.calls.values() if c.step == run.steps] if run is not None else []
@@ -148,7 +148,7 @@ def all_are_looked_at_before_any_runs(state: ObservedState, seen: GateOpened) ->
 
 def _overtakes(run: Run, calls: list[Call], what: str, not_yet: str) -> CheckResults:
     unseen = next((other for other in calls if is_gated(other) and not _has_its_verdict(run, other)), None)
-    if unseen is not None and _stopped_behind(run, calls[: calls.index(unseen)]):
+    if unseen is not None and _stopped_after(run, calls[: calls.index(unseen)]):
         return  # interception has not gone on, which is more than being overtaken
     if any(is_gated(other) for other in calls):
         yield HELD if unseen is None else broken(f"{what}, yet call {unseen.id} {not_yet}")
@@ -159,7 +159,7 @@ def _has_its_verdict(run: Run, call: Call) -> bool:
     return intercepted(call) is not None or (not call.judged and _was_looked_at(run, call))
 
 
-def _stopped_behind(run: Run, calls: Sequence[Call]) -> bool:
+def _stopped_after(run: Run, calls: Sequence[Call]) -> bool:
     before = _looked_at_last(run, calls)
     return before is not None and intercepted(before) in ("held", "provided")
 
@@ -220,17 +220,17 @@ def the_next_call_runs(state: ObservedState, seen: GateOpened | SegmentEnded) ->
             return
 
 
-def nothing_behind_a_suspension_runs(state: ObservedState, seen: GateOpened) -> CheckResults:
+def nothing_after_a_suspension_runs(state: ObservedState, seen: GateOpened) -> CheckResults:
     """A sequential round enters no call after the first one that suspends."""
     found, call = first_pass(state), state.entering(seen)
     if found is None or call not in found[1] or call.entries:
         return
     held = [c.id for c in found[1] if _has_suspended(c) and c.claimed in (None, "Suspended")]
     if held:
-        yield broken(f"call {held[0]} suspended while it ran, yet call {call.id} behind it is entered")
+        yield broken(f"call {held[0]} suspended while it ran, yet call {call.id} after it is entered")
 
 
-def what_stands_behind_a_suspension_has_not_run(state: ObservedState, seen: SegmentEnded) -> CheckResults:
+def no_call_after_a_suspension_has_run(state: ObservedState, seen: SegmentEnded) -> CheckResults:
     """Counts the calls after a suspension that a sequential round has not entered."""
     found = first_pass(state)
     if found is None or seen.reason.code != "Suspended" or not any(map(_has_suspended, found[1])):
@@ -293,7 +293,7 @@ def a_batch_waits_for_every_outcome(state: ObservedState, seen: GateOpened) -> C
             )
 
 
-BEHIND: Final = (("held", "is held"), ("provided", "has its result set"), ("allowed", "is allowed"))
+EARLIER: Final = (("held", "is held"), ("provided", "has its result set"), ("allowed", "is allowed"))
 PHASES_20: Final = ("ROUND-20", "ROUND-22", "ROUND-23")
 STAGES_40: Final = ("ROUND-40", "ROUND-42", "ROUND-43")
 
@@ -301,7 +301,7 @@ INVARIANTS = (
     *ranked(
         Rank.ROUND,
         *(
-            Invariant(clause, nothing_behind_a_block_is_looked_at, kind, at=at, requires="calls")
+            Invariant(clause, nothing_after_a_block_is_looked_at, kind, at=at, requires="calls")
             for clause in ("ROUND-21", "ROUND-41")
             for kind, at in ((CallMoved, ("Suspended",)), (PhaseEntered, LOOKS))
         ),
@@ -309,26 +309,23 @@ INVARIANTS = (
             Invariant(clause, all_are_looked_at_before_any_runs, GateOpened, at=("tool",))
             for clause in ("ROUND-24", "ROUND-25", "ROUND-46", "ROUND-47")
         ),
-        Invariant("ROUND-27", nothing_behind_a_suspension_runs, GateOpened, at=("tool",), requires="a wait"),
+        Invariant("ROUND-27", nothing_after_a_suspension_runs, GateOpened, at=("tool",), requires="a wait"),
         Invariant("ROUND-26", the_next_call_runs, GateOpened),
         Invariant("ROUND-26", the_next_call_runs, SegmentEnded),
         Invariant("ROUND-30", a_batch_waits_for_every_outcome, GateOpened, at=("model",)),
         Invariant("ROUND-48", what_has_run_is_not_judged_again, GateOpened, at=("permission",)),
-        Invariant("ROUND-27", what_stands_behind_a_suspension_has_not_run, SegmentEnded, at=("Suspended",)),
+        Invariant("ROUND-27", no_call_after_a_suspension_has_run, SegmentEnded, at=("Suspended",)),
         *(
-            interception_goes_on_behind(clause, made, said, seeing)
+            interception_goes_on_after(clause, made, said, seeing)
             for clauses in (PHASES_20, STAGES_40)
-            for clause, (made, said) in zip(clauses, BEHIND, strict=True)
+            for clause, (made, said) in zip(clauses, EARLIER, strict=True)
             for seeing in ((False, True) if made != "allowed" else (False,))
         ),
         *(
             Invariant(clause, a_call_that_is_allowed_is_left_alone, CallMoved)
             for clause in ("ROUND-23", "ROUND-43")
         ),
-        *(
-            Invariant(clause, what_stands_behind_a_block_was_not_looked_at)
-            for clause in ("ROUND-21", "ROUND-41")
-        ),
+        *(Invariant(clause, no_call_after_a_block_was_looked_at) for clause in ("ROUND-21", "ROUND-41")),
         *(
             Invariant(clause, a_round_with_a_held_call_leaves_its_step_suspended)
             for clause in ("ROUND-28", "ROUND-31")

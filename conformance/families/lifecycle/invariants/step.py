@@ -31,20 +31,20 @@ from runlock.conformance.family.invariant import HELD, CheckResults, Invariant, 
 
 def StepStart_leads_to_BeforeInference(state: ObservedState, seen: PhaseEntered) -> CheckResults:
     """The phase after StepStart is BeforeInference."""
-    run = _behind(state, seen, "StepStart")
+    run = _after(state, seen, "StepStart")
     if run is not None:
         right = seen.phase == "BeforeInference"
         yield HELD if right else broken(f"StepStart is followed by {seen.phase}, not by BeforeInference")
 
 
 def the_request_goes_out_as_prepared(state: ObservedState, seen: PhaseEntered) -> CheckResults:
-    """Behind BeforeInference no phase fires before the model is asked, but for what ends the step."""
-    run = _behind(state, seen, "BeforeInference")
+    """After BeforeInference no phase fires before the model is asked, but for what ends the step."""
+    run = _after(state, seen, "BeforeInference")
     if run is None or seen.phase == "StepEnd":
         return
     shown = requires(run, "BeforeInference")
     asked = any(isinstance(one, GateOpened) and one.on == "model" for one in shown)
-    yield HELD if asked else broken(f"{seen.phase} fires behind BeforeInference, yet the model was not asked")
+    yield HELD if asked else broken(f"{seen.phase} fires after BeforeInference, yet the model was not asked")
 
 
 def AfterInference_has_an_answer(state: ObservedState, seen: PhaseEntered) -> CheckResults:
@@ -59,7 +59,7 @@ def AfterInference_has_an_answer(state: ObservedState, seen: PhaseEntered) -> Ch
 
 def AfterInference_leads_to_StepEnd(state: ObservedState, seen: PhaseEntered) -> CheckResults:
     """Where a step ends before its tools, the phase after AfterInference is StepEnd."""
-    run = _behind(state, seen, "AfterInference")
+    run = _after(state, seen, "AfterInference")
     if run is not None and state.policy("step.end") == "before_tools":
         right = seen.phase == "StepEnd"
         yield HELD if right else broken(f"AfterInference is followed by {seen.phase}, not by StepEnd")
@@ -81,7 +81,7 @@ def a_step_without_calls_has_no_phase_of_tools(state: ObservedState, seen: Phase
 
 def a_round_begins_with_BeforeToolExecute(state: ObservedState, seen: PhaseEntered) -> CheckResults:
     """Where a step ends before its tools, the first phase of its round is BeforeToolExecute."""
-    run = _behind(state, seen, "StepEnd")
+    run = _after(state, seen, "StepEnd")
     if run is not None and state.policy("step.end") == "before_tools" and seen.phase in CALL_PHASES:
         right = seen.phase == "BeforeToolExecute"
         yield HELD if right else broken(f"the round begins with {seen.phase}, not with BeforeToolExecute")
@@ -89,7 +89,7 @@ def a_round_begins_with_BeforeToolExecute(state: ObservedState, seen: PhaseEnter
 
 def no_calls_lead_straight_to_StepEnd(state: ObservedState, seen: PhaseEntered) -> CheckResults:
     """Where a step ends after its tools, AfterInference of an answer without calls leads to StepEnd."""
-    run = _behind(state, seen, "AfterInference")
+    run = _after(state, seen, "AfterInference")
     if run is not None and state.policy("step.end") == "after_tools" and asked_for_nothing(run):
         right = seen.phase == "StepEnd"
         yield (
@@ -117,7 +117,7 @@ def calls_lead_to(first: str, clause: str, phases: str) -> Invariant:
     """The check of the first phase after AfterInference of an answer with calls."""
 
     def leads(state: ObservedState, seen: PhaseEntered) -> CheckResults:
-        run = _behind(state, seen, "AfterInference")
+        run = _after(state, seen, "AfterInference")
         declared = (state.policy("phases"), state.policy("step.end"))
         if run is None or declared != (phases, "after_tools") or not asked_for(run):
             return
@@ -197,7 +197,7 @@ def AfterToolExecute_has_an_outcome(state: ObservedState, seen: PhaseEntered) ->
         )
 
 
-def a_round_is_applied_behind_its_phases(
+def a_round_is_applied_after_its_phases(
     state: ObservedState, seen: PhaseEntered | Checkpointed
 ) -> CheckResults:
     """Where a step ends before its tools, AfterToolExecute fires before its round is committed."""
@@ -242,7 +242,7 @@ def the_gate_fires_where_it_has_a_place(state: ObservedState, seen: PhaseEntered
         yield HELD
 
 
-def permission_is_asked_behind(phase: str, clause: str, phases: str) -> Invariant:
+def permission_is_asked_after(phase: str, clause: str, phases: str) -> Invariant:
     """The check of the phase in which permission is asked for."""
 
     def asked(state: ObservedState, seen: GateOpened) -> CheckResults:
@@ -261,14 +261,14 @@ def permission_is_asked_behind(phase: str, clause: str, phases: str) -> Invarian
             )
         )
 
-    asked.__name__ = f"permission_is_asked_behind_{phase}"
+    asked.__name__ = f"permission_is_asked_after_{phase}"
     return Invariant(clause, asked, GateOpened, at=("permission",))
 
 
 # --- reading what was shown ---------------------------------------------------------------------
 
 
-def _behind(state: ObservedState, seen: PhaseEntered, phase: str) -> Run | None:
+def _after(state: ObservedState, seen: PhaseEntered, phase: str) -> Run | None:
     """The run, if this phase comes directly after that one, in the same step and by no way out."""
     run = followed(state, seen)
     if run is None or not run.phases or run.phases[-1].phase != phase or seen.phase == "RunEnd":
@@ -319,8 +319,8 @@ INVARIANTS = (
         Invariant("PHASE-49", no_calls_lead_straight_to_StepEnd, PhaseEntered, after=("AfterInference",)),
         no_answer_is_left_in_its_step("PHASE-46", "before_tools"),
         no_answer_is_left_in_its_step("PHASE-49", "after_tools"),
-        permission_is_asked_behind("BeforeToolExecute", "PHASE-87", "eight"),
-        permission_is_asked_behind("ToolGate", "PHASE-88", "nine"),
+        permission_is_asked_after("BeforeToolExecute", "PHASE-87", "eight"),
+        permission_is_asked_after("ToolGate", "PHASE-88", "nine"),
     ),
     *ranked(
         Rank.STEP_FLOW,
@@ -341,7 +341,7 @@ INVARIANTS = (
             "PHASE-61", a_step_ends_when_its_calls_rest, PhaseEntered, at=("StepEnd",), is_deferred=True
         ),
         Invariant("PHASE-56", AfterToolExecute_has_an_outcome, PhaseEntered, at=("AfterToolExecute",)),
-        Invariant("PHASE-62", a_round_is_applied_behind_its_phases, PhaseEntered, at=("AfterToolExecute",)),
-        Invariant("PHASE-62", a_round_is_applied_behind_its_phases, Checkpointed, requires="calls"),
+        Invariant("PHASE-62", a_round_is_applied_after_its_phases, PhaseEntered, at=("AfterToolExecute",)),
+        Invariant("PHASE-62", a_round_is_applied_after_its_phases, Checkpointed, requires="calls"),
     ),
 )

@@ -39,7 +39,7 @@ def stops_for(state: ObservedState, seen: SegmentEnded, kind: str, *, in_one_lif
     return run if stopped and run is not None and not (in_one_life and run.disturbed_by(CRASH)) else None
 
 
-def looks_behind_tools(state: ObservedState) -> bool:
+def looks_after_tools(state: ObservedState) -> bool:
     """Whether a condition is certainly looked at after a round: where the step is over then."""
     return bool(state.policy("step.end") == "after_tools")
 
@@ -103,7 +103,7 @@ def a_timeout_is_kept(state: ObservedState, seen: GateOpened) -> CheckResults:
     run, limit = asks(state, seen), condition(state, "timeout")
     if run is not None and limit is not None and limit.seconds is not None and not state.gates_of(run):
         began = run.began_at_ms if run.seen_at_ms is None else run.seen_at_ms
-        until = run.answered_at_ms if looks_behind_tools(state) else run.turned_at_ms
+        until = run.answered_at_ms if looks_after_tools(state) else run.turned_at_ms
         spent = (until - began) / 1000
         yield (
             HELD
@@ -133,7 +133,7 @@ def errors_in_a_row_stop(state: ObservedState, seen: GateOpened) -> CheckResults
     run, limit = asks(state, seen), condition(state, "consecutive_errors")
     if run is None or limit is None or limit.max is None:
         return
-    row = errors_in_a_row(run, is_whole=looks_behind_tools(state))
+    row = errors_in_a_row(run, is_whole=looks_after_tools(state))
     certain = row is not None and row > limit.max
     yield (
         HELD

@@ -121,7 +121,7 @@ def _already_met(state: ObservedState, run: Run) -> str:
     return ""
 
 
-def a_stop_comes_behind_the_end_of_its_step(state: ObservedState, seen: SegmentEnded) -> CheckResults:
+def a_stop_comes_after_the_end_of_its_step(state: ObservedState, seen: SegmentEnded) -> CheckResults:
     """A stop condition that is met at work ends the run after StepEnd, before another StepStart."""
     run = state.run_of(seen)
     stop = seen.reason.stop.code if seen.reason.stop is not None else None
@@ -132,7 +132,7 @@ def a_stop_comes_behind_the_end_of_its_step(state: ObservedState, seen: SegmentE
     yield (
         HELD
         if newest == "StepEnd"
-        else broken(f"the run was stopped by {stop} behind {newest}, not behind StepEnd")
+        else broken(f"the run was stopped by {stop} after {newest}, not after StepEnd")
     )
 
 
@@ -144,5 +144,5 @@ INVARIANTS = ranked(
     Invariant("STOP-8", a_limit_that_is_only_reached_does_not_stop, SegmentEnded, at=("Stopped",)),
     Invariant("STOP-9", no_tool_runs_in_the_step_that_stops, GateOpened, at=("tool",)),
     Invariant("STOP-9", the_tools_of_the_last_step_are_executed, SegmentEnded, at=("Stopped",)),
-    Invariant("STOP-11", a_stop_comes_behind_the_end_of_its_step, SegmentEnded, at=("Stopped",)),
+    Invariant("STOP-11", a_stop_comes_after_the_end_of_its_step, SegmentEnded, at=("Stopped",)),
 )

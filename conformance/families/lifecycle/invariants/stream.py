@@ -125,7 +125,7 @@ def an_unwatched_run_goes_on(state: ObservedState) -> CheckResults:
     )
 
 
-def a_stream_closes_behind_the_end(state: ObservedState, seen: StreamClosed) -> CheckResults:
+def a_stream_closes_after_the_end(state: ObservedState, seen: StreamClosed) -> CheckResults:
     """A stream that closes has told its watcher how the segment ended."""
     audience = state.audience
     if not _watched(state) or seen.watcher != audience.watcher:
@@ -283,7 +283,7 @@ INVARIANTS = (
         Invariant("STREAM-4", a_watcher_of_a_waiting_run_receives_what_follows, Published),
         Invariant("STREAM-5", a_watcher_takes_the_whole_place, Published),
         Invariant("STREAM-1", an_event_reaches_who_watches, Published),
-        Invariant("STREAM-6", a_stream_closes_behind_the_end, StreamClosed),
+        Invariant("STREAM-6", a_stream_closes_after_the_end, StreamClosed),
         Invariant(
             "STREAM-13", an_ai_sdk_suspension_is_a_finish_for_tool_calls, SegmentEnded, at=("Suspended",)
         ),

@@ -266,8 +266,8 @@ class JointOracle(Monitor):
         run, handshake = self.state.runs.get(self.run), self.state.handshake
         if run is None:
             return NEVER_WAS
-        if handshake.profile == "core" and self._goes_on_beside(run, seen):
-            return "a runtime of the core alone goes on beside a wait in a way of its own"
+        if handshake.profile == "core" and self._goes_on_during(run, seen):
+            return "a runtime of the core alone goes on during a wait in a way of its own"
         drains = self.state.policies.get("cancel.inflight") != "abort"
         if isinstance(seen, ResumeEntered) and run.cancel_at and drains:
             return "a replay drains in a run that is cancelled"
@@ -282,7 +282,7 @@ class JointOracle(Monitor):
         blocked = run.is_blocked and policies.get("round.block") != "fail_call"
         return run.faulted in ("permission", "tool") or raised or blocked
 
-    def _goes_on_beside(self, run: Run, seen: Observation) -> bool:
+    def _goes_on_during(self, run: Run, seen: Observation) -> bool:
         """Whether a parked run asks the model during a wait, or a run at work replays two calls at once."""
         if isinstance(seen, GateOpened) and seen.on == "model":
             parks = self.state.policies.get("waiting") == "parked"

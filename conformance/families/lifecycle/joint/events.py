@@ -61,12 +61,12 @@ class Shows:
             if paid is not None or _says_again(one, self.label):
                 yield paid or one
             if paid is None:
-                yield from self._behind_one_move(ground, one)
+                yield from self._after_one_move(ground, one)
         late = [after for one in reached for _, after in ground.steps(one, self._may_be_late)]
         for one in ground.silently(late):
-            yield from self._behind_one_move(ground, one)
+            yield from self._after_one_move(ground, one)
 
-    def _behind_one_move(self, ground: Ground, one: Hypothesis) -> Iterator[Hypothesis]:
+    def _after_one_move(self, ground: Ground, one: Hypothesis) -> Iterator[Hypothesis]:
         after = (_pay(after, self.label) for _, after in ground.steps(one, self._is_shown_by))
         yield from (paid for paid in after if paid is not None)
 

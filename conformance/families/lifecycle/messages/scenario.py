@@ -22,7 +22,7 @@ class ToolSpec(Wire):
 
 
 class StopCondition(Wire):
-    """One declared stop condition; each kind reads the field named beside it."""
+    """One declared stop condition; each kind reads the field named next to it."""
 
     kind: Literal[
         "max_rounds", "timeout", "token_budget", "consecutive_errors", "stop_on_tool", "content_match",

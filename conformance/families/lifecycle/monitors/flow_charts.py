@@ -249,9 +249,9 @@ class Paths(Monitor):
     def _object(self, clause: str, named: Who, follower: Follower, label: str, detours: Detours) -> None:
         ways, who = " or ".join(follower.right(detours)), "{} {}".format(*named)
         if not ways:
-            why = f"{who} is over, yet {label} was seen behind {follower.last}"
+            why = f"{who} is over, yet {label} was seen after {follower.last}"
         elif follower.last:
-            why = f"{who}: behind {follower.last} comes {ways}, yet {label} was seen"
+            why = f"{who}: after {follower.last} comes {ways}, yet {label} was seen"
         else:
             why = f"{who} begins with {ways}, yet {label} was seen"
         self.objections.append(clause_result(clause, why))
@@ -273,8 +273,8 @@ class Paths(Monitor):
                 self._object(FLOW.closed["RunEnd"], who, follower, "the end of the segment", detours)
             self.segments[run.id] = Follower(FLOW_READING)
             return
-        beside = label in (GATE, REPLAYED) and self.state.policy("decision.window") != "after_round"
-        surely = not beside and not (label == CALL_PHASE and _may_be_replayed(run, seen))
+        companions = label in (GATE, REPLAYED) and self.state.policy("decision.window") != "after_round"
+        surely = not companions and not (label == CALL_PHASE and _may_be_replayed(run, seen))
         yield from self._take(who, follower, label, detours, surely=surely)
 
     @cached_property
@@ -329,8 +329,8 @@ class Paths(Monitor):
         elif label == "StepStart" and follower.may_begin(ends, detours):
             follower.begin(label)
         else:
-            behind_the_wait = self._holds_back and run.finished and not has_fired(run.segment, "StepStart")
-            held_back = behind_the_wait and label in PHASES_OF_CALLS
+            after_the_wait = self._holds_back and run.finished and not has_fired(run.segment, "StepStart")
+            held_back = after_the_wait and label in PHASES_OF_CALLS
             ends_again = self._ends_after_tools and label == "StepEnd" and _has_ended_to_wait(run)
             surely = not (held_back or ends_again or _may_be_replayed(run, seen))
             number = vars(seen).get("step") or run.steps  # not each kind has one

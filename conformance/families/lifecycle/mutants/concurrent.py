@@ -25,7 +25,7 @@ class OneTaskForAll(Runtime):
             await self.execute(call, None)
 
 
-class RunsNothingBesideAHold(Runtime):
+class RunsNothingDuringAHold(Runtime):
     """Runs no call of a round while another one is held."""
 
     async def execute_all(self, calls: Sequence[Call]) -> None:
@@ -122,7 +122,7 @@ class ActsWhenIdle(Runtime):
                     waiting.set_result(None)
 
 
-class ReplaysBehindTheBatch(ActsWhenIdle):
+class ReplaysAfterTheBatch(ActsWhenIdle):
     """A decided call is Resuming at once, and replayed when no tool executes any more."""
 
     async def _replay_one(self, decision: Decision) -> None:
@@ -130,7 +130,7 @@ class ReplaysBehindTheBatch(ActsWhenIdle):
         await super()._replay_one(decision)
 
 
-class RejectsBehindTheBatch(ActsWhenIdle):
+class RejectsAfterTheBatch(ActsWhenIdle):
     """A rejected call is Resuming at once, and over when no tool executes any more."""
 
     def _prepare(self, decision: Decision) -> bool:
@@ -176,8 +176,8 @@ class RegistersNoWaiter(ServesOnce):
         return self.taken == 0 and call.suspension == 1
 
 
-class EndsBehindTheFirstBatch(RegistersNoWaiter):
-    """Turns down the decisions behind the first ones that it took."""
+class EndsAfterTheFirstBatch(RegistersNoWaiter):
+    """Turns down the decisions after the first ones that it took."""
 
     turn = 0
 
@@ -250,11 +250,11 @@ class DealsTwice(Runtime):
         self.dispose(decision, "accepted")
 
 
-class HangsBehindTheLastCall(HangsAfterARound):
+class HangsAfterTheLastCall(HangsAfterARound):
     """Does not pass the barrier when the last call of a round is over."""
 
 
-class LeavesReplaysBehind(Runtime):
+class LeavesReplaysOpen(Runtime):
     """Passes the barrier while replays are at work, if no call waits."""
 
     async def _settle_decisions(self) -> None:
@@ -272,7 +272,7 @@ class StopsBeforeTheBarrier(Runtime):
     """Looks at the stop conditions before the barrier, and gives up what is replayed there."""
 
     async def _settle_decisions(self) -> None:
-        if self._beside and self._stop() is not None:
+        if self._concurrent and self._stop() is not None:
             raise LeftEarly
         await super()._settle_decisions()
 
@@ -290,14 +290,14 @@ CONCURRENT = "awaken-concurrent"
 
 MUTANTS: tuple[Mutant, ...] = (
     Mutant(OneTaskForAll, "ROUND-60", "is allowed, yet no task runs it", CONCURRENT),
-    Mutant(RunsNothingBesideAHold, "ROUND-61", "is allowed, yet no task runs it while call", CONCURRENT),
+    Mutant(RunsNothingDuringAHold, "ROUND-61", "is allowed, yet no task runs it while call", CONCURRENT),
     Mutant(KeepsASetResult, "ROUND-62", "its outcome, yet its status is New", CONCURRENT),
     Mutant(SuspendsInABatch, "ROUND-63", "answered pending, yet its status is Running", CONCURRENT),
-    Mutant(ReplaysBehindTheBatch, "ROUND-64", "yet its replay waits for call", CONCURRENT),
+    Mutant(ReplaysAfterTheBatch, "ROUND-64", "yet its replay waits for call", CONCURRENT),
     Mutant(EndsInABatch, "ROUND-65", "yet its status is Running", CONCURRENT),
     Mutant(ServesOnce, "ROUND-66", "waits anew, yet decision", CONCURRENT, also=("DECIDE-14", "DECIDE-15")),
     Mutant(EndsReplaysInABatch, "ROUND-67", "yet its status is Running", CONCURRENT),
-    Mutant(RejectsBehindTheBatch, "ROUND-68", "was rejected, yet its status is Resuming", CONCURRENT),
+    Mutant(RejectsAfterTheBatch, "ROUND-68", "was rejected, yet its status is Resuming", CONCURRENT),
     Mutant(AsksAgainWhileItWaits, "ROUND-69", "is in WaitDecision, yet its permission", CONCURRENT),
     Mutant(TakesABatchFromItsEnd, "ROUND-70", "came before it", CONCURRENT),
     Mutant(
@@ -312,9 +312,9 @@ MUTANTS: tuple[Mutant, ...] = (
     ),
     Mutant(BreaksWithAGoneWaiter, "ROUND-74", "when its waiter had gone, and the run ended", CONCURRENT),
     Mutant(
-        EndsBehindTheFirstBatch,
+        EndsAfterTheFirstBatch,
         "ROUND-75",
-        "waits behind another batch, yet decision",
+        "waits after another batch, yet decision",
         CONCURRENT,
         also=(
             "DECIDE-15",
@@ -328,9 +328,9 @@ MUTANTS: tuple[Mutant, ...] = (
         CONCURRENT,
         also=("DECIDE-2",),
     ),
-    Mutant(HangsBehindTheLastCall, "ROUND-80", "every call of the round is over", CONCURRENT),
+    Mutant(HangsAfterTheLastCall, "ROUND-80", "every call of the round is over", CONCURRENT),
     Mutant(
-        LeavesReplaysBehind,
+        LeavesReplaysOpen,
         "ROUND-81",
         "is still at work, yet the model is asked",
         CONCURRENT,

@@ -291,7 +291,7 @@ class RerunsAfterACrash(Runtime):
         return await super().go_on()
 
 
-class RerunsBesideAWait(Runtime):
+class RerunsDuringAWait(Runtime):
     """A run that waited at a crash executes what succeeded in a round of three once more, once decided."""
 
     lost = False
@@ -363,5 +363,5 @@ MUTANTS: tuple[Mutant, ...] = (
     ),
     Mutant(EntersTwice, "ONCE-3", "is executing, yet it was entered once more"),
     Mutant(RerunsAfterACrash, "ONCE-2", "in the checkpoint, yet it was executed after recovery"),
-    Mutant(RerunsBesideAWait, "ONCE-2", "in the checkpoint, yet it was executed after recovery"),
+    Mutant(RerunsDuringAWait, "ONCE-2", "in the checkpoint, yet it was executed after recovery"),
 )

@@ -65,8 +65,8 @@ class AsksTheModelWhileItSaysWaiting(Runtime):
             super().move_run("resume")
 
 
-class GoesOnBesideAWait(Runtime):
-    """Gives each call that waits a placeholder, so that the model can be asked beside it."""
+class GoesOnDuringAWait(Runtime):
+    """Gives each call that waits a placeholder, so that the model can be asked during it."""
 
     def record(self, calls: Sequence[Call]) -> None:
         super().record(calls)
@@ -75,7 +75,7 @@ class GoesOnBesideAWait(Runtime):
                 self.answer(call, "pending", "waiting")
 
 
-class TakesOneDecisionForAll(GoesOnBesideAWait):
+class TakesOneDecisionForAll(GoesOnDuringAWait):
     """Goes back to the model as soon as one of several suspended calls was decided."""
 
     def must_wait(self) -> bool:
@@ -83,7 +83,7 @@ class TakesOneDecisionForAll(GoesOnBesideAWait):
         return super().must_wait() and not over
 
 
-class AsksAtTheThirdWait(GoesOnBesideAWait):
+class AsksAtTheThirdWait(GoesOnDuringAWait):
     """Goes back to the model when a call waits for the third time."""
 
     def must_wait(self) -> bool:

@@ -56,7 +56,7 @@ class OutlivesARaise(Runtime):
 
 
 class FailsTheRest(Runtime):
-    """Fails the calls behind a suspension, though it says that it holds them back."""
+    """Fails the calls after a suspension, though it says that it holds them back."""
 
     def leave_behind(self, calls: Sequence[Call]) -> None:
         self.policies = {**self.policies, "round.rest": "failed"}
@@ -64,7 +64,7 @@ class FailsTheRest(Runtime):
 
 
 class HoldsBackTheRest(Runtime):
-    """Holds the calls behind a suspension back, though it says that they fail."""
+    """Holds the calls after a suspension back, though it says that they fail."""
 
     def leave_behind(self, calls: Sequence[Call]) -> None:
         return
@@ -122,7 +122,7 @@ MUTANTS: tuple[Mutant, ...] = (
     Mutant(
         HoldsBackTheRest,
         "ROUND-9",
-        "is to fail behind call",
+        "is to fail after call",
         policies={**SEQUENTIAL, "round.rest": "failed"},
     ),
     Mutant(

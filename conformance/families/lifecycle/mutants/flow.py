@@ -59,7 +59,7 @@ class StoresAReplayThatWasNone(Runtime):
 
 
 class GoesOnWaitingForTheRest(Runtime):
-    """Waits again behind a replay at the start while any other call is still suspended."""
+    """Waits again after a replay at the start while any other call is still suspended."""
 
     resumed = False
 
@@ -100,7 +100,7 @@ class OverlooksANewSuspension(Runtime):
         await super()._step()
 
 
-class LeavesTheGateBehindAReplay(Runtime):
+class LeavesTheGateAfterAReplay(Runtime):
     """Goes from the replay at the start into the step without passing the resume gate again."""
 
     hurries = False
@@ -137,7 +137,7 @@ class OpensNoStep(Runtime):
 
 
 class EndsInsteadOfAsking(Runtime):
-    """Ends naturally behind BeforeInference of the second step, without asking the model."""
+    """Ends naturally after BeforeInference of the second step, without asking the model."""
 
     async def outside(self, waiting: Any, drains: bool = False) -> Any:
         if self.state.step == 2 and waiting.__name__ == "infer":
@@ -383,8 +383,8 @@ MUTANTS: tuple[Mutant, ...] = (
     _flow(StoresAReplayThatWasNone, "FLOW-4", "the segment has replayed nothing, yet"),
     _flow(GoesOnWaitingForTheRest, "FLOW-5", "yet the segment ends without asking the model"),
     _flow(OverlooksANewSuspension, "FLOW-6", "was suspended again by the replay at the start, yet"),
-    _flow(LeavesTheGateBehindAReplay, "FLOW-7", "yet the resume gate was not passed"),
-    _flow(OpensNoStep, "FLOW-8", "not behind StepStart"),
+    _flow(LeavesTheGateAfterAReplay, "FLOW-7", "yet the resume gate was not passed"),
+    _flow(OpensNoStep, "FLOW-8", "not after StepStart"),
     _flow(EndsInsteadOfAsking, "FLOW-10", "yet the last step of the segment has not asked the model"),
     _flow(AsksABrokenModelAgain, "FLOW-11", "the model broke, yet the model is asked again"),
     _flow(WaitsForACancelledInference, "FLOW-12", "yet the answer is still waited for", "RUN-31"),

@@ -47,7 +47,7 @@ class MisnamesTheRejected(Runtime):
 
 
 class KeepsThePlaceholder(Runtime):
-    """The real result is added beside the placeholder that it should replace."""
+    """The real result is added next to the placeholder that it should replace."""
 
     def _placeholder(self, call: Call) -> int | None:
         return None
@@ -101,7 +101,7 @@ class RunsARepeatedIdTwice(Runtime):
 
 
 class PutsNothingInThePlace(Runtime):
-    """Goes on beside a suspended call with nothing in its place."""
+    """Goes on next to a suspended call with nothing in its place."""
 
     def needs_placeholder(self, call: Call) -> bool:
         return False
@@ -152,7 +152,7 @@ class PraisesTheAborted(Runtime):
 
 
 class ForgetsWhatDrained(Runtime):
-    """Lets a tool run to its end behind a cancel, and then shows the model that it was cancelled."""
+    """Lets a tool run to its end after a cancel, and then shows the model that it was cancelled."""
 
     def answer(self, call: Call, status: str, content: Any) -> None:
         drained = self.cancelling and status in ("ok", "error")

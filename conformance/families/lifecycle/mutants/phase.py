@@ -53,7 +53,7 @@ class LooksAtTheTurnTooLate(Runtime):
 
 
 class EndsTheStepBeforeItsTools(Runtime):
-    """StepEnd fires before the tools of the step, though it is declared behind them."""
+    """StepEnd fires before the tools of the step, though it is declared after them."""
 
     async def _tool_round(self, calls: list[Call]) -> None:
         self._end_step()
@@ -61,7 +61,7 @@ class EndsTheStepBeforeItsTools(Runtime):
 
 
 class PreparesOnlyTheFirst(Runtime):
-    """BeforeToolExecute fires for the first call of a round only, and for those behind the gate."""
+    """BeforeToolExecute fires for the first call of a round only, and for those after the gate."""
 
     def phase(self, phase: str, call: Call | None = None, verdict: str | None = None) -> None:
         first = call is None or self.state.last_round()[:1] == [call]
@@ -136,34 +136,34 @@ class EndsTheStepTwice(FiresTwice):
 
 
 class EndsAStepOfEightTwice(EndsTheStepTwice):
-    """StepEnd fires twice behind the tools."""
+    """StepEnd fires twice after the tools."""
 
 
 class EndsAStepOfNineTwice(EndsTheStepTwice):
     """StepEnd fires twice in a step that has a ToolGate."""
 
 
-class FiresBehind(Runtime):
-    """One phase fires behind another, where it has no place."""
+class FiresAfter(Runtime):
+    """One phase fires after another, where it has no place."""
 
-    behind, fires = "", ""
+    following, fires = "", ""
 
     def phase(self, phase: str, call: Call | None = None, verdict: str | None = None) -> None:
         super().phase(phase, call, verdict)
-        if phase == self.behind:
+        if phase == self.following:
             super().phase(self.fires)
 
 
-class ClosesAStepAtOnce(FiresBehind):
-    """StepEnd fires right behind StepStart."""
+class ClosesAStepAtOnce(FiresAfter):
+    """StepEnd fires right after StepStart."""
 
-    behind, fires = "StepStart", "StepEnd"
+    following, fires = "StepStart", "StepEnd"
 
 
-class LooksBeforeItAsks(FiresBehind):
+class LooksBeforeItAsks(FiresAfter):
     """AfterInference fires before the model is asked."""
 
-    behind, fires = "BeforeInference", "AfterInference"
+    following, fires = "BeforeInference", "AfterInference"
 
 
 class PreparesNoCalls(Runtime):
@@ -226,7 +226,7 @@ class LeavesTheStepOpen(Runtime):
 
 
 class LeavesTheNineOpen(LeavesTheStepOpen):
-    """StepEnd does not fire behind a ToolGate that allowed nothing."""
+    """StepEnd does not fire after a ToolGate that allowed nothing."""
 
 
 class LooksBeforeItRuns(Runtime):

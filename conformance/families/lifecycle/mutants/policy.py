@@ -73,7 +73,7 @@ class RefusesAfterACrash(Runtime):
         return "nobody waits for it" if self.deaf else super().objection(decision)
 
 
-class RunsBesideEachOther(Runtime):
+class RunsAtOnce(Runtime):
     """Runs calls at the same time, though it says that it runs them one after the other."""
 
     async def execute_all(self, calls: Sequence[Call]) -> None:
@@ -161,7 +161,7 @@ MUTANTS: tuple[Mutant, ...] = (
         "tirea",
         policies={"durability": "call"},
     ),
-    Mutant(RunsBesideEachOther, "ROUND-4", "runs beside it", policies={"round.executor": "sequential"}),
+    Mutant(RunsAtOnce, "ROUND-4", "runs concurrently with it", policies={"round.executor": "sequential"}),
     Mutant(RunsOneAfterTheOther, "ROUND-5", "has not begun"),
     Mutant(ActsInTheMiddleOfTheRound, "DECIDE-9", "is still executing, yet call"),
     Mutant(WaitsForTheRound, "DECIDE-10", "is still Suspended", "awaken-concurrent"),

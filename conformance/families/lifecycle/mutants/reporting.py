@@ -93,7 +93,7 @@ class JudgesBeforeItResumes(Runtime):
 
 
 class StoresBeforeTheRunEnds(Runtime):
-    """Lets RunEnd fire behind the last checkpoint."""
+    """Lets RunEnd fire after the last checkpoint."""
 
     late = False
 
@@ -210,7 +210,7 @@ MUTANTS: tuple[Mutant, ...] = (
             "CALL-22",
         ),
     ),
-    Mutant(StoresBeforeTheRunEnds, "STORE-19", "yet nothing was stored behind RunEnd", also=("PHASE-30",)),
+    Mutant(StoresBeforeTheRunEnds, "STORE-19", "yet nothing was stored after RunEnd", also=("PHASE-30",)),
     Mutant(LeavesTheLastStepOpen, "PHASE-49", "AfterInference leads to RunEnd"),
     Mutant(KeepsWhatWasNotSaid, "STORE-17", "which has not joined the thread"),
     Mutant(SaysTwice, "STORE-17", "which joined the thread 2 times, yet"),

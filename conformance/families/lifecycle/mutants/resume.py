@@ -39,7 +39,7 @@ class SaysNothingOfAVainPass(SaysNothingOfAnEmptyPass):
 
 
 class LooksAwayAtTheStart(Runtime):
-    """The pass at the start of a segment sees no decision, and the one behind it finds it."""
+    """The pass at the start of a segment sees no decision, and the one after it finds it."""
 
     async def apply_decisions(self, cause: str) -> None:
         if cause == "run_start":

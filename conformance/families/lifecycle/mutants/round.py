@@ -13,42 +13,42 @@ from runlock.machines.lifecycle.runtime.state import Call
 
 
 class StopsLooking(Runtime):
-    """Looks at no call behind one of which interception has made this."""
+    """Looks at no call after one of which interception has made this."""
 
-    behind: ClassVar[str] = ""
+    following: ClassVar[str] = ""
 
     async def judge_all(self, calls: Sequence[Call]) -> list[Call]:
         allowed = []
         for call in calls:
             if await self.judge(call, None):
                 allowed.append(call)
-            if call.status == self.behind:
+            if call.status == self.following:
                 break
         return allowed
 
 
-class StopsLookingBehindAHold(StopsLooking):
-    """Looks at no call behind one that is held."""
+class StopsLookingAfterAHold(StopsLooking):
+    """Looks at no call after one that is held."""
 
-    behind = "Suspended"
-
-
-class StopsJudgingBehindAHold(StopsLooking):
-    """Judges no call behind one that is held."""
-
-    behind = "Suspended"
+    following = "Suspended"
 
 
-class StopsLookingBehindAResult(StopsLooking):
-    """Looks at no call behind one whose result is set."""
+class StopsJudgingAfterAHold(StopsLooking):
+    """Judges no call after one that is held."""
 
-    behind = "Succeeded"
+    following = "Suspended"
 
 
-class StopsJudgingBehindAResult(StopsLooking):
-    """Judges no call behind one whose result is set."""
+class StopsLookingAfterAResult(StopsLooking):
+    """Looks at no call after one whose result is set."""
 
-    behind = "Succeeded"
+    following = "Succeeded"
+
+
+class StopsJudgingAfterAResult(StopsLooking):
+    """Judges no call after one whose result is set."""
+
+    following = "Succeeded"
 
 
 class TakesALeaveForABlock(Runtime):
@@ -70,8 +70,8 @@ class FailsWhatTheGateAllows(TakesALeaveForABlock):
     """A call that the gate allows is Failed."""
 
 
-class LooksBehindABlock(Runtime):
-    """Looks at the calls behind a blocked one that no hook is asked about."""
+class LooksAfterABlock(Runtime):
+    """Looks at the calls after a blocked one that no hook is asked about."""
 
     async def judge_all(self, calls: Sequence[Call]) -> list[Call]:
         try:
@@ -83,8 +83,8 @@ class LooksBehindABlock(Runtime):
             raise
 
 
-class JudgesBehindABlock(LooksBehindABlock):
-    """Judges the calls behind a blocked one that no hook is asked about."""
+class JudgesAfterABlock(LooksAfterABlock):
+    """Judges the calls after a blocked one that no hook is asked about."""
 
 
 class RunsOnTheSpot(Runtime):
@@ -96,8 +96,8 @@ class RunsOnTheSpot(Runtime):
         allowed = []
         for index, call in enumerate(calls):
             if await self.judge(call, None):
-                behind = [self.tools.get(other.name, {}) for other in calls[index + 1 :]]
-                if any(tool.get("permission") == "gate" for tool in behind):
+                following = [self.tools.get(other.name, {}) for other in calls[index + 1 :]]
+                if any(tool.get("permission") == "gate" for tool in following):
                     await self._run_now(call)
                 else:
                     allowed.append(call)
@@ -153,7 +153,7 @@ class PreparesTwice(Runtime):
 
 
 class JudgesWhatHasRun(Runtime):
-    """Judges a call once more behind its execution."""
+    """Judges a call once more after its execution."""
 
     async def execute(self, call: Call, resume: Resume) -> None:
         await super().execute(call, resume)
@@ -162,7 +162,7 @@ class JudgesWhatHasRun(Runtime):
 
 
 class ForgetsTheRest(Runtime):
-    """Enters no call behind the first one, as if that had suspended."""
+    """Enters no call after the first one, as if that had suspended."""
 
     async def execute_all(self, calls: Sequence[Call]) -> None:
         await super().execute_all(calls[:1])
@@ -170,7 +170,7 @@ class ForgetsTheRest(Runtime):
             self.settle(call, "fail", "error", "not executed")
 
 
-class GoesOnBehindASuspension(Runtime):
+class GoesOnAfterASuspension(Runtime):
     """Runs all allowed calls one after the other, though one of them has suspended."""
 
     async def execute_all(self, calls: Sequence[Call]) -> None:
@@ -196,7 +196,7 @@ class HangsAtAHoldInARow(HangsAtAHold):
 
 
 class HangsAfterARound(Runtime):
-    """Does nothing more behind a round of which nothing is held."""
+    """Does nothing more after a round of which nothing is held."""
 
     async def run_round(self, calls: Sequence[Call]) -> None:
         await super().run_round(calls)
@@ -205,7 +205,7 @@ class HangsAfterARound(Runtime):
 
 
 class HangsAfterARow(HangsAfterARound):
-    """Does nothing more behind a round of calls in a row of which nothing is held."""
+    """Does nothing more after a round of calls in a row of which nothing is held."""
 
 
 class ReturnsAtAFailure(Runtime):
@@ -236,20 +236,20 @@ class JudgesWhileItExecutes(Runtime):
         await super().execute(call, resume)
 
 
-class JudgesBesideABatch(JudgesWhileItExecutes):
+class JudgesDuringABatch(JudgesWhileItExecutes):
     """Judges a call once more while its siblings execute."""
 
 
 ROW = {"round.executor": "sequential"}
-SAYS_UNSEEN = "behind it was not looked at"
+SAYS_UNSEEN = "after it was not looked at"
 
 MUTANTS: tuple[Mutant, ...] = (
-    Mutant(StopsLookingBehindAHold, "ROUND-20", SAYS_UNSEEN),
-    Mutant(StopsJudgingBehindAHold, "ROUND-40", SAYS_UNSEEN, "awaken-9"),
-    Mutant(LooksBehindABlock, "ROUND-21", "was blocked, yet call"),
-    Mutant(JudgesBehindABlock, "ROUND-41", "was blocked, yet call", "awaken-9"),
-    Mutant(StopsLookingBehindAResult, "ROUND-22", SAYS_UNSEEN),
-    Mutant(StopsJudgingBehindAResult, "ROUND-42", SAYS_UNSEEN, "awaken-9"),
+    Mutant(StopsLookingAfterAHold, "ROUND-20", SAYS_UNSEEN),
+    Mutant(StopsJudgingAfterAHold, "ROUND-40", SAYS_UNSEEN, "awaken-9"),
+    Mutant(LooksAfterABlock, "ROUND-21", "was blocked, yet call"),
+    Mutant(JudgesAfterABlock, "ROUND-41", "was blocked, yet call", "awaken-9"),
+    Mutant(StopsLookingAfterAResult, "ROUND-22", SAYS_UNSEEN),
+    Mutant(StopsJudgingAfterAResult, "ROUND-42", SAYS_UNSEEN, "awaken-9"),
     Mutant(TakesALeaveForABlock, "ROUND-23", "was allowed, yet it Failed before it ran"),
     Mutant(FailsWhatTheGateAllows, "ROUND-43", "was allowed, yet it Failed before it ran", "awaken-9"),
     Mutant(RunsOneOnTheSpot, "ROUND-24", "has not been looked at", policies=ROW),
@@ -262,7 +262,7 @@ MUTANTS: tuple[Mutant, ...] = (
     Mutant(PreparesTwice, "ROUND-45", "is made ready twice", "awaken-9", also=("PHASE-90",)),
     Mutant(JudgesWhatHasRun, "ROUND-48", "has run, yet it is judged again", "awaken-9"),
     Mutant(ForgetsTheRest, "ROUND-26", "which is allowed, was not entered", policies=ROW, also=("ROUND-9",)),
-    Mutant(GoesOnBehindASuspension, "ROUND-27", "suspended while it ran, yet call", policies=ROW),
+    Mutant(GoesOnAfterASuspension, "ROUND-27", "suspended while it ran, yet call", policies=ROW),
     Mutant(HangsAtAHoldInARow, "ROUND-28", "is held, yet its step is not suspended", policies=ROW),
     Mutant(HangsAtAHold, "ROUND-31", "is held, yet its step is not suspended"),
     Mutant(HangsAfterARow, "ROUND-29", "yet its step is not complete", policies=ROW),
@@ -274,5 +274,5 @@ MUTANTS: tuple[Mutant, ...] = (
         also=("PAIR-1", "STORE-8"),
     ),
     Mutant(JudgesWhileItExecutes, "ROUND-50", "is judged while its round executes"),
-    Mutant(JudgesBesideABatch, "ROUND-51", "is judged while its round executes", "awaken-9"),
+    Mutant(JudgesDuringABatch, "ROUND-51", "is judged while its round executes", "awaken-9"),
 )

@@ -233,5 +233,5 @@ MUTANTS: tuple[Mutant, ...] = (
     Mutant(NeverSeesALoop, "STOP-10", "calls were all read alike, yet the model is asked"),
     Mutant(SeesALoopOfTwoRuns, "STOP-10", "calls all differ, yet the run stopped for a loop"),
     Mutant(TakesAToolForALoop, "STOP-10", "calls all differ, yet the run stopped for a loop"),
-    Mutant(StopsInTheNextStep, "STOP-11", "behind StepStart, not behind StepEnd"),
+    Mutant(StopsInTheNextStep, "STOP-11", "after StepStart, not after StepEnd"),
 )

@@ -74,7 +74,7 @@ class SkipsTheEndOfAStep(Runtime):
         self._end_step()
 
 
-class StoresTheLastStepBehindTheRun(Runtime):
+class StoresTheLastStepAfterTheRun(Runtime):
     """Stores the last step only once the run has ended."""
 
     late = False
@@ -136,7 +136,7 @@ class ForgetsTheReason(Runtime):
 
 
 class StoresTheReasonOfTheWait(Runtime):
-    """Stores a run that ends behind a wait with the reason of that wait."""
+    """Stores a run that ends after a wait with the reason of that wait."""
 
     waited: Any = None
 
@@ -233,7 +233,7 @@ class StoresNoThread(Runtime):
 
 
 class StoresBetweenTriggers(Runtime):
-    """Stores at the end of each step beside the triggers."""
+    """Stores at the end of each step next to the triggers."""
 
     def _end_step(self) -> None:
         super()._end_step()
@@ -313,7 +313,7 @@ MUTANTS: tuple[Mutant, ...] = (
     ),
     Mutant(SkipsTheEndOfAStep, "STORE-6", "yet the step before is not committed", also=("STORE-19",)),
     Mutant(
-        StoresTheLastStepBehindTheRun, "STORE-19", "fires behind StepEnd, yet the step was not stored there"
+        StoresTheLastStepAfterTheRun, "STORE-19", "fires after StepEnd, yet the step was not stored there"
     ),
     Mutant(SwallowsAFailedCommit, "STORE-7", "a commit failed, yet"),
     Mutant(StoresFailuresAsSuccesses, "STORE-8", "Succeeded"),

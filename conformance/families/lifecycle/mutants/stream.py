@@ -155,7 +155,7 @@ class SendsToBothWhileTheyChange(Sunk):
     sink_kind = _SendsTwice
 
 
-class ConnectsBehindTheDecision(Runtime):
+class ConnectsAfterTheDecision(Runtime):
     """A watcher is connected a moment after it came, and its decision does not wait for that."""
 
     def watch(self, watcher: str, stream: str) -> None:
@@ -226,7 +226,7 @@ class KeepsActivityBack(Runtime):
         return
 
 
-class GoesOnBehindTheEnd(Runtime):
+class GoesOnAfterTheEnd(Runtime):
     """Publishes once more when the streams of a run are closed."""
 
     def _announce(self, reason: Reason, pending: Sequence[str]) -> None:
@@ -258,12 +258,12 @@ MUTANTS = (
     Mutant(LeavesTheStreamOpen, "STREAM-6", "and its stream was not closed"),
     Mutant(WaitsForAWatcher, "STREAM-7", "nobody watches the run, and it neither goes on"),
     Mutant(SendsToBothWhileTheyChange, "STREAM-8", "and again to", also=("STREAM-5", "STREAM-9")),
-    Mutant(ConnectsBehindTheDecision, "STREAM-9", "while watcher"),
+    Mutant(ConnectsAfterTheDecision, "STREAM-9", "while watcher"),
     Mutant(TicksWhileItWaits, "STREAM-10", "nobody decided, yet it published"),
     Mutant(SuspendsInSilence, "STREAM-12", "whoever watches was not told"),
     Mutant(FinishesASuspensionAsStop, "STREAM-13", "says finishReason 'stop'"),
     Mutant(FinishesAnInterruptAsSuccess, "STREAM-14", "says outcome 'success'"),
     Mutant(EndsResumedSegmentsInSilence, "STREAM-16", "was not told"),
     Mutant(KeepsActivityBack, "STREAM-17", "nobody was told of it"),
-    Mutant(GoesOnBehindTheEnd, "STREAM-20", "event goodbye came late"),
+    Mutant(GoesOnAfterTheEnd, "STREAM-20", "event goodbye came late"),
 )

@@ -139,7 +139,7 @@ VARIANTS: Final[tuple[Variant, ...]] = (
     ),
     Variant(
         "sequential-failing",
-        "the calls behind a suspended one fail",
+        "the calls after a suspended one fail",
         policies={"round.executor": "sequential", "round.rest": "failed"},
     ),
     Variant("by-call", "each call's result is durable at once", policies={"durability": "call"}),
@@ -182,11 +182,11 @@ VARIANTS: Final[tuple[Variant, ...]] = (
     ),
     Variant("superseding", "new input supersedes what waits", policies={"input.waiting": "supersede"}),
     Variant(
-        "going-on-beside", "new input goes on beside what waits", policies={"input.waiting": "placeholder"}
+        "going-on-next to", "new input goes on during what waits", policies={"input.waiting": "placeholder"}
     ),
     Variant(
-        "going-on-beside-tirea",
-        "new input goes on beside what waits",
+        "going-on-during-tirea",
+        "new input goes on during what waits",
         "tirea",
         {"input.waiting": "placeholder"},
     ),

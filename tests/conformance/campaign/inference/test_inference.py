@@ -14,7 +14,7 @@ import policy_fakes
 import pytest
 from command_line import run
 from places import DOUBLES, GOLDEN
-from policy_fakes import BELIED, BESIDE
+from policy_fakes import BELIED, TOGETHER_WITH
 
 from runlock.conformance.campaign.inference.bench import LearningBench
 from runlock.conformance.campaign.inference.result import NOT_SEEN, Against, Inferred, Value, to_find_out
@@ -60,7 +60,7 @@ UNTOLD = {
     },
     "awaken-concurrent": {"round.rest": IN_A_PARALLEL_ROUND, "replay.start": IN_A_PARKED_RUN},
 }
-"""What the reference does not tell under each profile, and why, beside durability and state."""
+"""What the reference does not tell under each profile, and why, next to durability and state."""
 
 SHOWN_BY_ANY = {key: ALIKE[key][1] for key in ("durability", "state")}
 
@@ -140,7 +140,7 @@ def test_what_a_runtime_does_not_show_is_not_told_and_why() -> None:
 
 
 @pytest.mark.long
-def test_behind_a_breach_only_what_nothing_speaks_against_is_believed() -> None:
+def test_after_a_breach_only_what_nothing_speaks_against_is_believed() -> None:
     """A runtime that breaks a clause of the core is found out all the same, and what broke is named."""
     found = found_out("mutant:WorksUnseen")
 
@@ -160,9 +160,9 @@ VALUES = [(policy.key, value) for policy in to_find_out(FAMILY) for value in pol
 @pytest.mark.long
 @pytest.mark.parametrize(("policy", "value"), VALUES, ids=["=".join(one) for one in VALUES])
 def test_every_value_is_found_out_or_left_open(policy: str, value: str) -> None:
-    """Whatever value a runtime has is told, or left beside those that show the same."""
+    """Whatever value a runtime has is told, or left next to those that show the same."""
     profile = PROFILES.get(policy, "awaken-8")
-    settings = {**BESIDE.get(policy, {}), policy: value}
+    settings = {**TOGETHER_WITH.get(policy, {}), policy: value}
     target = ",".join([f"reference:{profile}", *(f"{key}={one}" for key, one in settings.items())])
     found = found_out(target)
 
@@ -229,7 +229,7 @@ def test_the_reasons_speak_of_what_there_is() -> None:
 
 # --- the command --------------------------------------------------------------------------------
 
-SEEN = Against("call c1 is executing, yet call c2 runs beside it", "ROUND-4", 2, Trace())
+SEEN = Against("call c1 is executing, yet call c2 runs concurrently with it", "ROUND-4", 2, Trace())
 SERIAL = Against("call c1 is executing, yet call c2 has not begun", "ROUND-5", 1, Trace())
 MADE = Inferred(
     "cmd:./acme --flag",

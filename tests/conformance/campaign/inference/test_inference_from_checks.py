@@ -23,7 +23,7 @@ from runlock.conformance.family.family import Family, family_named
 
 SCRIPTS = tomllib.loads(Path(__file__).with_name("telling_scripts.toml").read_text("utf-8"))
 FAMILIES = [family_named(name) for name in SCRIPTS]
-BESIDE = {"runner.answered": {"runner.inspects": "received"}}
+TOGETHER_WITH = {"runner.answered": {"runner.inspects": "received"}}
 """The values of other policies without which a policy has no observable effect."""
 
 
@@ -98,7 +98,7 @@ def every_value() -> Iterator[Any]:
 @pytest.mark.parametrize(("family", "policy", "value"), list(every_value()))
 def test_every_value_is_told_or_listed_as_alike(family: Family, policy: str, value: str) -> None:
     """The scripts of a policy leave its true value alone, or those that the notes call alike."""
-    settings = {**BESIDE.get(policy, {}), policy: value}
+    settings = {**TOGETHER_WITH.get(policy, {}), policy: value}
     others = does(family, family.default_profile, settings)
     known = tuple((key, one) for key, one in others.items() if key != policy and isinstance(one, str))
     words = ",".join(f"{key}={one}" for key, one in settings.items())

@@ -57,7 +57,7 @@ def test_what_does_not_touch_is_alike_in_both_orders():
 
 
 def test_what_is_answered_otherwise_is_not_alike():
-    """A cancel before a turn leaves no turn to come, and behind it finds a call that waits."""
+    """A cancel before a turn leaves no turn to come, and after it finds a call that waits."""
     laid = bench_of(factory("awaken-8"))
 
     assert not commute(laid, ALONE, [START, ASKS, CANCELS], Scope(), Tally())

@@ -101,7 +101,7 @@ def test_every_scenario_has_one_number(bench: Bench, monkeypatch: pytest.MonkeyP
 
 @pytest.mark.parametrize("mutant", witnessed(FAMILY)[::8], ids=lambda mutant: mutant.name)
 def test_who_is_judged_later_is_judged_alike(mutant: Mutant) -> None:
-    """The same is broken for the same reason behind the same stimuli, and what came later is left out."""
+    """The same is broken for the same reason after the same stimuli, and what came later is left out."""
     witness = witnesses(FAMILY)[mutant.name]
     scenario = witness.scenario
     bench = Bench(lambda: Hosted(mutant))
@@ -191,7 +191,7 @@ def test_values_of_a_runtimes_own_kind_are_told_apart_too(bench: Bench) -> None:
 
 
 class Fragile(Hosted):
-    """A runtime that asks the model when it is done, and whatever comes behind that finds it broken down."""
+    """A runtime that asks the model when it is done, and whatever comes after that finds it broken down."""
 
     is_done = is_down = False
 
@@ -208,7 +208,7 @@ class Fragile(Hosted):
 
 
 @pytest.mark.long
-def test_a_violation_outlives_the_breakdown_behind_it() -> None:
+def test_a_violation_outlives_the_breakdown_after_it() -> None:
     """A runtime that breaks a clause, and then breaks down, has broken the clause: that is no trouble."""
     mutant, tally = named("AsksOnWhenDone"), Tally()
     bench = Bench(lambda: Fragile(mutant))

@@ -46,7 +46,7 @@ def test_a_late_decision_reaches_a_runtime_whose_state_its_caller_holds(code):
     ("support", "kept"), [("after_error", "Error"), ("after_cancel", "Cancelled")], ids=lambda one: one
 )
 def test_a_decision_that_would_try_again_is_not_sent(support, kept):
-    """Where a runtime takes up again what stopped, a decision behind that end is no late one."""
+    """Where a runtime takes up again what stopped, a decision after that end is no late one."""
     ends = ("NaturalEnd", "Cancelled", "Error")
     sent = {code: admit(LATE, ended_as(code, **{support: False})) is not None for code in ends}
 

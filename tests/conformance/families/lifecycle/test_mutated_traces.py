@@ -37,7 +37,7 @@ def _holds(rule: dict[str, Any], profile: str, mutation: Mutation) -> bool:
         return _among(mutation.seen, rule["of"])
     if rule.get("calls") == "different" and not mutation.is_of_two_calls:
         return False
-    pairs = ((mutation.seen, mutation.behind), (mutation.behind, mutation.seen))
+    pairs = ((mutation.seen, mutation.following), (mutation.following, mutation.seen))
     return any(_among(one, rule["of"]) and _among(other, rule["with"]) for one, other in pairs)
 
 

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from typing import Any, NamedTuple
 
 import pytest
-from policy_fakes import BESIDE
+from policy_fakes import TOGETHER_WITH
 
 from runlock.conformance.driving.bench import Bench
 from runlock.conformance.driving.strategies.random_walk import walk
@@ -20,7 +20,7 @@ from runlock.machines.lifecycle.runtime.choices import policies_of
 from runlock.spec.model import load_spec
 
 WALKS = 60
-"""Walks within which a wrong word has to be found out, behind the corpus."""
+"""Walks within which a wrong word has to be found out, after the corpus."""
 
 
 class Word(NamedTuple):
@@ -87,9 +87,9 @@ WORDS = [
 def runtime(word: Word) -> ReferenceAdapter:
     """The reference, doing the one and saying the other."""
     profile = PROFILES.get(word) or PROFILES.get(word.policy) or "awaken-8"
-    beside: dict[str, Any] = BESIDE.get(word.policy, {})
-    said = {**policies_of(profile, beside), word.policy: word.says}
-    return ReferenceAdapter(profile, {**beside, word.policy: word.does}, declare={"policies": said})
+    companions: dict[str, Any] = TOGETHER_WITH.get(word.policy, {})
+    said = {**policies_of(profile, companions), word.policy: word.says}
+    return ReferenceAdapter(profile, {**companions, word.policy: word.does}, declare={"policies": said})
 
 
 def shown(word: Word) -> Iterator[dict[str, str]]:

@@ -17,7 +17,7 @@ BREAKS = {
         "PAIR-4",
         "the tool of call c1 answered 'mine', yet the model was not shown that: it was shown 'cancelled'",
     ),
-    "a-permission-asked-twice-behind-one-phase": (
+    "a-permission-asked-twice-after-one-phase": (
         "PHASE-87",
         "permission is asked once more for call c1, yet BeforeToolExecute has not fired once more for it",
     ),

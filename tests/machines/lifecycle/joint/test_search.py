@@ -152,13 +152,13 @@ def test_every_value_of_a_policy_holds(key, value):
 def test_every_call_may_end_up_in_a_checkpoint_that_lags():
     """A crash goes back to what was stored: a finished call may be New once more, where nothing kept it."""
     search, _ = explored("awaken-8", 1)
-    behind = [
+    following = [
         call
         for call in search.calls
         if call.status == "Succeeded" and call.kept and call.kept.status != call.status
     ]
 
-    assert behind
+    assert following
 
 
 # --- charts made wrong --------------------------------------------------------------------------

@@ -51,7 +51,7 @@ def played(make):
 
 
 def test_a_look_is_kept_as_what_it_showed():
-    """Each look is a stimulus with one observation behind it; its file says both, and is read back whole."""
+    """Each look is a stimulus with one observation after it; its file says both, and is read back whole."""
     found, (session,), _ = played(lambda: Hosted(factory("awaken-8")))
     looks = [seen for seen in session.trace.of("observation") if seen["kind"] == "inspect"]
 

@@ -133,7 +133,7 @@ def test_only_a_run_that_is_entered_anew_has_the_resume_gate():
 
 
 def test_a_decision_that_was_taken_and_then_ignored_may_have_acted():
-    """Beside a cancel, it enters the run again and is ignored only then."""
+    """Next to a cancel, it enters the run again and is ignored only then."""
     followed = Followed("tirea")
     followed.answer("gate.release", followed.to_the_turn(), NEW, HELD, WAITING)
     taken = {"kind": "decision", "decision": "d1", "call": "c1", "disposition": "buffered"}
@@ -210,7 +210,7 @@ def test_a_call_that_nobody_decided_does_not_run():
     ]
 
 
-def test_behind_the_end_nothing_is_awaited():
+def test_after_the_end_nothing_is_awaited():
     """Where nobody could give anything that leads on, nobody is said to be waited for."""
     followed = Followed()
     followed.answer("gate.release", followed.to_the_turn(), OVER)

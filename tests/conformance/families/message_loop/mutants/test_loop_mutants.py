@@ -14,9 +14,9 @@ from runlock.spec.model import load_spec
 KNOWN = tomllib.loads((ROOT / "tests" / "data" / "message_loop_walks.toml").read_text("utf-8"))
 """The stored walk or script that kills each mutant."""
 
-BEHIND = KNOWN["behind"] | KNOWN["scripts_behind"]
-WALKS = KNOWN["walks"] | KNOWN["behind"]
-SCRIPTS = KNOWN["scripts"] | KNOWN["scripts_behind"]
+MUTED = KNOWN["after"] | KNOWN["scripts_after"]
+WALKS = KNOWN["walks"] | KNOWN["after"]
+SCRIPTS = KNOWN["scripts"] | KNOWN["scripts_after"]
 REVEALED = WALKS | SCRIPTS
 CALM = 12
 """Walks that each variant must pass."""
@@ -43,7 +43,7 @@ def test_a_mutant_is_blamed_on_its_clause(walks, name):
     """The stored schedule makes the mutant violate its clause, some only with other broken clauses muted."""
     mutant = next(mutant for mutant in MUTANTS if mutant.name == name)
     loop = walks(mutant)
-    loop.bench.mute(mutant.also if name in BEHIND else ())
+    loop.bench.mute(mutant.also if name in MUTED else ())
     found = loop.see(REVEALED[name]).found
 
     assert list(found) == [mutant.clause]
