@@ -67,7 +67,7 @@ class AgentFramework(Thread):
 
     async def resume_run(self, run: str) -> Segment:
         """Its caller says again what has no answer, or still has the requests that wait."""
-        return Segment("Suspended", self.waiting) if self.text is None else await self.start(self.text)
+        return await self.start(self.text) if self.text is not None else self.waiting_again(self.waiting)
 
     async def _run(self, given: Any) -> Segment:
         answer = await self.agent.run(given, session=self.session)

@@ -102,8 +102,10 @@ def _violation(witness: Witness) -> dict[str, Any]:
     family = family_of_trace(witness.trace)
     records = [record for record in witness.trace.records if "handshake" not in record]
     recording = Document([Entry(record) for record in records], family=family)
+    cause = {"cause": witness.cause} if witness.cause else {}
     return {
         "clause": witness.clause,
+        **cause,
         "because": witness.reason,
         "witness": render(without_answers(family_named(family), recording)).splitlines(),
     }
@@ -231,8 +233,9 @@ def _section(found: Object, runtime: Runtime) -> Iterator[str]:
     yield from _policies(found, runtime)
     for trouble in found["troubles"]:
         yield f"A schedule could not be judged: {plain(trouble)}\n"
-    for violation in found["violations"]:
+    for violation in causes(found):
         yield from _broken(violation, runtime, _family(found))
+        yield from _consequences(found, violation["clause"])
 
 
 def _policies(found: Object, runtime: Runtime) -> Iterator[str]:
@@ -244,6 +247,23 @@ def _policies(found: Object, runtime: Runtime) -> Iterator[str]:
             words = ", ".join(value) if isinstance(value, list) else value
             yield f"It promises [`{key} = {words}`]({page})."
     yield "" if found["violations"] else "Nothing is broken.\n"
+
+
+def causes(found: Object) -> list[Object]:
+    """The violations of a runtime that are not the consequence of another one."""
+    return [one for one in found["violations"] if "cause" not in one]
+
+
+def _consequences(found: Object, cause: str) -> Iterator[str]:
+    """What else was seen broken in schedules that show a violation."""
+    also = [one for one in found["violations"] if one.get("cause") == cause]
+    if also:
+        yield "Consequences of the same cause:\n"
+        anchors = (f'<a id="{anchor(found["name"], one["clause"])}"></a>{one["clause"]}' for one in also)
+        yield from (
+            f"- {where}: {_sentence(one['because'])}" for where, one in zip(anchors, also, strict=True)
+        )
+        yield ""
 
 
 def _broken(found: Object, runtime: Runtime, family: Family) -> Iterator[str]:

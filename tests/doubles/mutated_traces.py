@@ -84,6 +84,7 @@ def label(seen: Record) -> str:
         "call.status": (seen.get("to"),),
         "run.status": (seen.get("to"),),
         "decision": (seen.get("disposition"),),
+        "resume": (seen.get("state"),),
         "event": (seen.get("name"),),
         "message": (message.get("role"), message.get("status")),
         "checkpoint": (f"{seen.get('trigger')}/{seen.get('cause')}",),

@@ -206,7 +206,8 @@ def bridge():
     bridge = Bridge(real, kit)
     kit.outside.busy = bridge.busy
     yield kit, bridge
-    real.loop.call_soon_threadsafe(real.loop.stop)
+    real.close()
+    kit.close()
 
 
 def test_a_question_crosses_and_its_answer_comes_back(bridge):
