@@ -182,11 +182,11 @@ VARIANTS: Final[tuple[Variant, ...]] = (
     ),
     Variant("superseding", "new input supersedes what waits", policies={"input.waiting": "supersede"}),
     Variant(
-        "going-on-next to", "new input goes on during what waits", policies={"input.waiting": "placeholder"}
+        "going-on-during", "new input goes on while calls wait", policies={"input.waiting": "placeholder"}
     ),
     Variant(
         "going-on-during-tirea",
-        "new input goes on during what waits",
+        "new input goes on while calls wait",
         "tirea",
         {"input.waiting": "placeholder"},
     ),

@@ -33,6 +33,7 @@ from runlock.conformance.report.console import Page
 from runlock.conformance.trace.moves import moves_of
 from runlock.conformance.trace.trace import Trace
 from runlock.machines.lifecycle.runtime.choices import policies_of
+from runlock.machines.lifecycle.runtime.runtime import Runtime
 from runlock.spec.model import load_spec
 
 PLAIN = f"cmd:{sys.executable} {DOUBLES / 'plain_runtime.py'}"
@@ -172,10 +173,18 @@ def test_every_value_is_found_out_or_left_open(policy: str, value: str) -> None:
     assert found.contradicted == {}
 
 
+def is_one_of_the_values(variant: Any) -> bool:
+    """Whether a variant is the reference with one value of a policy, as in the test of every value."""
+    made = (variant.make, variant.declare, variant.profile) == (Runtime, {}, "awaken-8")
+    return made and len(variant.policies) == 1 and not variant.policies.keys() & PROFILES.keys()
+
+
 @pytest.mark.long
-@pytest.mark.parametrize("variant", VARIANTS, ids=lambda variant: variant.name)
-def test_who_is_different_and_right_is_not_belied(variant: Any) -> None:
-    """What a legal variant says of itself is contradicted by nothing, and it mixes nothing."""
+@pytest.mark.parametrize(
+    "variant", [one for one in VARIANTS if not is_one_of_the_values(one)], ids=lambda variant: variant.name
+)
+def test_what_a_legal_variant_declares_is_not_contradicted(variant: Any) -> None:
+    """Nothing that it shows speaks against what it declares, and it mixes nothing."""
     found = found_out(f"variant:{variant.name}")
 
     assert {one: found.against[one, value].reason for one, value in found.contradicted.items()} == {}
