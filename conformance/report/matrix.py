@@ -86,7 +86,7 @@ def _runtime(column: Column) -> dict[str, Any]:
         "troubles": [trouble.what for trouble in result.troubles],
         "clauses": _by_verdict(result),
         "exercised": {one.id: one.exercised for one in result.clauses if one.exercised},
-        "violations": [_violation(witness) for witness in result.witnesses],
+        "violations": [_violation(witness, runtime.known(witness.clause)) for witness in result.witnesses],
     }
 
 
@@ -98,11 +98,12 @@ def _by_verdict(result: Result) -> dict[str, dict[str, list[str]]]:
     return found
 
 
-def _violation(witness: Witness) -> dict[str, Any]:
+def _violation(witness: Witness, known: Known | None) -> dict[str, Any]:
+    """A violation with its cause, unless it is known to have one of its own."""
     family = family_of_trace(witness.trace)
     records = [record for record in witness.trace.records if "handshake" not in record]
     recording = Document([Entry(record) for record in records], family=family)
-    cause = {"cause": witness.cause} if witness.cause else {}
+    cause = {"cause": witness.cause} if witness.cause and known is None else {}
     return {
         "clause": witness.clause,
         **cause,

@@ -25,9 +25,13 @@ ENDS_WELL: Final = ("NaturalEnd", "Stopped")
 
 @once
 def _shown_before(state: ObservedState) -> Gate | None:
-    """The inference before this one, in this life."""
+    """The inference before this one in this life; a run that fell may leave no messages in the thread."""
     gate = state.last_model_gate
-    return gate if gate is not None and gate.life == state.life and gate.opened.messages is not None else None
+    if gate is None or gate.life != state.life or gate.opened.messages is None:
+        return None
+    run = state.runs.get(gate.run)
+    fell = run is not None and run.ended is not None and run.ended.code not in (*ENDS_WELL, "Suspended")
+    return None if fell else gate
 
 
 def a_history_goes_on(state: ObservedState, seen: GateOpened) -> CheckResults:
