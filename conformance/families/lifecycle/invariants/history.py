@@ -25,22 +25,24 @@ ENDS_WELL: Final = ("NaturalEnd", "Stopped")
 
 @once
 def _shown_before(state: ObservedState) -> Gate | None:
-    """The inference before this one in this life; a run that fell may leave no messages in the thread."""
+    """The inference before this one, in this life."""
     gate = state.last_model_gate
-    if gate is None or gate.life != state.life or gate.opened.messages is None:
-        return None
-    run = state.runs.get(gate.run)
-    fell = run is not None and run.ended is not None and run.ended.code not in (*ENDS_WELL, "Suspended")
-    return None if fell else gate
+    return gate if gate is not None and gate.life == state.life and gate.opened.messages is not None else None
 
 
 def a_history_goes_on(state: ObservedState, seen: GateOpened) -> CheckResults:
     """Each inference is shown the history of the one before, unchanged, with what has come since."""
     before = _shown_before(state)
-    if before is None or seen.messages is None:
+    if before is None or seen.messages is None or _may_be_left_out(state, before):
         return
     why = break_between(passages(before.opened.messages or ()), passages(seen.messages))
     yield broken(f"the history that the model was shown has changed: {why}") if why else HELD
+
+
+def _may_be_left_out(state: ObservedState, before: Gate) -> bool:
+    """Whether the run of an inference was cancelled or broke: it may leave no messages in the thread."""
+    run = state.runs.get(before.run)
+    return run is not None and run.ended is not None and run.ended.code not in (*ENDS_WELL, "Suspended")
 
 
 def what_was_added_was_said(state: ObservedState, seen: GateOpened) -> CheckResults:
