@@ -76,7 +76,7 @@ class AgentFramework(Thread):
         return self.ended(requests.items())
 
     def _request(self, call: str) -> Content:
-        """The request that was made for a call, or one that nobody made."""
+        """The request that was made for a call, or one that no one made."""
         nothing = function_call(ToolCall(id=call, name="nothing"))
         return self.asked.get(call) or Content.from_function_approval_request(id=call, function_call=nothing)
 

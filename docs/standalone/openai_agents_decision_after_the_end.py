@@ -9,13 +9,11 @@ from agents import Agent, Runner, SQLiteSession, function_tool, set_tracing_disa
 from agents.testing import ScriptedModel, assistant_message, function_call
 
 set_tracing_disabled(True)
-ran = []
 
 
 @function_tool(needs_approval=True)
 def write() -> str:
     """Write."""
-    ran.append("write")
     return "written"
 
 
@@ -27,16 +25,28 @@ model = ScriptedModel(
     ]
 )
 agent = Agent("agent", model=model, tools=[write])
-session = {"in_a_list": None, "in_a_session": SQLiteSession("thread")}[sys.argv[1]]
 
-waiting = Runner.run_sync(agent, "write it", session=session)
-state = waiting.to_state()
-state.approve(waiting.interruptions[0])
-ended = Runner.run_sync(agent, state, session=session)
-print("approved:", ended.final_output, "after", ran)
 
-state = ended.to_state()
-state.approve(waiting.interruptions[0])
-again = Runner.run_sync(agent, state, session=session)
-print("approved once more:", again.final_output, "after", ran)
-raise SystemExit(0 if again.final_output == "done again" else "not seen here")
+def approved_twice(session=None):
+    """What the run comes to when its call is approved, and when it is approved again."""
+    found = waiting = Runner.run_sync(agent, "write it", session=session)
+    for _ in range(2):
+        state = found.to_state()
+        state.approve(waiting.interruptions[0])
+        found = Runner.run_sync(agent, state, session=session)
+        yield found.final_output
+
+
+def in_a_list():
+    """The state is all that is kept."""
+    return list(approved_twice())
+
+
+def in_a_session():
+    """A session keeps what was said."""
+    return list(approved_twice(SQLiteSession("thread")))
+
+
+outputs = {"in_a_list": in_a_list, "in_a_session": in_a_session}[sys.argv[1]]()
+print("approved, and approved again:", outputs)
+raise SystemExit(0 if outputs == ["done", "done again"] else "not seen here")

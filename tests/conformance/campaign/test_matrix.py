@@ -290,7 +290,7 @@ def test_an_environment_with_an_older_adapter_is_not_installed(npm, tmp_path, na
 
 
 def test_without_npm_it_is_said_what_is_missing(npm, capsys, monkeypatch, tmp_path):
-    """Nobody is sent to look for what the command itself knows."""
+    """No one is sent to look for what the command itself knows."""
     monkeypatch.setattr("shutil.which", lambda name: None)
 
     assert main(["matrix", "--install", "vercel-ai-6", "--envs", str(tmp_path)]) == 2
