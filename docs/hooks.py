@@ -46,8 +46,16 @@ def on_post_template(output_content: str, config: MkDocsConfig, **_: Any) -> str
 
 
 def _named(output: str, config: MkDocsConfig) -> str:
-    """Name the search, and sections with a page of their own."""
-    titles = [title for entry in config.nav or [] for title in entry]
+    """Name the search, and the sections, whose labels are empty where a section has a page of its own."""
     output = output.replace('role="dialog"', 'role="dialog" aria-label="Search"')
-    unnamed = r'aria-labelledby="__nav_(\d+)_label"'
-    return re.sub(unnamed, lambda found: f'aria-label="{titles[int(found[1]) - 1]}"', output)
+    unnamed = r'aria-labelledby="__nav_([\d_]+)_label"'
+    return re.sub(unnamed, lambda found: f'aria-label="{_title(found[1], config.nav)}"', output)
+
+
+def _title(path: str, nav: Any) -> str:
+    """The titles that lead to a section; `path` counts the items of each level from 1, as in `7_3`."""
+    titles = []
+    for number in path.split("_"):
+        [(title, nav)] = nav[int(number) - 1].items()
+        titles.append(title)
+    return ": ".join(titles)

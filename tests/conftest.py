@@ -3,7 +3,6 @@
 import os
 import sys
 from collections import Counter
-from pathlib import Path
 
 import pytest
 from played_once import PlayedOnce
@@ -26,10 +25,7 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """Of the cases of a test that is `sampled(n)`, all but one in n are for the long lane."""
     counts: Counter[str] = Counter()
-    known = (Path(__file__).parent / "known_failures.txt").read_text("utf-8").splitlines()
     for item in items:
-        if item.nodeid in known:
-            item.add_marker(pytest.mark.xfail(reason="it is in tests/known_failures.txt"))
         sampled = item.get_closest_marker("sampled")
         if sampled is not None:
             name = item.nodeid.partition("[")[0]

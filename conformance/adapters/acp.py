@@ -4,7 +4,7 @@ Not declared:
 - `late`: on a cancel the protocol has the client answer every open permission request as cancelled.
 - `defer`: a permission request is answered with one of its options.
 - The scope `stage`: an option allows once, or always, which here lasts as long as the session.
-- The gate `hook`, bounds, and the mode `allowlist`: the protocol has none of them.
+- The gate `hook` and bounds: the protocol has none of them.
 - `terminal`: no API of a model has a signal that a turn ends after its calls.
 - `fault` of a model: agents send a request again in ways of their own, with waits in real time.
 """
@@ -12,11 +12,12 @@ Not declared:
 from __future__ import annotations
 
 from abc import abstractmethod
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
+from pathlib import Path
 from typing import Any, ClassVar, Final
 
 from runlock.conformance.adapters.agent_client import AgentError, Params
-from runlock.conformance.adapters.agent_process import AgentProcess
+from runlock.conformance.adapters.agent_process import AgentProcess, write_files
 from runlock.conformance.adapters.agent_session import AgentSession
 from runlock.conformance.families.message_loop.adapter import Answer, Reason, Segment
 from runlock.conformance.families.message_loop.messages import StopReason
@@ -52,9 +53,15 @@ class AcpAdapter(AgentSession):
         return info["agentInfo"]["name"], info["agentInfo"]["version"]
 
     @classmethod
-    async def opened(cls, process: AgentProcess, folder: str, tools: str) -> str:
+    @abstractmethod
+    def rules(cls, passing: Sequence[str]) -> Mapping[str, Any]:
+        """The files in the folder of a session that let these tools run without a question."""
+
+    @classmethod
+    async def opened(cls, process: AgentProcess, folder: Path, tools: str, passing: Sequence[str]) -> str:
+        write_files(folder, cls.rules([cls.prefix + name for name in passing]))
         server = {"type": "http", "name": "kit", "url": tools, "headers": []}
-        answer = await process.client.request("session/new", {"cwd": folder, "mcpServers": [server]})
+        answer = await process.client.request("session/new", {"cwd": str(folder), "mcpServers": [server]})
         return str(answer["sessionId"])
 
     @abstractmethod
@@ -103,9 +110,10 @@ class AcpAdapter(AgentSession):
         call, _ = self.shown(update)
         state = str(update.get("status"))
         if kind == "tool_call":
-            self.show("ToolInvocationProposed", call=call)
+            self.show_proposed(call)
         if state in STATES and (kind == "tool_call" or self.states.get(call) != state):
-            self.show_end(STATES[state], call)
+            show = self.show if state == "in_progress" else self.show_end
+            show(STATES[state], call=call)
         self.states[call] = state
 
 

@@ -67,7 +67,7 @@ class AgentFramework(Thread):
 
     async def resume_run(self, run: str) -> Segment:
         """Its caller says again what has no answer, or still has the requests that wait."""
-        return Segment("Suspended", self.waiting) if self.text is None else await self.start(self.text)
+        return await self.start(self.text) if self.text is not None else self.waiting_again(self.waiting)
 
     async def _run(self, given: Any) -> Segment:
         answer = await self.agent.run(given, session=self.session)
@@ -76,7 +76,7 @@ class AgentFramework(Thread):
         return self.ended(requests.items())
 
     def _request(self, call: str) -> Content:
-        """The request that was made for a call, or one that nobody made."""
+        """The request that was made for a call, or one that no one made."""
         nothing = function_call(ToolCall(id=call, name="nothing"))
         return self.asked.get(call) or Content.from_function_approval_request(id=call, function_call=nothing)
 

@@ -8,6 +8,7 @@ import os
 import shutil
 import sys
 import tempfile
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
@@ -45,12 +46,13 @@ class AgentProcess:
         if PROCESSES[self.agent] is self:
             PROCESSES[self.agent] = AgentProcess(self.agent)
 
-    async def open(self, session: AgentSession, folder: str) -> str:
-        """Begin a session, whose tools have a path of their own; gives its id."""
+    async def open(self, session: AgentSession, passing: Sequence[str]) -> str:
+        """Begin a session, with a folder and a path for its tools of its own; gives its id."""
         self._session = session
         self._sessions += 1
-        tools = f"{self.endpoint.url}{TOOLS}{self._sessions}"
-        return await self.agent.opened(self, folder, tools)
+        folder = Path(self.home, f"session-{self._sessions}")
+        folder.mkdir()
+        return await self.agent.opened(self, folder, f"{self.endpoint.url}{TOOLS}{self._sessions}", passing)
 
     def close(self) -> None:
         """Take nothing more for a session."""
@@ -62,10 +64,7 @@ class AgentProcess:
         self.endpoint = HttpServer(self._answer)
         await self.endpoint.start()
         env, files = self.agent.settings(self.home, self.endpoint.url)
-        for name, content in files.items():
-            path = Path(self.home, name)
-            path.parent.mkdir(parents=True, exist_ok=True)
-            path.write_text(content if isinstance(content, str) else json.dumps(content), "utf-8")
+        write_files(Path(self.home), files)
         whole = {"HOME": self.home, "PATH": _path(), "NO_PROXY": "127.0.0.1", **env}
         await self.client.start(_found(self.agent.command), whole, Path(self.home))
         return await self.client.request("initialize", self.agent.greeting)
@@ -94,6 +93,14 @@ class AgentProcess:
 
     def _is_of(self, session: AgentSession, params: Params) -> bool:
         return params.get(self.agent.session_key) == getattr(session, "id", None)
+
+
+def write_files(folder: Path, files: Mapping[str, Any]) -> None:
+    """Write files into a folder: text, or what is JSON."""
+    for name, content in files.items():
+        path = Path(folder, name)
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(content if isinstance(content, str) else json.dumps(content), "utf-8")
 
 
 def _path() -> str:

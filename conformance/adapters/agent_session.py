@@ -5,6 +5,10 @@ entered need not say which call it belongs to; then the adapter finds the call b
 the newest response.
 
 A tool of the scenario that is not offered is offered all the same: an agent has no other tools than these.
+An agent tells of its calls over one channel, and asks its model and enters tools over another.  So that the
+order in which it did these things is kept, a request that came waits for a while for what should have been
+told before it.
+
 An API that only marks errors cannot say that a call was cancelled, so an error of a call whose tool was given
 up reads `cancelled`; so does its end where the protocol only has `failed`.  A process is replaced after an
 allow that lasts, because it may last for the process.  A scenario in which no person can be asked has a
@@ -15,9 +19,10 @@ from __future__ import annotations
 
 import asyncio
 from abc import ABC, abstractmethod
-from collections.abc import AsyncGenerator, Coroutine, Mapping, Sequence
+from collections.abc import AsyncGenerator, Callable, Coroutine, Mapping, Sequence
 from functools import partial
-from typing import Any, ClassVar
+from pathlib import Path
+from typing import Any, ClassVar, Final
 
 from runlock.conformance.adapters.agent_client import Params
 from runlock.conformance.adapters.agent_process import AgentProcess, process_of
@@ -40,6 +45,10 @@ from runlock.conformance.families.message_loop.adapter import (
 )
 from runlock.conformance.families.message_loop.messages import OfferedOutcomes, ToolCall, Turn
 from runlock.conformance.protocol import Control, Party
+
+LAG_SECONDS: Final = 0.05
+LAGS_MAX: Final = 20
+"""How long, and how often, it is waited for what was told over the other channel."""
 
 
 class AgentSession(ABC):
@@ -92,8 +101,11 @@ class AgentSession(ABC):
 
     @classmethod
     @abstractmethod
-    async def opened(cls, process: AgentProcess, folder: str, tools: str) -> str:
-        """Begin a session in a folder, with a tool server; gives its id."""
+    async def opened(cls, process: AgentProcess, folder: Path, tools: str, passing: Sequence[str]) -> str:
+        """Begin a session in an empty folder, with a tool server; gives its id.
+
+        The tools in `passing` run without a question.
+        """
 
     @abstractmethod
     def request_of(self, asked: Asked) -> Request | None:
@@ -136,8 +148,12 @@ class AgentSession(ABC):
         self.names = Names(self.prefix, [tool.name for tool in scenario.tools])
         self.tools = ToolServer(self.names.tools, self._run_tool)
         self.requests = self.prompts = 0
+        self.said = self.published = ""  # the text of the newest response, and what was published of it
         self.round: list[ToolCall] = []
         self.entered: set[str] = set()
+        self.proposed: set[str] = set()  # of the newest response, as the next two
+        self.answered: set[str] = set()
+        self.settled: set[str] = set()
         self.aborted: set[str] = set()
         self.asking: set[asyncio.Task[Answer]] = set()
         self.in_turn = self.is_asked = self.is_cancelled = self.is_unanswered = False
@@ -163,7 +179,8 @@ class AgentSession(ABC):
         await self.bridge.do(self._close())
 
     async def _open(self) -> None:
-        self.id = await self.process.open(self, self.scenario.data or self.process.home)
+        is_listed = self.scenario.mode == "allowlist"
+        self.id = await self.process.open(self, self.scenario.allowlist if is_listed else [])
         await self.prepare()
 
     async def _close(self) -> None:
@@ -185,17 +202,22 @@ class AgentSession(ABC):
         request = self.request_of(asked) if self.in_turn else None
         if request is None:
             return self.answer_aside(asked)
+        await self._told(lambda: self.answered <= self.settled and len(self.published) >= len(self.said))
         self.requests, self.is_asked, self.is_unanswered = self.requests + 1, True, False
+        self.said, self.published = "", ""
+        for calls in (self.proposed, self.answered, self.settled):
+            calls.clear()
         return await self.answer_of(self._pieces(request))
 
     async def _pieces(self, request: Request) -> AsyncGenerator[Delta | Turn, None]:
         async for piece in self.bridge.each(self.host.stream(request)):
             if isinstance(piece, Turn):
-                self.round, self.entered = piece.tool_calls, set()
+                self.said, self.round, self.entered = piece.text, piece.tool_calls, set()
             yield piece
 
     async def _run_tool(self, name: str, args: Params, meta: Params) -> tuple[str, bool]:
         call = str(meta.get("callId") or self.call_of(name, args, self.entered))
+        await self._told(lambda: call in self.proposed)
         try:
             outcome = await self.bridge.ask(self.host.tool(call, name, args))
         except ToolRaised as error:
@@ -203,7 +225,17 @@ class AgentSession(ABC):
         except asyncio.CancelledError:
             self.aborted.add(call)
             raise
+        finally:
+            self.answered.add(call)
         return str(outcome.content), outcome.kind == "error"
+
+    async def _told(self, is_told: Callable[[], bool]) -> None:
+        """Wait for what the agent tells over the other channel; no longer than a while, as it may not."""
+        for _ in range(LAGS_MAX):
+            if is_told():
+                return
+            self.bridge.moved()
+            await asyncio.sleep(LAG_SECONDS)
 
     def call_of(self, name: str, args: Any, past: set[str]) -> str:
         """The call of the newest response that is meant: one that is not past, if there is any."""
@@ -240,12 +272,19 @@ class AgentSession(ABC):
         """Publish an event."""
         self.bridge.tell(partial(self.host.event, name, **data))
 
+    def show_proposed(self, call: str) -> None:
+        """Publish that the model asked for a call."""
+        self.proposed.add(call)
+        self.show("ToolInvocationProposed", call=call)
+
     def show_end(self, name: str, call: str) -> None:
         """Publish the end of a call; one that failed after its tool was given up was cancelled."""
+        self.settled.add(call)
         was_aborted = name == "ToolInvocationFailed" and call in self.aborted
         self.show("ToolInvocationCancelled" if was_aborted else name, call=call)
 
     def show_text(self, text: str) -> None:
         """Publish a piece of a response; before the first request of a turn it is a note of the agent."""
         if self.is_asked:
+            self.published += text
             self.show("ProviderTokensStreamed", text=text, request=self.requests)

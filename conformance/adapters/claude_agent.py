@@ -59,6 +59,7 @@ SETTINGS: Final = {
 POLICIES: Final[Mapping[str, Any]] = {
     "guard.place": "before_approval", "hook.order": "parallel", "rewrite.place": "before_approval",
     "round.executor": "sequential", "tool.raises": "failed_call",
+    "reject.reach": "call", "grant.scopes": ["once", "session"], "grant.match": "tool",
 }  # fmt: skip
 """What the documentation promises; the other policies are open."""
 

@@ -7,7 +7,8 @@ Not declared:
 - `late`: a cancelled turn takes back its elicitations.
 - `defer`: an elicitation is accepted or declined.
 - Scopes: the elicitation offers none.
-- The gate `hook`, bounds, and the modes `allowlist` and `yolo`: its settings are those of the process.
+- The gate `hook` and bounds: it has none of them.
+- The mode `yolo`: a list with every tool says the same.
 - `ToolInvocationStarted`: a call is announced once, before it is asked about.
 - `terminal` and `fault` of a model, as for the agents of the Agent Client Protocol.
 """
@@ -16,7 +17,8 @@ from __future__ import annotations
 
 import asyncio
 import re
-from collections.abc import AsyncGenerator, Mapping
+from collections.abc import AsyncGenerator, Mapping, Sequence
+from pathlib import Path
 from typing import Any, ClassVar, Final
 
 from runlock.conformance.adapters.agent_client import AgentError, Params
@@ -45,13 +47,13 @@ ENDS: Final = {"completed": "ToolInvocationSucceeded", "failed": "ToolInvocation
 
 
 class Codex(AgentSession):
-    """A thread of Codex, which asks about every tool."""
+    """A thread of Codex, which asks about each tool that its settings do not approve."""
 
     command = ("codex", "app-server")
     greeting: ClassVar[Params] = {"clientInfo": {"name": "kit", "title": "kit", "version": "1"}}
     session_key = "threadId"
     prefix = "mcp__kit"
-    modes = {"ask": ""}
+    modes = {"ask": "", "allowlist": ""}
     grants = ("once",)
     model = ("delta", "turn", "malformed")
     events = ("ProviderTokensStreamed", "ToolInvocationProposed", "ToolInvocationCancelled", *ENDS.values())
@@ -66,10 +68,11 @@ class Codex(AgentSession):
         return "codex", found.group(1) if found else "unknown"
 
     @classmethod
-    async def opened(cls, process: AgentProcess, folder: str, tools: str) -> str:
-        server = {"url": tools, "default_tools_approval_mode": "prompt"}
+    async def opened(cls, process: AgentProcess, folder: Path, tools: str, passing: Sequence[str]) -> str:
+        unasked = {name: {"approval_mode": "approve"} for name in passing}
+        server = {"url": tools, "default_tools_approval_mode": "prompt", "tools": unasked}
         asked = {
-            "cwd": folder, "approvalPolicy": "on-request", "sandbox": "read-only",
+            "cwd": str(folder), "approvalPolicy": "on-request", "sandbox": "read-only",
             "config": {"mcp_servers": {"kit": server}},
         }  # fmt: skip
         answer = await process.client.request("thread/start", asked)
@@ -120,6 +123,6 @@ class Codex(AgentSession):
         elif method == "turn/completed" and not self.ended.done():
             self.ended.set_result(params["turn"])
         elif item.get("type") == "mcpToolCall" and method == "item/started":
-            self.show("ToolInvocationProposed", call=item["id"])
+            self.show_proposed(item["id"])
         elif item.get("type") == "mcpToolCall" and item["status"] in ENDS:
             self.show_end(ENDS[item["status"]], item["id"])

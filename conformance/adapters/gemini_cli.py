@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import AsyncGenerator, Mapping
+from collections.abc import AsyncGenerator, Mapping, Sequence
 from typing import Any
 
 from runlock.conformance.adapters.acp import AcpAdapter
@@ -18,7 +18,7 @@ class GeminiCli(AcpAdapter):
 
     command = ("gemini", "--acp", "-m", "gemini-2.5-flash")
     prefix = "mcp_kit_"
-    modes = {"ask": "", "yolo": "yolo"}
+    modes = {"ask": "", "allowlist": "", "yolo": "yolo"}
     model = ("delta", "turn")
 
     @classmethod
@@ -34,6 +34,10 @@ class GeminiCli(AcpAdapter):
             "model": {"disableLoopDetection": True},  # which asks another model after thirty calls
         }
         return env, {".gemini/settings.json": chosen}
+
+    @classmethod
+    def rules(cls, passing: Sequence[str]) -> Mapping[str, Any]:
+        return {".gemini/settings.json": {"tools": {"allowed": list(passing)}}}
 
     def request_of(self, asked: Asked) -> Request | None:
         if "streamGenerateContent" not in asked.path:

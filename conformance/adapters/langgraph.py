@@ -25,7 +25,7 @@ from runlock.conformance.adapters.models.langgraph import KitModel
 from runlock.conformance.adapters.sqlite_saver import Saver
 
 NOBODY = "0" * 32
-"""An interrupt's id that was given to nobody."""
+"""An interrupt's id that was given to no one."""
 
 THREAD: Any = {"configurable": {"thread_id": "thread"}}
 ANSWERS = {"resume": {"type": "approve"}, "cancel": {"type": "reject"}}

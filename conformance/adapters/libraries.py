@@ -6,7 +6,7 @@ them, and begins a new segment.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from importlib.metadata import version
 from typing import Any, Final
 
@@ -19,6 +19,7 @@ from runlock.conformance.adapter import (
     OfferedOutcomes,
     Party,
     ReasonCode,
+    Refused,
     Scenario,
     Segment,
     ToolCall,
@@ -51,6 +52,14 @@ class Thread:
         self.asked |= dict(left)
         self.waiting = [call for call, _ in left]
         return Segment("Suspended", self.waiting) if left else Segment(otherwise)
+
+    def waiting_again(self, calls: Sequence[str]) -> Segment:
+        """The segment of a recovered run whose caller still has the requests of these calls."""
+        if not calls:
+            raise Refused(
+                "its caller has nothing of this run: neither a text without an answer, nor a request"
+            )
+        return Segment("Suspended", list(calls))
 
 
 def offers(

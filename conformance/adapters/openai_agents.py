@@ -79,7 +79,7 @@ class InputList(Thread):
 
     async def resume_run(self, run: str) -> Segment:
         """Its caller says again what has no answer, or still has the state that waits."""
-        return Segment("Suspended", list(self.asked)) if self.text is None else await self.start(self.text)
+        return await self.start(self.text) if self.text is not None else self.waiting_again(list(self.asked))
 
     async def _run(self, given: Any) -> Segment:
         self.under_way = run = agents.Runner.run_streamed(self.agent, given, session=self.session)

@@ -5,7 +5,7 @@ It asks its model for the title of a session too; that request offers no tools, 
 
 from __future__ import annotations
 
-from collections.abc import AsyncGenerator, Mapping
+from collections.abc import AsyncGenerator, Mapping, Sequence
 from typing import Any, Final
 
 from runlock.conformance.adapters.acp import AcpAdapter
@@ -19,11 +19,11 @@ OFFLINE: Final = ("AUTOUPDATE", "MODELS_FETCH", "DEFAULT_PLUGINS", "LSP_DOWNLOAD
 
 
 class OpenCode(AcpAdapter):
-    """A session of opencode, which asks about every tool."""
+    """A session of opencode, which asks about each tool that its folder does not allow."""
 
     command = ("opencode", "acp")
     prefix = "kit_"
-    modes = {"ask": ""}
+    modes = {"ask": "", "allowlist": ""}
     model = ("delta", "turn", "malformed")
 
     @classmethod
@@ -32,11 +32,14 @@ class OpenCode(AcpAdapter):
         provider = {"npm": "@ai-sdk/openai-compatible", "options": options, "models": {"kit": MODEL}}
         chosen = {
             "provider": {"kit": provider}, "model": "kit/kit", "small_model": "kit/kit",
-            "enabled_providers": ["kit"], "permission": {"*": "ask"}, "share": "disabled",
-            "autoupdate": False,
+            "enabled_providers": ["kit"], "share": "disabled", "autoupdate": False,
         }  # fmt: skip
         env = {f"OPENCODE_DISABLE_{what}": "1" for what in OFFLINE}
         return env, {".config/opencode/opencode.json": chosen}
+
+    @classmethod
+    def rules(cls, passing: Sequence[str]) -> Mapping[str, Any]:
+        return {"opencode.json": {"permission": {"*": "ask", **dict.fromkeys(passing, "allow")}}}
 
     def request_of(self, asked: Asked) -> Request | None:
         request = chat_completions.request_of(asked.body, self.names)

@@ -26,11 +26,18 @@ class RealTime:
 
     def __init__(self) -> None:
         self.loop = asyncio.new_event_loop()
-        threading.Thread(target=self.loop.run_forever, daemon=True).start()
+        self._thread = threading.Thread(target=self.loop.run_forever, daemon=True)
+        self._thread.start()
 
     def run(self, work: Coroutine[Any, Any, T]) -> T:
         """Run a coroutine there, and block until it is done."""
         return asyncio.run_coroutine_threadsafe(work, self.loop).result()
+
+    def close(self) -> None:
+        """Stop the loop, and close it once its thread has ended."""
+        self.loop.call_soon_threadsafe(self.loop.stop)
+        self._thread.join()
+        self.loop.close()
 
 
 class Bridge:
@@ -69,7 +76,7 @@ class Bridge:
             return await done
         finally:
             self._verbs -= 1
-            self._ending = False
+            self._ending = self._ending and self._verbs > 0  # the cancel is done before the turn is
             self.moved()
 
     async def ask(self, question: Coroutine[Any, Any, T]) -> T:

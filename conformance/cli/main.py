@@ -79,7 +79,7 @@ def runlock(
 def check(  # each is a separate option
     target: TargetName,
     examples: Annotated[
-        int | None, typer.Option(min=0, help="Number of schedules in addition to the scripted ones; 6000.")
+        int | None, typer.Option(min=0, help="Number of schedules in addition to the scripted ones; 4000.")
     ] = None,
     seed: Annotated[int, typer.Option(help="Seed of the random choices.")] = 0,
     jobs: Annotated[
@@ -235,7 +235,7 @@ def diff(  # each is a separate option
     ],
     after: Annotated[str, typer.Argument(metavar="AFTER", help="The result or target to compare with.")],
     examples: Annotated[
-        int | None, typer.Option(min=0, help="Number of schedules for a target; 6000.")
+        int | None, typer.Option(min=0, help="Number of schedules for a target; 4000.")
     ] = None,
     seed: Annotated[int, typer.Option(help="Seed of the random choices.")] = 0,
     jobs: Annotated[int | None, typer.Option(min=1, help="Number of worker processes.")] = None,

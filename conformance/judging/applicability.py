@@ -53,13 +53,17 @@ def _out_of_scope(
     if clause.untestable:
         why = f"it cannot be tested from outside: {clause.untestable}"
         return Applicability(clause, "not-applicable", why)
-    profile = family.spec.profile(handshake.profile)
-    if not profile.policies and not (clause.core or _is_of_declared(clause, policies)):
-        why = f"the profile {profile.name} claims the universal core alone"
+    if not claims(family, clause, handshake) and not _is_of_declared(clause, policies):
+        why = f"the profile {handshake.profile} claims the universal core alone"
         return Applicability(clause, "not-applicable", why)
     if clause.id == family.mixing and not open_policies(family, policies):
         return Applicability(clause, "not-applicable", "every policy is declared")
     return None
+
+
+def claims(family: Family, clause: Clause, handshake: Handshake) -> bool:
+    """Whether the profile of a runtime claims a clause; one without policies claims the core alone."""
+    return clause.core or bool(family.spec.profile(handshake.profile).policies)
 
 
 def _by_policies(family: Family, clause: Clause, policies: Mapping[str, Any]) -> Applicability | None:

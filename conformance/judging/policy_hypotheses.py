@@ -3,7 +3,9 @@
 Every value is a hypothesis.  A check that depends on an open policy runs under each value that is still
 possible, and an objection excludes that value.  Once all values of a policy are excluded, nothing explains
 the trace: the runtime mixes two values, and the clause that forbids it is broken.  A check that objects
-under every value at the same moment says nothing about the policy: its own clause is broken.
+under every value at the same moment says nothing about the policy: its own clause is broken, if the runtime
+claims it: a runtime that claims the universal core alone is bound by a further clause only where it declares
+the policy of that clause.
 """
 
 from __future__ import annotations
@@ -16,7 +18,7 @@ from runlock.conformance.family.clause_result import ClauseResult, clause_result
 from runlock.conformance.family.family import Family
 from runlock.conformance.family.invariant import HELD, Invariant, broken
 from runlock.conformance.family.state import PolicyView, State
-from runlock.conformance.judging.applicability import open_policies, standing_of
+from runlock.conformance.judging.applicability import claims, open_policies, standing_of
 from runlock.conformance.judging.selection import EVERYTHING, Selection
 from runlock.conformance.protocol import Handshake
 
@@ -37,6 +39,7 @@ class Undeclared:
     clauses: Mapping[str, tuple[str, tuple[str, ...]]]  # clause: the policy, and the values it applies under
     mixing: str = ""  # the clause that a runtime breaks if it mixes two values of a policy
     declared: Mapping[str, str] = field(default_factory=dict)  # clause: the declared values it applies under
+    unclaimed: frozenset[str] = frozenset()  # clauses that bind only where the policy is declared
 
     @classmethod
     def of(
@@ -51,7 +54,8 @@ class Undeclared:
         left = {one.key: tuple(one.values) for one in among if not selection.skips(one.key)}
         clauses = dict(_waiting(family, handshake, declared, left))
         kept = {one: values for one, values in clauses.items() if selection.has(one)}
-        return cls(left, kept, family.mixing, dict(_conditions(family, declared)))
+        unclaimed = frozenset(one for one in kept if not claims(family, family.spec.clauses[one], handshake))
+        return cls(left, kept, family.mixing, dict(_conditions(family, declared)), unclaimed)
 
 
 def _conditions(family: Family, declared: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
@@ -99,7 +103,8 @@ class OpenPolicies:
             left = self.left(key)
             reasons = self._reasons(check, key, left, state, *seen)
             if reasons and len(reasons) == len(left) and self._objects_to_all(check, key, state, *seen):
-                yield ClauseResult(check.clause, broken(next(iter(reasons.values()))), always=True)
+                if check.clause not in self.undeclared.unclaimed:
+                    yield ClauseResult(check.clause, broken(next(iter(reasons.values()))), always=True)
             elif reasons:
                 self.excluded |= {(key, one): Exclusion(check.clause, why) for one, why in reasons.items()}
                 yield self._result_of(key, check.clause)

@@ -33,7 +33,7 @@ def seen_by(family: Family, clause_id: str) -> set[str]:
 def title(family: Family, clause: Clause) -> str:
     """The clause in few words: the title of its only check, else its own sentence without the full stop."""
     titles = checks(family, clause.id)
-    if len(titles) == 1:
+    if len(titles) == 1 and titles[0]:
         return titles[0]
     return f"{clause.sentence[0].lower()}{clause.sentence[1:].rstrip('.')}"
 

@@ -129,7 +129,11 @@ def _under(family: Family, profiles: Sequence[str]) -> str:
 
 def checks_of(family: Family, clause: Clause) -> list[str]:
     """The checks of a clause, or why there are none."""
-    found = [f"{one.title} ({_asked(one.seeing)})" for one in family.invariants if one.clause == clause.id]
+    found = [
+        f"{one.title or 'this sentence'} ({_asked(one.seeing)})"
+        for one in family.invariants
+        if one.clause == clause.id
+    ]
     if clause.untestable is None:
         found += [one for monitor in family.monitors if (one := _followed(family, monitor, clause.id))]
     if clause.id in family.checked_by_comparison:

@@ -86,7 +86,7 @@ def _runtime(column: Column) -> dict[str, Any]:
         "troubles": [trouble.what for trouble in result.troubles],
         "clauses": _by_verdict(result),
         "exercised": {one.id: one.exercised for one in result.clauses if one.exercised},
-        "violations": [_violation(witness) for witness in result.witnesses],
+        "violations": [_violation(witness, runtime.known(witness.clause)) for witness in result.witnesses],
     }
 
 
@@ -98,12 +98,15 @@ def _by_verdict(result: Result) -> dict[str, dict[str, list[str]]]:
     return found
 
 
-def _violation(witness: Witness) -> dict[str, Any]:
+def _violation(witness: Witness, known: Known | None) -> dict[str, Any]:
+    """A violation with its cause, unless it is known to have one of its own."""
     family = family_of_trace(witness.trace)
     records = [record for record in witness.trace.records if "handshake" not in record]
     recording = Document([Entry(record) for record in records], family=family)
+    cause = {"cause": witness.cause} if witness.cause and known is None else {}
     return {
         "clause": witness.clause,
+        **cause,
         "because": witness.reason,
         "witness": render(without_answers(family_named(family), recording)).splitlines(),
     }
@@ -146,8 +149,8 @@ def _page(report: Object, grid: Grid) -> Iterator[str]:
     yield "# Clauses by runtimes\n"
     yield (
         f"Made by `runlock matrix` with {budget['examples']} schedules for each runtime in addition to the "
-        f"scripted ones, seed {budget['seed']}. [How to read the matrix](how-to-read-the-matrix.md) says "
-        "what its words mean, and what they do not.\n"
+        f"scripted ones, or fewer where each takes seconds, seed {budget['seed']}. [How to read the matrix]"
+        "(how-to-read-the-matrix.md) says what its words mean, and what they do not.\n"
     )
     yield from _versions(report["runtimes"])
     for family, some in _by_family(report["runtimes"]).items():
@@ -231,8 +234,9 @@ def _section(found: Object, runtime: Runtime) -> Iterator[str]:
     yield from _policies(found, runtime)
     for trouble in found["troubles"]:
         yield f"A schedule could not be judged: {plain(trouble)}\n"
-    for violation in found["violations"]:
+    for violation in causes(found):
         yield from _broken(violation, runtime, _family(found))
+        yield from _consequences(found, violation["clause"])
 
 
 def _policies(found: Object, runtime: Runtime) -> Iterator[str]:
@@ -244,6 +248,23 @@ def _policies(found: Object, runtime: Runtime) -> Iterator[str]:
             words = ", ".join(value) if isinstance(value, list) else value
             yield f"It promises [`{key} = {words}`]({page})."
     yield "" if found["violations"] else "Nothing is broken.\n"
+
+
+def causes(found: Object) -> list[Object]:
+    """The violations of a runtime that are not the consequence of another one."""
+    return [one for one in found["violations"] if "cause" not in one]
+
+
+def _consequences(found: Object, cause: str) -> Iterator[str]:
+    """What else was seen broken in schedules that show a violation."""
+    also = [one for one in found["violations"] if one.get("cause") == cause]
+    if also:
+        yield "Consequences of the same cause:\n"
+        anchors = (f'<a id="{anchor(found["name"], one["clause"])}"></a>{one["clause"]}' for one in also)
+        yield from (
+            f"- {where}: {_sentence(one['because'])}" for where, one in zip(anchors, also, strict=True)
+        )
+        yield ""
 
 
 def _broken(found: Object, runtime: Runtime, family: Family) -> Iterator[str]:

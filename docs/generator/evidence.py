@@ -10,6 +10,7 @@ from typing import Any, NamedTuple
 
 from runlock.conformance.campaign.runtimes import Known, runtimes
 from runlock.conformance.family.family import Family, families
+from runlock.conformance.report.matrix import causes
 
 from .markdown import table, text
 
@@ -21,6 +22,7 @@ TELLING = (
     ("langgraph", "DERIVE-6"),
     ("langchain-batched", "DECIDE-15"),
     ("anthropic-async", "RUNNER-33"),
+    ("gemini-cli", "PAIR-1"),
 )
 """The violations that the landing page shows: runtime and clause."""
 
@@ -35,12 +37,12 @@ class Finding(NamedTuple):
 
 @cache
 def findings() -> tuple[Finding, ...]:
-    """Every violation in the matrix."""
+    """Every violation in the matrix that is not the consequence of another one."""
     known = {one.name: one for one in runtimes()}
     return tuple(
         Finding(runtime, found["clause"], known[runtime["name"]].known(found["clause"]))
         for runtime in _judged()
-        for found in runtime["violations"]
+        for found in causes(runtime)
     )
 
 

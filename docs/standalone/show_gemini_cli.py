@@ -3,12 +3,14 @@ name on the command line shows one.  The `gemini` is that of the environment of 
 
 import json
 import os
+import select
 import subprocess
 import sys
 import tempfile
+import time
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
-from threading import Thread
+from threading import Event, Thread
 
 TOOL = {"name": "mark", "description": "mark", "inputSchema": {"type": "object", "properties": {}}}
 RESULTS = {
@@ -25,6 +27,8 @@ class World(BaseHTTPRequestHandler):
     """The model, which gives its turns one after the other: text, or ids of calls; and the tool server."""
 
     turns, requests = [], []
+    entered = None  # called when a tool is entered, which then waits until `over`
+    over, told, hung_up = Event(), [], False
 
     def do_GET(self):
         self.send_error(405)
@@ -32,6 +36,7 @@ class World(BaseHTTPRequestHandler):
     def do_POST(self):
         body = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
         if self.path == "/tools":
+            self.wait_in(body)
             answer = {"jsonrpc": "2.0", "id": body.get("id"), "result": RESULTS.get(body["method"])}
             self.answer("application/json", json.dumps(answer) if "id" in body else "")
         else:
@@ -41,6 +46,15 @@ class World(BaseHTTPRequestHandler):
             content = {"role": "model", "parts": [{"text": turn}] if isinstance(turn, str) else calls}
             candidates = [{"content": content, "finishReason": "STOP", "index": 0}]
             self.answer("text/event-stream", f"data: {json.dumps({'candidates': candidates})}\r\n\r\n")
+
+    def wait_in(self, body):
+        if World.entered is None:
+            return
+        World.told.append(body["method"])
+        if body["method"] == "tools/call":
+            World.entered()
+            World.over.wait(20)
+            World.hung_up = bool(select.select([self.connection], [], [], 0)[0])
 
     def answer(self, kind, text):
         self.send_response(200 if text else 202)
@@ -137,6 +151,22 @@ def unannounced_call():
     return "tool_call_update" in agent.seen and "tool_call" not in agent.seen
 
 
+def cancelled_tool_runs_on():
+    """A tool that runs at a cancel is not told: its call goes on when the prompt has ended."""
+    agent = Agent(["c1"])
+    session = agent.session()
+    World.entered = lambda: agent.send(method="session/cancel", params={"sessionId": session})
+    print("  the prompt ends as", agent.prompt(session, "mark it"))
+    time.sleep(3)
+    told = World.told[World.told.index("tools/call") + 1 :]
+    World.over.set()
+    time.sleep(1)
+    print("  while its tool runs, the tool server is told", told, "and its client hung up:", World.hung_up)
+    agent.process.kill()
+    World.entered = None
+    return not told and not World.hung_up
+
+
 def repeated_id():
     """Two calls with one id in one turn give the model two results under that id."""
     agent = Agent(["c1", "c1"], "done")
@@ -160,7 +190,13 @@ def grant_outlives_its_session():
 
 SHOWN = {
     one.__name__: one
-    for one in (cancel_leaves_calls, unannounced_call, repeated_id, grant_outlives_its_session)
+    for one in (
+        cancel_leaves_calls,
+        unannounced_call,
+        cancelled_tool_runs_on,
+        repeated_id,
+        grant_outlives_its_session,
+    )
 }
 
 

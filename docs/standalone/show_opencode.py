@@ -8,7 +8,7 @@ import sys
 import tempfile
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
-from threading import Thread
+from threading import Thread, Timer
 
 TOOL = {"name": "mark", "description": "mark", "inputSchema": {"type": "object", "properties": {}}}
 RESULTS = {
@@ -151,6 +151,52 @@ def permission_without_arguments():
     return agent.shown == {} and json.loads(call["function"]["arguments"]) == {"where": "here"}
 
 
+def denial_ends_as_an_answer():
+    """A denial ends the prompt as `end_turn`, as if the model had answered; it is not asked again."""
+    agent = Agent(["c1"], answer="reject_once")
+    ended = agent.prompt(agent.session(), "mark it")
+    print("  the prompt ends as", ended, "after", len(World.requests), "request, whose answer was a call")
+    agent.process.kill()
+    return ended == "end_turn" and len(World.requests) == 1
+
+
+def asks_after_the_end():
+    """A denial ends the prompt, and the permissions of the other calls are asked for all the same."""
+    agent = Agent(["c1", "c2", "c3"])
+    session = agent.session()
+    Timer(30, agent.process.kill).start()
+    prompt = {"sessionId": session, "prompt": [{"type": "text", "text": "mark it"}]}
+    agent.send(id="prompt", method="session/prompt", params=prompt)
+    asked, has_ended = [], False
+    for line in agent.process.stdout:
+        message = json.loads(line)
+        if message.get("method") == "session/request_permission":
+            print("  a permission is asked for", "after the end" if has_ended else "before the end")
+            asked.append(message["id"])
+        elif message.get("id") == "prompt":
+            result = message.get("result") or message["error"]
+            print("  the prompt ends:", result.get("stopReason") or result["message"])
+            has_ended = True
+        else:
+            continue
+        if len(asked) == 3:
+            break
+        if len(asked) == 1 or has_ended:  # the first is denied at once, the second after the end
+            outcome = {"outcome": "selected", "optionId": "reject"}
+            agent.send(id=asked[-1], result={"outcome": outcome})
+    agent.process.kill()
+    return has_ended and len(asked) == 3
+
+
+def started_while_it_is_asked_about():
+    """A call is shown as in progress although its permission was asked for, and then denied."""
+    agent = Agent(["c1"], answer="reject_once")
+    agent.prompt(agent.session(), "mark it")
+    print("  the states of the call:", agent.states)
+    agent.process.kill()
+    return agent.states == ["pending", "in_progress", "failed"]
+
+
 def unknown_tool_is_completed():
     """A call of a tool that does not exist is shown as completed."""
     agent = Agent(["c1"], "done", tool="no_such_tool")
@@ -162,7 +208,16 @@ def unknown_tool_is_completed():
     return agent.states[-1] == "completed"
 
 
-SHOWN = {one.__name__: one for one in (permission_without_arguments, unknown_tool_is_completed)}
+SHOWN = {
+    one.__name__: one
+    for one in (
+        permission_without_arguments,
+        denial_ends_as_an_answer,
+        asks_after_the_end,
+        started_while_it_is_asked_about,
+        unknown_tool_is_completed,
+    )
+}
 
 
 if __name__ == "__main__":

@@ -63,6 +63,18 @@ async def cancel_after_the_end():
     return stopped == "cancelled"
 
 
+async def cancel_while_the_model_answers():
+    """What the library says of a cancel stands in the history as a turn of the model."""
+    agent = Agent(model=Scripted("done", "done again"), callback_handler=None)
+    first = agent.stream_async("hello")
+    async for _ in first:
+        agent.cancel()
+    await agent.invoke_async("hello again")
+    said = [message["content"][0].get("text") for message in agent.messages if message["role"] == "assistant"]
+    print("  the model said 'done again' alone, and is shown as its turns:", said)
+    return any(one not in ("done", "done again") for one in said)
+
+
 async def cancel_in_a_resume():
     """A cancel while an approved call runs is lost if another call still waits for approval."""
     begun, may_end = asyncio.Event(), asyncio.Event()
@@ -124,7 +136,13 @@ async def refused_batch_acts_later():
 
 SHOWN = {
     one.__name__: one
-    for one in (repeated_id, cancel_after_the_end, cancel_in_a_resume, refused_batch_acts_later)
+    for one in (
+        repeated_id,
+        cancel_after_the_end,
+        cancel_while_the_model_answers,
+        cancel_in_a_resume,
+        refused_batch_acts_later,
+    )
 }
 
 

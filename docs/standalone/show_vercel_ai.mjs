@@ -71,7 +71,30 @@ async function cancel_during_an_approval() {
   return parts.includes("tool-approval-request");
 }
 
-const shown = { repeated_id, partial_approval, cancel_during_an_approval };
+/** An approval that comes again, when its call has its result and the model has ended, runs the tool again. */
+async function approval_again() {
+  const ran = [];
+  const execute = async (_, { toolCallId }) => ran.push(toolCallId);
+  const tools = { write: tool({ inputSchema, needsApproval: true, execute }) };
+  const model = scripted([["c1", "write"]], "done", "done");
+  let messages = [...hello];
+  const resume = async (...more) => {
+    messages.push(...more);
+    const result = await generateText({ model, tools, stopWhen, messages: [...messages] });
+    messages.push(...(result.responseMessages ?? result.response.messages));
+    return result;
+  };
+  const first = await resume();
+  const { approvalId } = first.content.find((part) => part.type === "tool-approval-request");
+  const yes = { role: "tool", content: [{ type: "tool-approval-response", approvalId, approved: true }] };
+  await resume(yes);
+  console.log("  approved once, these ran:", ran);
+  await resume(yes);
+  console.log("  with the same approval once more:", ran);
+  return ran.join() === "c1,c1";
+}
+
+const shown = { repeated_id, partial_approval, cancel_during_an_approval, approval_again };
 for (const name of process.argv.slice(2).length ? process.argv.slice(2) : Object.keys(shown)) {
   console.log(`${name}:`);
   if (!(await shown[name]())) {

@@ -82,7 +82,7 @@ def test_the_wheel_holds_nothing_outside_the_brand(wheel):
 
 @pytest.mark.packaging
 def test_the_source_archive_holds_the_tests(built):
-    """Whoever packages it further can run the tests."""
+    """Anyone who packages it further can run the tests."""
     with tarfile.open(next(built.glob("*.tar.gz"))) as archive:
         names = {name.partition("/")[2] for name in archive.getnames()}
 
@@ -128,7 +128,7 @@ def test_the_editable_install_follows_the_tree():
 
 
 def test_the_bare_names_stay_free():
-    """`spec` or `diagrams` alone is somebody else's package."""
+    """`spec` or `diagrams` alone is someone else's package."""
     program = f"import runlock.spec, runlock.machines, sys; print({set(PACKAGES)!r} & set(sys.modules))"
 
     assert run(sys.executable, "-c", program, cwd=ROOT.parent).strip() == "set()"
@@ -142,7 +142,7 @@ def test_each_package_says_that_it_is_typed(package):
 
 @pytest.mark.packaging
 def test_a_users_file_type_checks(tmp_path):
-    """Whoever imports the kit is checked against its types, strictly."""
+    """Anyone who imports the kit is checked against its types, strictly."""
     (tmp_path / "user.py").write_text(
         "from runlock.conformance.transport.in_process import InProcess\n"
         "from runlock.conformance.transport.sut import Sut\n"

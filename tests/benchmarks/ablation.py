@@ -2,8 +2,8 @@
 
     python tests/benchmarks/ablation.py [WALKS] [EVERY]
 
-One of EVERY mutants (1 unless told otherwise) is played once through the corpus and so many walks (10), with
-nobody judging; the same traces then go to six judges, each of which asks more than the one before, and to one
+One of EVERY mutants (1) is played once through the corpus and a number of walks (10), with
+no one judging; the same traces then go to six judges, each of which asks more than the one before, and to one
 that asks for joint states alone.  A mutant is seen by a judge that objects to one of its traces, whatever
 clause is blamed.
 """
@@ -63,7 +63,7 @@ LEVELS: dict[str, frozenset[str]] = {
 
 
 def traces(bench: Bench, walks: int) -> Iterator[Trace]:
-    """What a runtime shows with nobody judging; what breaks the conversation is left out."""
+    """What a runtime shows with no one judging; what breaks the conversation is left out."""
     bench.applies = dict.fromkeys(bench.applies, False)
     scripts = [script for script in corpus(FAMILY) if not applicable(FAMILY, script, bench.handshake)]
     plays = [(script.scenario, play(script)) for script in scripts]

@@ -23,7 +23,7 @@ from pathlib import Path
 MODEL = Path(__file__).with_name("calls.pml")
 RUNLOCK = Path(sys.executable).with_name("runlock")
 MOST = 5
-"""The Promela model is written out for so many calls."""
+"""The Promela model is written out for this many calls."""
 
 
 def timed(command: Sequence[str | Path], folder: Path | None = None) -> tuple[str, float, float]:

@@ -45,7 +45,7 @@ class Counts(NamedTuple):
 
 
 def round_of(what: str, profile: str, examples: int, rounds: int) -> None:
-    """Warm up, and play so many rounds: of the machine, on a bench that knows nothing, or of its draws."""
+    """Warm up, and play this many rounds: of the machine, on a bench that knows nothing, or of its draws."""
     record = recorded(bench_of(profile), examples)
     bench = bench_of(profile)
     gc.collect()

@@ -27,7 +27,7 @@ def drawn(chance, lines, in_store_max):
 
 
 def campaign(case, runs, seed):
-    """Play so many runs of a case; how many lives died, and what went wrong."""
+    """Play this many runs of a case; how many lives died, and what went wrong."""
     chance, outcome = random.Random(seed), Outcome()
     calm, (lines, store) = calm_life(case), instants(case)
     for _ in range(runs):

@@ -56,7 +56,7 @@ async def memory(size, path):
 
 
 def crowd_of(size, times):
-    """The costs of one run in a crowd, each the median over so many processes of their own."""
+    """The costs of one run in a crowd, each the median over this many processes of their own."""
     costs = {}
     for part in ("measured", "memory"):
         words = [sys.executable, __file__, part, str(size)]

@@ -2,7 +2,7 @@
 
     python tests/benchmarks/shares.py [PROFILE] [EXAMPLES] [DEPTH]
 
-The machine as `check` has it, and every schedule of so many stimuli, each once to warm up and once on a bench
+The machine as `check` has it, and every schedule of DEPTH stimuli, each once to warm up and once on a bench
 that has judged nothing yet.  A timer of the processor's time asks at every tick of the kernel which functions
 are under way, and the innermost that is at the head of a part says whose this tick is.
 """

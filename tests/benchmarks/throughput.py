@@ -46,7 +46,7 @@ from runlock.conformance.families.lifecycle.reference import factory
 
 WHOLE = 3
 SAMPLE = 2_000
-"""Of schedules that are longer than WHOLE, so many stimuli are handed over in each scenario of one shard."""
+"""Number of stimuli sent in each scenario of one shard, of schedules longer than WHOLE."""
 
 SEED = 7
 TIMES = 5
@@ -199,7 +199,7 @@ def only_drawn(examples: int, seed_number: int, record: Record, bench: Bench) ->
 
 
 def searched(stimuli: int, shard: int, scenario: Scenario, bench: Bench) -> Sent:
-    """A shard of the schedules of so many stimuli in one scenario; of many it is a sample."""
+    """A shard of the schedules of this many stimuli in one scenario; of many it is a sample."""
     level = Level(bench, stimuli, shard, Scope(uneven=0))
     handed = Handed(bench, at_most=inf if stimuli <= WHOLE else SAMPLE)
     with handed, suppress(Enough):
@@ -256,7 +256,7 @@ def draws_of(profile: str, examples: int) -> Way:
 
 
 def search_of(profile: str, stimuli: int) -> Way:
-    """The search for schedules of so many stimuli, by shards and scenarios."""
+    """The search for schedules of this many stimuli, by shards and scenarios."""
     scenarios = bench_of(profile).scenarios
     shards = range(SHARDS if stimuli <= WHOLE else 1)
     return Way(partial(searched, stimuli, shard, one) for shard in shards for one in scenarios)

@@ -1,7 +1,7 @@
 """The site in a real browser: nothing complains, everything can be reached, by keyboard as well.
 
-It needs Chromium with its driver, and for the rules of accessibility axe-core, which is no part of the site:
-`npm install --no-save axe-core` in the root of the repository.
+It needs Chromium with its driver, and for the rules of accessibility (names, roles, contrast, focus)
+axe-core, which is no part of the site: `npm install --no-save axe-core` in the root of the repository.
 """
 
 import re
@@ -69,27 +69,21 @@ def pages(site):
     return sorted({*built, *LOOKED_AT})
 
 
-def test_every_page_is_at_ease(browser, address, pages):
-    """No page logs an error, and none is wider than its window; the dark window is the narrow one."""
+def test_every_page_keeps_the_rules(browser, address, pages):
+    """No page logs an error, is wider than its window, or breaks a rule of axe; the dark window is narrow.
+
+    Everything on a page is unfolded first.  Without axe-core its rules are not asked.
+    """
     browser.size(WIDTHS["narrow" if browser.is_dark else "wide"], 900)
     for page in pages:
         browser.open(f"{address}/{page}")
         over = browser.run("return document.documentElement.scrollWidth - innerWidth")
-
         assert (page, browser.console(), over <= 0) == (page, [], True)
 
-
-def test_every_page_keeps_the_rules_of_accessibility(browser, address, pages):
-    """Names, roles, contrast, focus: no rule of axe is broken, with everything unfolded."""
-    if not AXE.is_file():
-        pytest.skip("axe-core is not here: `npm install --no-save axe-core` brings it")
-    browser.size(WIDTHS["narrow" if browser.is_dark else "wide"], 900)
-    for page in pages:
-        browser.open(f"{address}/{page}")
-        browser.run("document.querySelectorAll('details').forEach((one) => { one.open = true; })")
-        browser.run(f"{AXE.read_text('utf-8')}; return 1")
-
-        assert (page, browser.run_later(RULES)) == (page, [])
+        if AXE.is_file():
+            browser.run("document.querySelectorAll('details').forEach((one) => { one.open = true; })")
+            browser.run(f"{AXE.read_text('utf-8')}; return 1")
+            assert (page, browser.run_later(RULES)) == (page, [])
 
 
 def sought(browser, address, words):
@@ -194,7 +188,7 @@ def test_the_matrix_shows_only_what_is_broken(browser, address):
 
 def test_a_chart_of_a_further_family_is_played(browser, address):
     """Its picture is shown, and its clauses lead to the pages of its family."""
-    browser.open(f"{address}/play.html#family=message-loop&chart=ToolCall")
+    browser.open(f"{address}/play.html#family=message-loop&chart=ToolInvocation")
     browser.until("return document.querySelector('.play .picture svg .here')")
     found = browser.run("return document.querySelector('.play .picture a').getAttribute('href')")
 

@@ -36,7 +36,7 @@ def test_every_mutant_has_its_row(kept: Any) -> None:
 
 
 def test_every_mutant_is_dead_and_every_variant_alive(kept: Any) -> None:
-    """The picture shows a kit that sees and does not cry wolf."""
+    """The picture shows a kit that sees and does not raise a false alarm."""
     excused = {mutant.name: {mutant.clause, *mutant.also} for mutant in MUTANTS}
 
     assert [kill["why"] for kill in kept["kills"] if kill["why"]] == []

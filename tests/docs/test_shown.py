@@ -92,7 +92,7 @@ def _first(lines, at, like):
 
 @pytest.fixture
 def folder(tmp_path, monkeypatch):
-    """The folder of somebody who reads along."""
+    """The folder of someone who reads along."""
     monkeypatch.chdir(tmp_path)
     monkeypatch.setattr(sys, "path", list(sys.path))
     yield tmp_path

@@ -1,4 +1,4 @@
-"""The site holds every clause, leads nowhere that is not there, and needs nobody else to be read."""
+"""The site holds every clause, leads nowhere that is not there, and needs no one else to be read."""
 
 import json
 import re

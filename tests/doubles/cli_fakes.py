@@ -5,7 +5,7 @@ import os
 
 from runlock.conformance.families.lifecycle.adapter import Segment
 from runlock.conformance.families.lifecycle.messages import DecisionSupport, Handshake, OfferedOutcomes
-from runlock.conformance.protocol import Party
+from runlock.conformance.protocol import Control, Party
 
 
 class Tiny:
@@ -101,8 +101,16 @@ class ExecutesRejectedTwice(ExecutesRejected):
         await super().execute(call)
 
 
+class ExecutesRejectedInRealTime(ExecutesRejected):
+    """The same in a runtime that cannot know when it is at rest."""
+
+    @property
+    def handshake(self):
+        return super().handshake.model_copy(update={"control": Control(settle="observed")})
+
+
 class GoesNowhere(Tiny):
-    """Waits for nobody as soon as it starts.  Breaks a clause in every schedule."""
+    """Waits for no one as soon as it starts.  Breaks a clause in every schedule."""
 
     async def start(self, input):
         return Segment("Suspended")

@@ -105,7 +105,7 @@ class World:
         self.journal.note("kept", digest(state))
 
     def observe(self, kind, **fields):
-        """Nobody watches."""
+        """No one watches."""
 
     def refuse(self, why, decision):
         """Every decision is taken: one that was taken before, and forgotten, would be refused."""

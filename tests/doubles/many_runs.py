@@ -41,7 +41,7 @@ class World:
         self.store.put(self.thread, RUN, trigger, cause, state)
 
     def observe(self, kind, **fields):
-        """Nobody watches."""
+        """No one watches."""
 
     def refuse(self, why, decision):
         """Every decision is good."""
@@ -53,7 +53,7 @@ class World:
 
 
 class Crowd:
-    """So many runs, each on a thread of its own, in one process."""
+    """This many runs, each on a thread of its own, in one process."""
 
     def __init__(self, size, path, profile="awaken-9"):
         self.store = Store(path)

@@ -84,6 +84,7 @@ def label(seen: Record) -> str:
         "call.status": (seen.get("to"),),
         "run.status": (seen.get("to"),),
         "decision": (seen.get("disposition"),),
+        "resume": (seen.get("state"),),
         "event": (seen.get("name"),),
         "message": (message.get("role"), message.get("status")),
         "checkpoint": (f"{seen.get('trigger')}/{seen.get('cause')}",),
@@ -131,7 +132,7 @@ def _facts(handshake: str) -> Facts:
 
 
 def recorded(profile: str, walks: int = 0, seed: int = 1) -> Iterator[tuple[str, Trace]]:
-    """Traces of the reference under a profile: the corpus as far as it applies, and so many walks."""
+    """Traces of the reference under a profile: the corpus as far as it applies, and this many walks."""
     bench = Bench(lambda: Hosted(factory(profile)))
     for script in corpus(FAMILY):
         if not applicable(FAMILY, script, bench.handshake):

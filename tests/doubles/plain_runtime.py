@@ -26,7 +26,7 @@ HANDSHAKE = {
 
 
 class Plain:
-    """One thread of runs; whoever changes `prefix` changes the ids of its gates."""
+    """One thread of runs; anyone who changes `prefix` changes the ids of its gates."""
 
     prefix = "gate-"
 

@@ -14,7 +14,7 @@ class PlayedOnce:
         self.root = root
 
     def folder(self, name: str, fill: Callable[[Path], None]) -> Path:
-        """The folder of that name, filled by this call or by an earlier one; nobody changes what is in it."""
+        """The folder of that name, filled by this call or by an earlier one; no one changes what is in it."""
         folder = self.root / name
         self.root.mkdir(parents=True, exist_ok=True)
         with (self.root / f"{name}.lock").open("w") as lock:

@@ -13,7 +13,7 @@ from runlock.spec.model import load_spec
 
 
 def sets_of(profile: str) -> dict[str, Any]:
-    """The policies of a profile that are sets, which nobody can find out."""
+    """The policies of a profile that are sets, which no one can find out."""
     spec = load_spec("lifecycle")
     return {
         key: value for key, value in policies_of(profile, {}).items() if spec.policy(key).kind == "set of"

@@ -86,6 +86,7 @@ class ScriptedWorld:
         self.entries: list[str] = []
         self.versions: list[int] = []
         self.reported: list[dict[str, Any]] = []
+        self.statuses: list[str] = []
         self.held: dict[str, asyncio.Future[Any]] = {}
 
     async def infer(self, messages: Any, sent: int, params: Any, tools: Any, on_piece: Any = None) -> Turn:
@@ -119,6 +120,9 @@ class ScriptedWorld:
 
     def message(self, message: Mapping[str, Any]) -> None:
         self.reported.append(dict(message))
+
+    def status(self, to: str) -> None:
+        self.statuses.append(to)
 
 
 async def _nothing(runner: Runner) -> None:

@@ -1,7 +1,7 @@
 """What the spec answers to each sentence, arrow and row of its sources, and how a source is cut into those.
 
 The sources are not part of the project.  The map holds, for each ordinal of a source, where it stands, a
-digest of its words, and what it became: clauses, errata, or the reason why it binds nobody.
+digest of its words, and what it became: clauses, errata, or the reason why it binds no one.
 """
 
 from __future__ import annotations
@@ -109,7 +109,7 @@ def _arrows(sentence: str) -> Iterator[str]:
 
 
 class Answer(Word):
-    """What became of one ordinal: clauses and errata, or the reason why it binds nobody."""
+    """What became of one ordinal: clauses and errata, or the reason why it binds no one."""
 
     digest: Annotated[str, Field(pattern=r"^[0-9a-f]{12}$")]
     clauses: list[str] = Field(default_factory=list)
@@ -118,7 +118,7 @@ class Answer(Word):
 
     @property
     def binds(self) -> bool:
-        """Whether somebody is held to it."""
+        """Whether someone is held to it."""
         return bool(self.clauses or self.errata)
 
 

@@ -19,7 +19,7 @@ class StatementAnswer(Word):
 
     @property
     def binds(self):
-        """Whether somebody is held to it."""
+        """Whether someone is held to it."""
         return bool(self.clauses or self.errata)
 
 

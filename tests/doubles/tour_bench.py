@@ -33,7 +33,7 @@ def toured(bench, rounds):
 
 
 def walked(bench, schedules):
-    """What so many walks show."""
+    """What this many walks show."""
     total = Tally()
     for index in range(schedules):
         chooser = Seeded(0, index)

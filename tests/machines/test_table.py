@@ -221,7 +221,7 @@ def test_a_cursor_moves_by_rows_and_tells_of_each():
 
 
 def test_a_cursor_that_is_refused_stays_and_says_why():
-    """An illegal move changes nothing, tells nobody, and raises the refusal of the chart."""
+    """An illegal move changes nothing, tells no one, and raises the refusal of the chart."""
     moves = []
     cursor = Cursor(compile_chart(ToolCall), moves.append, state="Suspended")
     with pytest.raises(IllegalTransition) as raised:

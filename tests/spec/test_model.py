@@ -167,7 +167,7 @@ def test_a_file_that_is_no_toml_is_refused_with_its_name(folder):
 
 
 def test_a_file_that_is_no_text_is_refused_with_its_name(folder):
-    """Bytes that are no UTF-8 are told from words that do not fit."""
+    """Bytes that are no UTF-8 are reported from words that do not fit."""
     root = folder("clauses/life.toml", "")
     (root / "clauses" / "life.toml").write_bytes(b'[[clause]]\nid = "\xff"\n')
     with pytest.raises(SpecError, match=r"^life\.toml: is no UTF-8 text, from byte 17 on\.$"):
@@ -211,7 +211,7 @@ ASKED = {
 
 @pytest.mark.parametrize("what", list(ASKED))
 def test_a_name_that_the_spec_does_not_know_is_refused_with_those_it_knows(what):
-    """Whoever asks for a clause, a profile or a policy that is none learns which there are."""
+    """Anyone who asks for a clause, a profile or a policy that is none learns which there are."""
     with pytest.raises(SpecError) as raised:
         ASKED[what](load_spec("lifecycle"))
 

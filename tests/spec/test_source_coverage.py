@@ -52,7 +52,7 @@ def test_the_map_reads_downwards(source):
 
 
 def test_a_clause_that_cites_a_source_is_an_answer_to_one_that_it_cites():
-    """Whoever reads a clause finds the words that it came from, and the other way round."""
+    """Anyone who reads a clause finds the words that it came from, and the other way round."""
     coverage = load_coverage()
     answers = {s: {name for a in coverage[s].values() for name in a.clauses} for s in SOURCES}
     unnamed = []
@@ -188,7 +188,7 @@ def test_a_map_that_fits_has_no_differences():
 
 
 def test_each_way_in_which_a_map_does_not_fit_is_said():
-    """A sentence that is new, one that is gone and one that was changed are told apart."""
+    """A sentence that is new, one that is gone and one that was changed are distinguished."""
     old, new = "A lamp is lit.\nIt burns.\n\nIt is out.", "A lamp is lit.\nIt smokes.\nIt is warm."
     found = list(differences(new, answers_for(old)))
     changed, added = list(cut(new))[1:]
@@ -224,7 +224,7 @@ def test_an_answer_that_leads_nowhere_is_found(what):
 
 
 def test_a_map_with_half_a_digest_is_refused_with_its_place(tmp_path):
-    """Whoever writes an answer by hand learns where it does not fit."""
+    """Anyone who writes an answer by hand learns where it does not fit."""
     (tmp_path / "tirea.toml").write_text(
         '"1.1" = { digest = "0123", clauses = ["CALL-1"] }\n', encoding="utf-8"
     )

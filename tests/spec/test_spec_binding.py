@@ -35,12 +35,12 @@ def spec_of(tmp_path):
 
 
 def test_every_clause_is_checked_or_says_why_not():
-    """What a clause forbids is looked at, unless it says why nobody can; a permission forbids nothing."""
+    """What a clause forbids is looked at, unless it says why no one can; a permission forbids nothing."""
     assert list(unchecked(load_spec("lifecycle"), FAMILY.checked).values()) == []
 
 
 def test_every_check_is_of_a_clause():
-    """Whoever is blamed can look the clause up."""
+    """Anyone who is blamed can look the clause up."""
     assert list(unspoken(load_spec("lifecycle"), FAMILY.checked)) == []
 
 

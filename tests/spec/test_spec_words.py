@@ -81,14 +81,14 @@ def test_what_runs_and_calls_may_do_is_the_universal_core():
 
 
 def test_a_clause_that_can_be_broken_says_where_to_look():
-    """Whoever breaks a clause that can be tested gets a list of what to look at."""
+    """Anyone who breaks a clause that can be tested gets a list of what to look at."""
     clauses = load_spec("lifecycle").clauses.values()
 
     assert [c.id for c in clauses if c.level != "MAY" and not c.look_at and not c.untestable] == []
 
 
 def test_every_value_of_every_policy_decides_about_a_clause():
-    """A choice that no clause asks about would be declared for nothing, and could be broken by nobody."""
+    """A choice that no clause asks about would be declared for nothing, and could be broken by no one."""
     spec = load_spec("lifecycle")
     asked = {
         (key, value) for c in spec.clauses.values() for key, values in c.applies.items() for value in values

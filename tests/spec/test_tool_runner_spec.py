@@ -103,7 +103,7 @@ def test_every_statement_of_the_source_has_an_answer():
 
 
 def test_the_answers_resolve(spec):
-    """Each names clauses and errata that exist, or else says why it binds nobody."""
+    """Each names clauses and errata that exist, or else says why it binds no one."""
     for number, answer in runner_coverage().items():
         assert answer.binds is (answer.explains is None), number
         assert set(answer.clauses) <= set(spec.clauses), number

@@ -31,13 +31,19 @@ def _call(call: ToolCall) -> types.Part:
     return types.Part(function_call=types.FunctionCall(id=call.id, name=call.name, args=dict(call.args)))
 
 
+def _status(said: dict[str, Any]) -> Any:
+    """Of a result; what stands for a call that waits is an error in its form alone."""
+    if str(said.get("error", "")).startswith("This tool call requires confirmation"):
+        return "pending"
+    return "error" if "error" in said else "ok"
+
+
 def _seen(content: types.Content) -> Iterator[Message]:
     """What the model receives, in the protocol's words: results first."""
     given = content.parts or []
     for answer in (part.function_response for part in given if part.function_response):
         said = answer.response or {}
-        status: Any = "error" if "error" in said else "ok"
-        yield Message(role="tool", call=answer.id, text=str(said), status=status)
+        yield Message(role="tool", call=answer.id, text=str(said), status=_status(said))
     asked = [part.function_call for part in given if part.function_call]
     calls = [ToolCall(id=one.id, name=one.name, args=one.args or {}) for one in asked]
     text = " ".join(part.text for part in given if part.text)

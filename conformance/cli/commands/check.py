@@ -37,7 +37,7 @@ from runlock.conformance.report.console import Page
 from runlock.conformance.report.text import write_compared, write_report
 from runlock.spec.model import Clause, Spec
 
-EXAMPLES: Final = 6_000
+EXAMPLES: Final = 4_000
 """Number of schedules that keeps two cores busy for about a minute on the reference."""
 
 QUICK: Final = 400

@@ -205,11 +205,11 @@ class HostedAdapter(RequiredAdapter, Protocol):
         ...
 
     def watch(self, watcher: str, stream: StreamKind) -> None:
-        """Somebody watches the events from now on, in the place of whoever did."""
+        """A watcher receives the events from now on, and replaces the one before."""
         ...
 
     def unwatch(self) -> None:
-        """The stream of whoever watches is cut from outside."""
+        """The watcher's stream is cut from outside."""
         ...
 
     def busy(self) -> bool:

@@ -30,7 +30,7 @@ CALLS: Final = "calls"
 """The name of the model that is N calls and nothing else."""
 
 SAMPLED_FROM: Final = 4
-"""From so many calls on the size is estimated first: fewer are explored while one estimates."""
+"""From this many calls on the size is estimated first: fewer are explored while one estimates."""
 
 BYTES: Final = 300
 """About what a joint state takes in memory while it is explored."""
@@ -202,7 +202,7 @@ def _joint(plan: Plan, chosen: Chosen, calls: int) -> Joint:
 
 
 def guess(plan: Plan, chosen: Chosen) -> Estimate:
-    """How large it will be: it grows from one call to two as if calls were drawn from so many states."""
+    """How large it will be: it grows from one call to two as if calls were drawn from this many states."""
     one, two = (
         Search(_joint(plan, chosen, calls)).run(Bounds(is_late=plan.is_late)).states for calls in (1, 2)
     )

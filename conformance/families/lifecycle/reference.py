@@ -57,7 +57,7 @@ class HostedWorld:
         self.stores = handshake.control.store != "none"
 
     def observe(self, kind: str, **fields: Any) -> None:
-        """Show what the handshake says is shown; a kind of its own is nobody's promise."""
+        """Show what the handshake says is shown; a kind of its own is no one's promise."""
         if kind in self.shown or kind not in LISTED:
             self.host.observe(kind, **fields)
 
@@ -278,7 +278,7 @@ HELD: Final[WeakValueDictionary[Path, Store]] = WeakValueDictionary()
 
 
 def _taken_over(scenario: Scenario) -> Store:
-    """The scenario's store; whoever had it is dead, and loses it as a killed process does."""
+    """The scenario's store; its owner is dead, and loses it as a killed process does."""
     if scenario.data is None:
         raise Refused(f"scenario {scenario.scenario} names no data folder for the store of the runtime")
     path = Path(scenario.data) / STORE_FILE

@@ -31,7 +31,7 @@ ROOM_MIN: Final = 24
 """So wide is the column of what happened at least, before calls are left out."""
 
 LINES_MAX: Final = 3
-"""So many lines the words of one moment may take."""
+"""This many lines the words of one moment may take."""
 
 TOLD: Final = ("gate.open", "gate.closed", "run.finished")
 """Observations that are worth words next to the statuses; a status speaks for itself."""

@@ -81,6 +81,10 @@ class RunnerHost(Protocol):
         """Report that the runner has put a message into its state."""
         ...
 
+    def status(self, to: str) -> None:
+        """Report that the run is now `Running` or `Done`; the observation `run.status`."""
+        ...
+
 
 class RequiredRunner(Protocol):
     """The methods that every adapter must have; `RunnerAdapter` adds the optional ones."""

@@ -23,7 +23,7 @@ from runlock.conformance.transport.world import translated
 from runlock.machines.tool_runner.runtime import runner, world
 from runlock.machines.tool_runner.runtime.choices import policies_of
 
-OBSERVES: Final = ("message", "runner.response", "event", "run.finished")
+OBSERVES: Final = ("run.status", "message", "runner.response", "event", "run.finished")
 STIMULI: Final = (
     "runner.push", "runner.set.params", "runner.set.messages", "runner.respond", "runner.tools",
     "runner.again", "cancel", "cancel.yield", "deliver", "clock.advance",
@@ -45,7 +45,7 @@ class HostedWorld:
 
     def __init__(self, host: RunnerHost, shown: Collection[str]) -> None:
         self.host = host
-        self.shows_messages = "message" in shown
+        self.shown = shown
 
     async def infer(
         self,
@@ -83,8 +83,12 @@ class HostedWorld:
             return await self.host.tool(call, name, args, version=version)
 
     def message(self, message: Mapping[str, Any]) -> None:
-        if self.shows_messages:
+        if "message" in self.shown:
             self.host.message(message)
+
+    def status(self, to: str) -> None:
+        if "run.status" in self.shown:
+            self.host.status(to)
 
 
 class ReferenceAdapter:

@@ -50,6 +50,7 @@ class Runner(Responses):
 
     async def walk(self) -> AsyncGenerator[Item, None]:
         """Yield turn after turn, and handle each after its yield."""
+        self.report_status("Running")
         try:
             if self.at == "Resumed":
                 await self.after_resume()
@@ -66,6 +67,11 @@ class Runner(Responses):
             self.end("cancel", "Cancelled")
         finally:
             self.stop_early_calls()
+            self.report_status("Done")
+
+    def report_status(self, status: str) -> None:
+        """Report what the run is now."""
+        self.world.status(status)
 
     def goes_on(self) -> bool:
         """Whether another request is to be sent; if not, the run has ended."""

@@ -74,3 +74,7 @@ class World(Protocol):
     def message(self, message: Mapping[str, Any]) -> None:
         """Report a message that the runner put into the state."""
         ...
+
+    def status(self, to: str) -> None:
+        """Report that the run is Running, or Done."""
+        ...

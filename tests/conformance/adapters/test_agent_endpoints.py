@@ -9,7 +9,7 @@ from runlock.conformance.adapters.models import chat_completions, gemini_api, me
 from runlock.conformance.adapters.models.http import Answered, Asked, HttpServer
 from runlock.conformance.adapters.models.names import Names
 from runlock.conformance.adapters.models.tool_server import ToolServer
-from runlock.conformance.adapters.real_time import Bridge, RealTime
+from runlock.conformance.adapters.real_time import QUIET_SECONDS, Bridge, RealTime
 from runlock.conformance.families.message_loop.adapter import Delta, ModelFault, Turn
 from runlock.conformance.transport.virtual_loop import VirtualLoop
 
@@ -206,7 +206,8 @@ def bridge():
     bridge = Bridge(real, kit)
     kit.outside.busy = bridge.busy
     yield kit, bridge
-    real.loop.call_soon_threadsafe(real.loop.stop)
+    real.close()
+    kit.close()
 
 
 def test_a_question_crosses_and_its_answer_comes_back(bridge):
@@ -220,6 +221,29 @@ def test_a_question_crosses_and_its_answer_comes_back(bridge):
         return await bridge.ask(question())
 
     assert kit.run_until_complete(bridge.do(verb())) is True
+
+
+def test_the_end_of_a_cancelled_turn_is_waited_for(bridge):
+    """A cancel is done before its turn, which owes its end whatever it has asked."""
+    kit, bridge = bridge
+    ended = []
+
+    async def turn():
+        asking = asyncio.create_task(bridge.ask(asyncio.Event().wait()))
+        await asyncio.sleep(3 * QUIET_SECONDS)
+        asking.cancel()
+        await asyncio.wait({asking})
+        ended.append(True)
+
+    async def cancel():
+        bridge.end()
+        await bridge.do(asyncio.sleep(0))
+
+    kit.create_task(bridge.do(turn()))
+    kit.create_task(cancel())
+    kit.settle()
+
+    assert ended == [True]
 
 
 def test_a_question_that_is_given_up_is_cancelled(bridge):

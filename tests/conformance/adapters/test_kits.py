@@ -101,7 +101,7 @@ def test_the_rust_example_holds(tmp_path):
             "if (approvals.get(work.call.id)?.approved) return",
             "if (approvals.has(work.call.id)) return",
             "GATE-2",
-            "was cancelled by decision d2, yet it was executed",
+            "was cancelled by decision d1, yet it was executed",
         ),
         (
             'if (work.status === "over") return;\n    work.status = "over"',
@@ -182,7 +182,7 @@ def test_time_passes_when_the_kit_says_so(toy):
     ],
 )
 def test_what_a_runtime_must_not_do_is_an_error(toy, what, code, says):
-    """A runtime that never comes to rest, a rejection without an owner and a wrong segment are told."""
+    """A runtime that never comes to rest, a rejection without an owner and a wrong segment are reported."""
     with pytest.raises(ProtocolError) as error:
         start(toy, what)
 
@@ -207,7 +207,7 @@ def test_an_exception_ends_the_segment_in_error(toy):
 
 @needs_node
 def test_an_aborted_signal_gives_the_gate_up(toy):
-    """Who waits at a gate with a signal is told that it was aborted, and the kit that the gate is gone."""
+    """Who waits at a gate with a signal learns that it was aborted, and the kit that the gate is gone."""
     (opened,) = start(toy, "asks")["observations"]
     closed, ended = toy("cancel", {"run": "r1"})["observations"]
 
@@ -228,7 +228,7 @@ def test_a_race_is_handed_over_before_the_runtime_runs(toy):
 
 @needs_node
 def test_a_suspension_is_counted_and_its_decision_shown(toy):
-    """A replay bears the decision for its call; one for nobody is refused in the runtime's words."""
+    """A replay bears the decision for its call; one for no one is refused in the runtime's words."""
     suspended, _ = start(toy, "suspends")["observations"]
     refused = toy("decide", {"run": "r1", "decisions": [{"id": "d0", "call": "c9", "action": "resume"}]})
     decided = toy("decide", {"run": "r1", "decisions": [{"id": "d1", "call": "c1", "action": "resume"}]})
@@ -262,7 +262,7 @@ def test_a_plugin_is_held_at_its_phase(toy):
 
 @needs_node
 def test_a_tool_that_tells_something_stays_at_work(toy):
-    """Whoever watches hears of it, and the gate stays open until the tool answers."""
+    """The watcher hears of it, and the gate stays open until the tool answers."""
     seated = toy("watch", {"run": "r1", "watcher": "w1", "stream": "native"})["observations"]
     (entered,) = start(toy, "works")["observations"]
     told = toy("gate.release", {"gate": entered["gate"], "outcome": {"kind": "activity", "content": "half"}})

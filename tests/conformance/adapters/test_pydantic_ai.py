@@ -116,7 +116,7 @@ def test_what_a_sibling_answered_outlives_the_tool_that_raised(talk):
 
 
 def test_an_error_of_a_tool_is_an_answer(talk):
-    """The model is told that the tool failed, and the run goes on."""
+    """The model learns that the tool failed, and the run goes on."""
     talk.start()
     talk.release("g1", turn(("c1", "t0")))
 

@@ -32,9 +32,13 @@ class Conversation:
 
     def __init__(self, target, folder):
         self.sut = resolve(target).open()
-        self.gates, self.seen = {}, []
+        self.folder = str(folder)
         self.sut.request("initialize", HELLO)  # which has time for the agent to start
-        self.sut.request("scenario.open", {**SCENARIO, "data": str(folder)})
+        self.open()
+
+    def open(self, **scenario):
+        self.gates, self.seen = {}, []
+        self.sut.request("scenario.open", {**SCENARIO, "data": self.folder, **scenario})
 
     def send(self, method, **params):
         """What is reported, in short words."""
@@ -87,6 +91,15 @@ def test_each_call_of_a_turn_is_asked_about_and_runs_or_does_not(agent):
         agent.send("run.start", run="r2", input="again")
     assert agent.results() == ["c1", "c2"]
     assert agent.says(text="bye") == ["end NaturalEnd"]
+
+
+def test_a_tool_on_the_list_runs_unasked(agent):
+    """The rules are those of the scenario: the list is gone in the next one of the same process."""
+    for listed, opened in (["t0"], "tool c1"), ([], "prompt c1"):
+        agent.sut.request("scenario.close", {})
+        agent.open(mode="allowlist", allowlist=listed)
+        agent.send("run.start", run="r1", input="hello")
+        assert [one for one in agent.says(("c1", "t0")) if not one.startswith("gate")] == [opened]
 
 
 def test_a_cancel_while_a_permission_is_asked_for_ends_the_turn(agent):

@@ -19,15 +19,14 @@ from runlock.conformance.cli.main import main
 from runlock.conformance.driving.strategies.scripted import script_of
 from runlock.conformance.family.family import DEFAULT, family_named
 from runlock.conformance.family.recordings import from_text, parse
-from runlock.conformance.report.matrix import as_markdown, dumped, witness_files
+from runlock.conformance.report.matrix import as_markdown, causes, dumped, witness_files
 from runlock.spec.model import load_spec
 
 STANDALONE = ROOT / "docs/standalone"
 MADE = ROOT / ENVIRONMENTS
 RUNTIMES = runtimes()
-WITHOUT_COLUMN = {"claude-agent-sdk", "codex", "gemini-cli", "opencode"}
-"""Runtimes with an adapter whose column of the committed matrix is still to be made."""
-COLUMNS = [one for one in RUNTIMES if one.name not in WITHOUT_COLUMN]
+PERMISSION = "AUTH-31"
+"""A clause that only a permission that was asked for can reach."""
 
 
 def by_name(entries):
@@ -96,15 +95,15 @@ def test_each_program_is_about_a_violation():
 
 def test_what_is_broken_is_known_and_what_is_known_is_broken(committed):
     """On the committed page, each violation can be shown without the kit, and nothing else is claimed."""
-    seen = {one.name: {known.clause for known in one.seen} for one in COLUMNS}
-    broken = {one["name"]: {found["clause"] for found in one["violations"]} for one in committed["runtimes"]}
+    seen = {one.name: {known.clause for known in one.seen} for one in RUNTIMES}
+    broken = {one["name"]: {found["clause"] for found in causes(one)} for one in committed["runtimes"]}
 
     assert broken == seen
 
 
 def test_the_committed_matrix_is_of_the_pinned_versions(committed):
     """No version moves on without the matrix."""
-    pinned = {one.name: list(one.requirements) for one in COLUMNS}
+    pinned = {one.name: list(one.requirements) for one in RUNTIMES}
 
     assert {one["name"]: one["requirements"] for one in committed["runtimes"]} == pinned
     for one in committed["runtimes"]:
@@ -113,7 +112,7 @@ def test_the_committed_matrix_is_of_the_pinned_versions(committed):
 
 def test_each_policy_that_is_declared_has_its_page(committed):
     """A documented difference names the documentation; the source of a profile documents what it settles."""
-    pages = {one.name: set(one.pages) for one in COLUMNS}
+    pages = {one.name: set(one.pages) for one in RUNTIMES}
 
     assert {one["name"]: beyond_its_profile(one) for one in committed["runtimes"]} == pages
 
@@ -127,9 +126,19 @@ def test_the_committed_matrix_says_something_of_every_clause(committed):
 
         assert len(named) == len(set(named))
         assert set(named) <= load_spec(one.get("family", DEFAULT)).clauses.keys()
-        assert {clause for some in one["clauses"]["broken"].values() for clause in some} == {
+        broken = one["clauses"].get("broken", {})
+        assert {clause for some in broken.values() for clause in some} == {
             found["clause"] for found in one["violations"]
         }
+
+
+def test_no_agent_has_a_verdict_without_a_permission_that_was_asked_for(committed):
+    """An agent that never asks, or never offers its tools, breaks nothing."""
+    agents = [one for one in committed["runtimes"] if one.get("family") == "message-loop"]
+
+    assert agents
+    for one in agents:
+        assert one["exercised"].get(PERMISSION, 0) > 0
 
 
 def test_each_witness_can_be_replayed(committed):
@@ -281,7 +290,7 @@ def test_an_environment_with_an_older_adapter_is_not_installed(npm, tmp_path, na
 
 
 def test_without_npm_it_is_said_what_is_missing(npm, capsys, monkeypatch, tmp_path):
-    """Nobody is sent to look for what the command itself knows."""
+    """No one is sent to look for what the command itself knows."""
     monkeypatch.setattr("shutil.which", lambda name: None)
 
     assert main(["matrix", "--install", "vercel-ai-6", "--envs", str(tmp_path)]) == 2

@@ -50,7 +50,7 @@ def alive(folder: Path) -> list[int]:
 
 
 def is_alive(pid: int) -> bool:
-    """Whether a process runs; one that nobody has waited for is dead."""
+    """Whether a process runs; one that no one has waited for is dead."""
     ran = subprocess.run(["ps", "-o", "stat=", "-p", str(pid)], capture_output=True, text=True, check=False)
     return bool(ran.stdout.strip()) and not ran.stdout.strip().startswith("Z")
 

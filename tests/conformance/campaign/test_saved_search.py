@@ -30,7 +30,7 @@ def folder(tmp_path, monkeypatch):
 
 
 class ProgressCallbacks:
-    """Hears how far a search is, and interrupts it once so many schedules were played."""
+    """Hears how far a search is, and interrupts it once this many schedules were played."""
 
     def __init__(self, last=None):
         self.last, self.played, self.before = last, 0, 0
@@ -63,7 +63,7 @@ def searched(order, folder, told):
 @pytest.mark.long
 @pytest.mark.parametrize("last", [1, 40, 120])
 def test_a_search_that_was_stopped_comes_to_the_same(folder, last):
-    """Verdicts, counts and witnesses are those of a search that nobody stopped, wherever it was stopped."""
+    """Verdicts, counts and witnesses are those of a search that no one stopped, wherever it was stopped."""
     order, whole, again = Order(BROKEN, 0, depth=3), ProgressCallbacks(), ProgressCallbacks()
     expected = searched(order, folder / "whole", whole)
 

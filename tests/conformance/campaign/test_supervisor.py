@@ -7,12 +7,14 @@ from collections import deque
 import pytest
 from command_line import child, run, run_child
 
+from runlock.conformance.campaign import worker
 from runlock.conformance.campaign.stages import Order, stages_of
 from runlock.conformance.campaign.supervisor import WorkQueue, campaign, given_up_at, merged
 from runlock.conformance.campaign.units import Played
 from runlock.conformance.campaign.worker import KitBroke
 from runlock.conformance.cli.commands.check import jobs_of
 from runlock.conformance.driving.findings import Trouble
+from runlock.conformance.driving.strategies.shortest_first import Searched
 from runlock.conformance.driving.tally import Tally
 from runlock.conformance.families.lifecycle.family import FAMILY
 from runlock.conformance.trace.trace import read_trace
@@ -23,6 +25,19 @@ def folder(tmp_path, monkeypatch):
     """The command runs in a folder of its own."""
     monkeypatch.chdir(tmp_path)
     return tmp_path
+
+
+@pytest.mark.parametrize(
+    ("toy", "is_searched"), [("ExecutesRejected", True), ("ExecutesRejectedInRealTime", False)]
+)
+def test_shorter_schedules_are_searched_for_unless_each_takes_real_time(monkeypatch, toy, is_searched):
+    """A runtime that settles as observed takes seconds for a schedule, so its witness is only shrunk."""
+    searches = []
+    monkeypatch.setattr(worker, "search", lambda *_, **__: searches.append(toy) or Searched())
+    result = campaign(Order(f"py:cli_fakes:{toy}", 8), jobs=1)
+
+    assert "GATE-1" in {one.clause for one in result.witnesses}
+    assert bool(searches) == is_searched
 
 
 @pytest.mark.processes

@@ -1,4 +1,4 @@
-"""One string names a runtime under test, and a string that names none is told what it lacks."""
+"""One string names a runtime under test, and a string that names none learns what it lacks."""
 
 import stat
 import sys
@@ -84,7 +84,7 @@ def folder(tmp_path, monkeypatch):
     ],
 )
 def test_a_target_keeps_the_name_it_was_given(name, kind):
-    """Each of the four kinds is told by what stands before the colon."""
+    """Each of the four kinds is reported by what stands before the colon."""
     target = resolve(name)
 
     assert (target.name, target.kind) == (name, kind)
@@ -276,7 +276,7 @@ def test_a_factory_that_gives_no_adapter_is_explained(factory, what):
 
 
 def test_a_later_life_may_fail_too():
-    """The factory's failure in a second life is told as in the first."""
+    """The factory's failure in a second life is reported as in the first."""
     sut = resolve("py:acme_adapter:Verbs").open()
     sut.kill()
     sys.modules["acme_adapter"].Verbs.__init__ = None

@@ -110,14 +110,14 @@ def test_a_legal_example_is_cut_where_it_shows_its_clause():
 
 
 def test_a_page_says_who_judges_a_clause():
-    """A sentence of an invariant, the chart, or why nobody does."""
+    """A sentence of an invariant, the chart, or why no one does."""
     assert sheet_of("GATE-2").facts["checks"][0] == "a rejected call never executes (asked at each gate.open)"
     assert "the chart ToolCall, arrow by arrow" in sheet_of("CALL-18").facts["checks"][-1]
     assert sheet_of("ROUND-71").facts["checks"][0].startswith("none: it cannot be tested from outside, for")
 
 
 def test_a_policy_that_another_rules_out_is_not_called_open():
-    """Where runs are parked nothing is replayed at a start, so that nobody has to say what happens then."""
+    """Where runs are parked nothing is replayed at a start, so that no one has to say what happens then."""
     assert "awaken-8           nothing, since waiting is parked\n" in sheet("replay.start", 80)
     assert "awaken-8           open\n" in sheet("cancel.inflight", 80)
     assert "replay.start" not in sheet("awaken-8", 80)
@@ -146,7 +146,7 @@ def test_a_page_for_a_machine(capsys):
     ],
 )
 def test_a_typo_is_answered_with_what_was_meant(capsys, typed, meant):
-    """Whoever mistypes a name learns the nearest ones."""
+    """Anyone who mistypes a name learns the nearest ones."""
     ran = run(capsys, "explain", typed)
 
     assert ran.code == 2
@@ -213,7 +213,7 @@ def test_a_clause_is_listed_with_what_stands_after_it(capsys):
 
 
 def test_what_is_checked_is_explained_by_what():
-    """Of a clause that a run may find broken, nobody is told that nothing checks it yet."""
+    """Of a clause that a run may find broken, no message says that nothing checks it yet."""
     silent = {
         clause.id
         for clause in load_spec("lifecycle").clauses.values()
@@ -325,7 +325,7 @@ def test_what_is_served_can_be_checked(tmp_path):
     ],
 )
 def test_help_says_how_many_schedules_there_are(capsys, command, examples):
-    """Who does not say how many is told how many that makes."""
+    """Who does not say how many learns how many that makes."""
     said = " ".join(run(capsys, command, "--help").out.split())
 
     assert f"; {examples}." in said

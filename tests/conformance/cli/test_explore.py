@@ -60,7 +60,7 @@ def test_calls_alone_are_counted_with_and_without_their_names(capsys):
 
 
 def test_a_machine_reads_one_object(capsys):
-    """Whatever a person is told, a machine is told too."""
+    """Whatever a person reads, a machine can read too."""
     ran = run(capsys, "explore", "awaken-9", "--calls", 1, "--policy", "end.live=left", "--json")
     said = ran.json
 
@@ -76,7 +76,7 @@ def test_a_machine_reads_one_object(capsys):
 
 
 def test_what_nothing_was_about_is_untested(capsys):
-    """Without a crash nothing is known of recoveries, and nobody says that they held."""
+    """Without a crash nothing is known of recoveries, and no one says that they held."""
     said = run(capsys, "explore", "core", "--calls", 1, "--crashes", 0, "--cancels", 0, "--json").json
     verdicts = {clause["id"]: clause["verdict"] for clause in said["clauses"]}
 

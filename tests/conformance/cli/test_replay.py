@@ -88,7 +88,7 @@ def test_a_runtime_that_does_better_is_told_so(capsys):
 
 
 def test_a_recorded_verdict_is_shown_first(capsys, folder):
-    """Whoever opens the file sees what it was recorded for, also if judging it again does not show that."""
+    """A reader of the file sees what it was recorded for, also if judging it again does not show that."""
     verdict = {"clause": "RUN-34", "because": "no value explains it"}
     records = [*RECORDS, {"end": {"leaks": [], "verdict": verdict}}]
     (folder / "kept.jsonl").write_text("".join(json.dumps(record) + "\n" for record in records))
@@ -116,7 +116,7 @@ def test_a_machine_reads_one_json_object(capsys):
 
 
 class Enters:
-    """A keyboard at a terminal on which somebody presses Enter."""
+    """A keyboard at a terminal on which someone presses Enter."""
 
     def __init__(self):
         self.lines = 0
@@ -139,7 +139,7 @@ def test_a_stepped_replay_waits_at_a_terminal(capsys, monkeypatch):
 
 
 def test_a_stepped_replay_without_a_terminal_goes_on(capsys):
-    """Where nobody can press Enter, --step waits for nobody."""
+    """Where no one can press Enter, --step waits for no one."""
     plain = run(capsys, "replay", "rejected.jsonl", TOY)
 
     assert run(capsys, "replay", "rejected.jsonl", TOY, "--step").out == plain.out
@@ -170,7 +170,7 @@ def test_a_recording_cannot_be_asked_anything(capsys):
 
 
 def test_a_scenario_file_is_replayed(capsys, tmp_path):
-    """What a person wrote by hand is sent as a recorded trace is; a slip in it is told by its line."""
+    """What a person wrote by hand is sent as a recorded trace is; a slip in it is reported by its line."""
     scenario = tmp_path / "wait.scenario"
     scenario.write_text("scenario wait\n  tool read ask\n\nstart r1 hello\n\nrelease model turn c1:read\n")
     held = run(capsys, "replay", scenario, "reference")

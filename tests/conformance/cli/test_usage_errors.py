@@ -195,7 +195,7 @@ def serving(monkeypatch):
 
 
 def test_a_bug_of_the_kit_is_said_to_be_one(capsys, serving):
-    """An exception that nobody foresaw names its place, asks to be reported, and is no traceback."""
+    """An exception that no one foresaw names its place, asks to be reported, and is no traceback."""
     serving(ZeroDivisionError("by\x1bnothing"))
     ran = run(capsys, "serve", "reference")
 

@@ -105,7 +105,7 @@ def told(session):
 
 @pytest.mark.parametrize("make", RIGHT.values(), ids=RIGHT)
 def test_one_schedule_leaves_the_bookmark_as_it_was(make):
-    """Whoever goes on from a bookmark shows what it would show alone, whatever others did from there."""
+    """Anyone who goes on from a bookmark shows what it would show alone, whatever others did from there."""
     bench = Bench(lambda: Hosted(make))
     mark = judged(bench, [START, TURN]).snapshot()
 
@@ -146,7 +146,7 @@ def test_there_is_no_bookmark_where_nothing_may_come_after():
 
 @pytest.mark.parametrize("make", RIGHT.values(), ids=RIGHT)
 def test_what_is_shared_holds_nothing_that_changes(make):
-    """From what all share no call, gate, run or follower can be reached, so that nobody moves another's."""
+    """From what all share no call, gate, run or follower can be reached, so that none changes another's."""
     bench = Bench(lambda: Hosted(make))
     mark = judged(bench, [START, TURN, ANSWER, CRASH, DECISION]).snapshot()
 
@@ -210,7 +210,7 @@ def test_the_answers_decide_and_not_the_bookmark(name, way):
 
 
 class Part(NamedTuple):
-    """One of so many shards of the schedules of up to so many stimuli."""
+    """One of this many shards of the schedules of up to this many stimuli."""
 
     make: Callable
     scenario: Scenario

@@ -73,7 +73,7 @@ def test_an_arrow_is_named_by_its_clause(table):
 
 
 def test_two_arrows_of_one_life_make_a_pair():
-    """What follows is a pair only for whoever took both, and only where nothing uncertain came between."""
+    """What follows is a pair only for anyone who took both, and only where nothing uncertain came between."""
     trails = Trails()
     start, suspend = CALLS.arrow("New", "Running")[0], CALLS.arrow("Running", "Suspended")[0]
     trails.take(CALLS, "c1", start)
@@ -145,7 +145,7 @@ def test_what_is_taken_is_possible(profile):
 
 
 def test_a_decision_nobody_waits_for_is_counted_by_the_state_it_met():
-    """For a call that runs, for one that is over, and for one that nobody asked for."""
+    """For a call that runs, for one that is over, and for one that no one asked for."""
     nobody = {**DECISION, "id": "d9", "call": "nobody"}
     again = Move("decide", {"run": "r1", "decisions": [{**DECISION, "id": "d2"}, nobody]})
     seen = exercised(START, asks("c1", "read"), DECIDES, ANSWERS, again)

@@ -1,4 +1,4 @@
-"""Two traces of one schedule: what the outside meets must be the same, in whatever order it is told."""
+"""Two traces of one schedule: what the outside meets must be the same, in whatever order it is reported."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The JSON Schemas say what the models say, for whoever writes an adapter in another language."""
+"""The JSON Schemas say what the models say, for anyone who writes an adapter in another language."""
 
 import json
 import subprocess

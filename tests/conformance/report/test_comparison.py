@@ -54,7 +54,7 @@ def because(sentence):
     ids=["alike", "broke", "mended", "other reason", "other ids", "lost", "won", "not asked"],
 )
 def test_each_clause_that_is_not_what_it_was_is_told(before, after, kinds, code):
-    """The worst decides: what broke, then what nobody can say any more."""
+    """The worst decides: what broke, then what no one can say any more."""
     comparison = compared(before, after)
 
     assert {one.clause: one.kind for one in comparison.changes} == kinds

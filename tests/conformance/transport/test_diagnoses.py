@@ -183,7 +183,7 @@ def left_behind(mark, limit_seconds=5.0):
 
 def _living(word):
     for file in Path("/proc").glob("[0-9]*/environ"):
-        with contextlib.suppress(OSError):  # it is somebody else's, or ended meanwhile
+        with contextlib.suppress(OSError):  # it is someone else's, or ended meanwhile
             if word in file.read_bytes().split(b"\0"):
                 yield file.parent.name
 
@@ -245,7 +245,7 @@ def misbehaving(mark, *words):
 
 
 def test_what_cannot_be_started_is_no_adapter(tmp_path):
-    """A file that no system can execute is told apart from a program that ends."""
+    """A file that no system can execute is distinguished from a program that ends."""
     file = tmp_path / "adapter"
     file.write_bytes(b"\x00\x01\x02")
     file.chmod(file.stat().st_mode | stat.S_IXUSR)

@@ -148,7 +148,7 @@ def test_an_answer_that_is_no_json_object_is_explained(answer, what):
 
 
 def test_an_async_verb_is_explained():
-    """A coroutine is no answer; nobody here would await it."""
+    """A coroutine is no answer; no one here would await it."""
 
     class Async(Whole):
         async def settle(self, params):
@@ -185,7 +185,7 @@ def test_a_killed_object_is_made_again():
 
 
 def test_a_killed_object_without_a_factory_is_gone():
-    """An object cannot be made again by whoever did not make it."""
+    """An object cannot be made again by anyone who did not make it."""
     sut = InProcess(Whole())
     sut.close()
 
@@ -206,7 +206,7 @@ def test_an_exception_whose_words_cannot_be_read_is_told():
 
 
 def test_the_place_is_the_adapters_and_not_the_librarys():
-    """An exception deep in a library is told with the adapter's line that led there."""
+    """An exception deep in a library is reported with the adapter's line that led there."""
     with pytest.raises(json.JSONDecodeError) as caught:
         json.loads("{")
 

@@ -67,7 +67,7 @@ def _stored(session):
 
 
 def killed_at(bench, number, turns):
-    """One scenario with a kill after so many turns of a stimulus; the session, at the end of its run."""
+    """One scenario with a kill after this many turns of a stimulus; the session, at the end of its run."""
     session = bench.session(SCENARIO)
     session.play(MOVES[:number])
     session.send(Move(MOVES[number].method, MOVES[number].params, turns))

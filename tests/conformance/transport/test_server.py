@@ -114,7 +114,7 @@ def test_sigterm_ends_it_cleanly():
 
 
 def test_a_reader_that_is_gone_ends_it_cleanly():
-    """Nobody is there to be told that nobody is there."""
+    """No one is there to be told that no one is there."""
     with subprocess.Popen(
         RIGHT, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE
     ) as process:
@@ -179,7 +179,7 @@ def test_a_line_that_is_no_request_is_answered_with_a_sentence(line, code, words
     ids=lambda value: type(value).__name__,
 )
 def test_an_error_of_the_runtime_is_an_answer(error, code):
-    """Protocol errors pass as they are; what broke behind the pipe is told in its own sentence."""
+    """Protocol errors pass as they are; what broke behind the pipe is reported in its own sentence."""
     (answer,) = said(Scripted(error), request())
 
     assert answer["error"]["code"] == code
@@ -199,7 +199,7 @@ def test_data_that_is_no_json_is_left_out():
     ids=["no JSON", "too long"],
 )
 def test_an_answer_that_is_no_line_is_an_error(answer, words):
-    """What cannot be sent is told instead of sent."""
+    """What cannot be sent is reported instead of sent."""
     (line,) = said(Scripted(answer), request())
 
     assert line["error"]["code"] == -32603

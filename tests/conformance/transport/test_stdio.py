@@ -150,7 +150,7 @@ def test_who_answered_shutdown_may_leave(pipe, tmp_path, monkeypatch):
 
 
 def test_a_forgotten_process_is_ended(pipe):
-    """A pipe that nobody closed takes its process with it; the fixture sees to the check."""
+    """A pipe that no one closed takes its process with it; the fixture sees to the check."""
     sut = Pipe([sys.executable, str(FAULTY / "hangs.py")])
     sut.start()
     group = sut.pid
@@ -290,7 +290,7 @@ def test_a_line_ends_within_four_mebibytes(pipe):
 
 
 def test_deep_json_is_an_error_and_no_traceback(pipe):
-    """Nesting that would exhaust the stack of whoever reads it is refused."""
+    """Nesting that would exhaust the stack of anyone who reads it is refused."""
     error = diagnosis(pipe("writes_deep_json"), AdapterError)
 
     assert "which is nested deeper than 200 levels" in error.what
@@ -334,7 +334,7 @@ def test_half_a_line_and_silence(pipe):
 
 
 def test_an_end_before_the_handshake(pipe):
-    """A process that ends before it answered is told with its exit code and its last words."""
+    """A process that ends before it answered is reported with its exit code and its last words."""
     error = diagnosis(pipe("ends_before_the_handshake"), SutDied, method="initialize")
 
     assert "ended with exit code 3 instead of answering initialize." in error.what
@@ -364,7 +364,7 @@ LAST_WORDS = {
 
 @pytest.mark.parametrize(("lines", "told"), list(LAST_WORDS.values()), ids=list(LAST_WORDS))
 def test_what_is_quoted_of_standard_error_names_the_cause(pipe, lines, told):
-    """A runtime that ends is told by the error that it named, whatever its language adds after it."""
+    """A runtime that ends is reported by the error that it named, whatever its language adds after it."""
     error = diagnosis(pipe("ends_before_the_handshake", *lines), SutDied, method="initialize")
 
     assert error.what.endswith(f"On standard error: “{told}”.")
@@ -379,7 +379,7 @@ def test_an_end_between_two_requests(pipe):
 
 
 def test_death_by_a_signal_names_the_signal(pipe):
-    """A crash of the process is told by the name of its signal."""
+    """A crash of the process is reported by the name of its signal."""
     error = diagnosis(pipe("dies_by_signal"), SutDied)
 
     assert "was killed by SIGSEGV instead of answering settle." in error.what
@@ -476,7 +476,7 @@ def test_a_request_that_is_no_line_is_the_kits_fault(pipe, params, what):
     ],
 )
 def test_a_command_that_cannot_start(tmp_path, monkeypatch, command, what):
-    """What keeps a command from starting is told in the system's words."""
+    """What keeps a command from starting is reported in the system's words."""
     (tmp_path / "notes.txt").write_text("hello")
     (tmp_path / "broken").write_bytes(b"\x00\x01")
     (tmp_path / "broken").chmod(stat.S_IRWXU)

@@ -48,7 +48,7 @@ def test_settling_runs_until_nothing_is_ready(loop):
 
 
 def test_a_loop_that_never_rests_does_not_settle(loop):
-    """A runtime that keeps itself busy is told so, with the limit."""
+    """A runtime that keeps itself busy is reported, with the limit."""
 
     async def spin():
         while True:
@@ -61,7 +61,7 @@ def test_a_loop_that_never_rests_does_not_settle(loop):
 
 
 def test_a_limited_run_says_whether_it_came_to_rest(loop):
-    """At most so many turns run; what is left stays ready."""
+    """At most this many turns run; what is left stays ready."""
 
     async def two_steps():
         await asyncio.sleep(0)
@@ -332,7 +332,7 @@ def test_settling_waits_while_the_runtime_says_that_it_is_busy(loop):
 
 
 def test_what_nobody_catches_is_collected(loop):
-    """An error in a callback ends nothing; it is kept for whoever asks."""
+    """An error in a callback ends nothing; it is kept for anyone who asks."""
 
     def fail():
         raise ValueError("uncaught")
@@ -344,7 +344,7 @@ def test_what_nobody_catches_is_collected(loop):
 
 
 def test_a_handler_of_the_runtime_hears_of_errors_first(loop):
-    """A runtime may handle what nobody catches."""
+    """A runtime may handle what no one catches."""
     heard = []
     loop.set_exception_handler(lambda _, context: heard.append(context))
     loop.call_soon(lambda: 1 / 0)
@@ -367,7 +367,7 @@ def test_one_coroutine_can_run_while_all_else_stands_still(loop):
 
 
 def test_a_coroutine_that_needs_the_rest_cannot_run_alone(loop):
-    """What waits for the runtime itself is told so, instead of letting the runtime move."""
+    """What waits for the runtime itself is reported, instead of letting the runtime move."""
 
     async def wait_for_ever():
         await asyncio.Event().wait()
@@ -389,7 +389,7 @@ def test_a_loop_can_run_inside_another():
 
 
 def test_waiting_for_what_nobody_gives_is_said(loop):
-    """A coroutine that cannot come to its end is told so."""
+    """A coroutine that cannot come to its end is reported."""
     with pytest.raises(DidNotSettle, match="nobody will give"):
         loop.run_until_complete(loop.create_future())
 

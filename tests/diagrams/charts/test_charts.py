@@ -101,7 +101,7 @@ def test_every_form_names_every_clause(name):
 
 
 def test_json_holds_a_whole_table():
-    """Whoever reads the JSON can refuse what the table refuses: states, ends, arrows in order, closings."""
+    """A reader of the JSON can refuse what the table refuses: states, ends, arrows in order, closings."""
     for table in tables("lifecycle"):
         made = json.loads(FORMS["json"].make(pictures()[table.name]))
         arrows = [
@@ -178,7 +178,7 @@ def test_a_picture_is_the_same_twice(laid_out):
 
 
 def test_without_anything_that_lays_out_it_is_said(monkeypatch):
-    """A machine without Graphviz is told what brings one, and what needs none."""
+    """A machine without Graphviz learns what brings one, and what needs none."""
     monkeypatch.setattr(layout.shutil, "which", lambda *_, **__: None)
 
     with pytest.raises(layout.UsageError, match=r"runlock.diagrams.* brings the first"):

@@ -82,7 +82,7 @@ def decide_stale(stage: Stage, chooser: Chooser) -> Move | None:
 
 
 def decide_with_a_bad_one(stage: Stage, chooser: Chooser) -> Move | None:
-    """A good decision in one batch with one for a call that nobody asked for."""
+    """A good decision in one batch with one for a call that no one asked for."""
     waiting = stage.waiting()
     if not waiting or not stage.may_decide():
         return None

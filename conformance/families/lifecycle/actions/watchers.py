@@ -1,4 +1,4 @@
-"""Somebody comes to watch, or stops."""
+"""Someone comes to watch, or stops."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from runlock.conformance.trace.moves import Move
 
 
 def watch(stage: Stage, chooser: Chooser) -> Move | None:
-    """Somebody comes to watch, in the place of whoever did."""
+    """A watcher comes, and replaces the one before."""
     run = stage.state.run
     if run is None or "watch" not in stage.handshake.stimuli:
         return None
@@ -18,7 +18,7 @@ def watch(stage: Stage, chooser: Chooser) -> Move | None:
 
 
 def unwatch(stage: Stage, chooser: Chooser) -> Move | None:
-    """The stream of whoever watches is cut."""
+    """The watcher's stream is cut."""
     run = stage.state.run
     if run is None or stage.state.audience.watcher is None:
         return None

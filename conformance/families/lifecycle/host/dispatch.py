@@ -110,7 +110,7 @@ def _unwatch(life: Life, asked: Unwatch, earlier: Sequence[Wire]) -> Delivery:
 
 
 def _seated(life: Life, asked: RunStart | Decide, work: Work) -> Work:
-    """Where a request brings a watcher, the adapter is told of that one first."""
+    """Where a request brings a watcher, the adapter learns of that one first."""
     if asked.watcher is None:
         return work
     must_have(life.adapter, "watch")

@@ -239,7 +239,7 @@ class KitHost:
     # What the kit does.
 
     def part(self) -> None:
-        """That life is over for good: whoever has it hears nothing of it any more."""
+        """That life is over for good: its owner hears nothing of it any more."""
         self.turn_down, self._moved = _to_nobody, _to_nobody
 
     def release(self, gate: Gate, answer: Wire) -> None:
@@ -316,4 +316,4 @@ class KitHost:
 
 
 def _to_nobody(*_said: Any) -> None:
-    """What is said when nobody hears."""
+    """What is said when no one hears."""

@@ -51,7 +51,7 @@ class Announced:
 
 
 class Attended(Coroutine[Any, Any, Any]):
-    """A coroutine with someone who is told what it returned, in the step in which it does."""
+    """A coroutine with someone who learns what it returned, in the step in which it does."""
 
     def __init__(self, work: Coroutine[Any, Any, Any], returned: Callable[[Any], None]) -> None:
         self.cr_await = work  # what stands in its way, as a native coroutine says it
@@ -168,7 +168,7 @@ class Life:
 
     def _ended(self, verb: Verb, task: asyncio.Task[Any]) -> None:
         verb.task = None  # they know each other, and would live until a collection finds them
-        if verb not in self.verbs or self.host.dead:  # nobody hears what became of it
+        if verb not in self.verbs or self.host.dead:  # no one hears what became of it
             return
         concurrent = frozenset(self.verbs)
         self.verbs.remove(verb)

@@ -18,7 +18,7 @@ from runlock.conformance.protocol import Observation
 
 
 def a_step_is_stored_at_its_end(state: ObservedState, seen: PhaseEntered) -> CheckResults:
-    """A step is stored at its StepEnd: between the phases before and after it, whichever is told first."""
+    """A step is stored at its StepEnd: between the phases before and after it, in either order."""
     run = _stored_at_the_end(state, seen)
     if run is None or seen.phase not in ("StepStart", "RunEnd") or not run.phases:
         return

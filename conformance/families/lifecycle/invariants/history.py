@@ -33,10 +33,16 @@ def _shown_before(state: ObservedState) -> Gate | None:
 def a_history_goes_on(state: ObservedState, seen: GateOpened) -> CheckResults:
     """Each inference is shown the history of the one before, unchanged, with what has come since."""
     before = _shown_before(state)
-    if before is None or seen.messages is None:
+    if before is None or seen.messages is None or _may_be_left_out(state, before):
         return
     why = break_between(passages(before.opened.messages or ()), passages(seen.messages))
     yield broken(f"the history that the model was shown has changed: {why}") if why else HELD
+
+
+def _may_be_left_out(state: ObservedState, before: Gate) -> bool:
+    """Whether the run of an inference was cancelled or broke: it may leave no messages in the thread."""
+    run = state.runs.get(before.run)
+    return run is not None and run.ended is not None and run.ended.code not in (*ENDS_WELL, "Suspended")
 
 
 def what_was_added_was_said(state: ObservedState, seen: GateOpened) -> CheckResults:
@@ -73,16 +79,25 @@ def _was_said_by_the_model(state: ObservedState, before: Gate, turns: Sequence[M
 def _misquoted(run: Run, answer: Mapping[str, Any], turns: Sequence[Message]) -> str:
     """How the turns that are shown differ from what the model answered, or an empty string."""
     said, shown = str(answer.get("text", "")), "".join(turn.text for turn in turns)
-    if said.split() != shown.split():
+    asked = _calls_of(run.last_turn or answer)
+    is_blank = not said.strip() and not asked  # APIs refuse a blank turn, so something may stand for it
+    if said.split() != shown.split() and not is_blank:
         return f"the model said {said[:30]!r}, yet it is shown {shown[:30]!r} as its turn"
-    asked = [ToolCall.model_validate(call) for call in (run.last_turn or answer).get("tool_calls", [])]
-    if spell_calls(asked) == spell_calls(call for turn in turns for call in turn.tool_calls):
+    calls = [call for turn in turns for call in turn.tool_calls]
+    is_shown = {call.id for call in calls}
+    expected = [call for call in asked if call.id in is_shown or _is_over(run, call)]
+    if spell_calls(expected) == spell_calls(calls) or _is_an_id_taken(run, asked):
         return ""
-    return (
-        ""
-        if _is_an_id_taken(run, asked)
-        else f"the model is shown other calls than it asked for: {_ids(turns)}"
-    )
+    return f"the model is shown other calls than it asked for: {_ids(turns)}"
+
+
+def _calls_of(turn: Mapping[str, Any]) -> list[ToolCall]:
+    return [ToolCall.model_validate(call) for call in turn.get("tool_calls", [])]
+
+
+def _is_over(run: Run, call: ToolCall) -> bool:
+    """Whether a call has its result; one that has none may be left out of the history."""
+    return any(one.id == call.id and one.is_final for one in run.every_call)
 
 
 def _ids(turns: Sequence[Message]) -> str:
@@ -100,7 +115,10 @@ def _is_bound_to_be_shown(run: Run, before: Gate) -> bool:
     answer = before.outcome or {}
     told = answer.get("kind") == "turn" and bool(answer.get("text") or answer.get("tool_calls"))
     broke = run.was_sent_cancel or run.faulted is not None or bool(run.hooks)
-    return told and before.alone and not broke and (run.ended is None or run.ended.code in ENDS_WELL)
+    if not told or broke or not before.alone or (run.ended is not None and run.ended.code not in ENDS_WELL):
+        return False
+    asked = _calls_of(answer)
+    return all(_is_over(run, call) for call in asked) and not _is_an_id_taken(run, asked)
 
 
 def a_recovered_history_is_the_stored_one(state: ObservedState, seen: GateOpened) -> CheckResults:

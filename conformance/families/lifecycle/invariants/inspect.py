@@ -56,7 +56,7 @@ def a_look_at_a_run_shows_its_calls(state: ObservedState, seen: RunInspected) ->
 
 
 def _looked_at(state: ObservedState, seen: RunInspected) -> Run | None:
-    """The run, if it rests and somebody holds it: between segments, a run of the caller's nobody does.
+    """The run, if it rests and someone holds it: between segments, a run of the caller's no one does.
 
     What is committed is announced only after that.
     """

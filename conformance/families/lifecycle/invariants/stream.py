@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import Any, Final
 
 from runlock.conformance.families.lifecycle.invariants.blame import Rank, ranked
@@ -176,11 +177,19 @@ def a_suspension_is_told(state: ObservedState, seen: SegmentEnded) -> CheckResul
         yield HELD if told else broken("the segment suspends, and whoever watches was not told")
 
 
+def _ends_told(state: ObservedState) -> Iterator[Published]:
+    """The events that tell of this end: one stimulus can end several segments."""
+    for seen in reversed(state.shown[:-1]):
+        if isinstance(seen, SegmentEnded):
+            return
+        if isinstance(seen, Published) and seen.name == SEGMENT_END.get(seen.stream or "native"):
+            yield seen
+
+
 def an_end_is_told_with_its_reason(state: ObservedState, seen: SegmentEnded) -> CheckResults:
     """The event that tells how a segment ended gives the reason with which it ends."""
-    for event in state.shown:
-        if isinstance(event, Published) and event.name == SEGMENT_END.get(event.stream or "native"):
-            yield from _agrees(event, seen.reason.code)
+    for event in _ends_told(state):
+        yield from _agrees(event, seen.reason.code)
 
 
 def an_end_is_told_as_it_was_reported(state: ObservedState, seen: Published) -> CheckResults:
@@ -201,8 +210,8 @@ def _agrees(event: Published, code: str) -> CheckResults:
 
 
 def _suspension_on(state: ObservedState, stream: str, field: str, value: str) -> CheckResults:
-    for event in state.shown:
-        if isinstance(event, Published) and event.stream == stream and event.name == SEGMENT_END[stream]:
+    for event in _ends_told(state):
+        if event.stream == stream:
             said = event.data.get(field) if isinstance(event.data, dict) else None
             yield (
                 HELD

@@ -190,7 +190,7 @@ class Checkpointed(Observation):
 
 
 class Published(Observation):
-    """An event went to whoever watches; `watcher` names the receiver."""
+    """An event went to the watcher; `watcher` names the receiver."""
 
     kind: Literal["event"] = "event"
     stream: str | None = None

@@ -53,7 +53,7 @@ class RunInput(Stimulus):
 
 
 class Watch(Stimulus):
-    """Somebody watches the events of the run from now on, in the place of whoever did."""
+    """A watcher receives the events of the run from now on, and replaces the one before."""
 
     method: ClassVar[str] = "watch"
     run: str
@@ -62,7 +62,7 @@ class Watch(Stimulus):
 
 
 class Unwatch(Stimulus):
-    """The stream of whoever watches is cut from outside."""
+    """The watcher's stream is cut from outside."""
 
     method: ClassVar[str] = "unwatch"
     run: str

@@ -120,7 +120,7 @@ def _refusals(table: Table, handshake: Handshake) -> Iterator[tuple[str, str]]:
 
 
 def _charts(policies: Mapping[str, Any]) -> Iterator[Shown]:
-    """The charts of a profile, in the order in which they are told."""
+    """The charts of a profile, in the order in which they are reported."""
     yield _named_by_status(RUNS_WITH_CREATED if policies.get("run.created") == "yes" else RUNS)
     yield _named_by_status(CALLS)
     yield _named_by_status(RESUME_GATE)
@@ -195,4 +195,4 @@ def _told(follower: Follower, detours: Detours, labels: int) -> Iterator[tuple[R
 
 
 LABELS_MAX: Final = 3
-"""So many labels may leave it open where a segment stands, before one tells."""
+"""This many labels may leave it open where a segment stands, before one tells."""

@@ -188,7 +188,7 @@ class ReplaysTheToolOfTheFirst(Runtime):
 
 
 class LooksUndecided(Runtime):
-    """Whoever looks at a call that was suspended sees it Suspended for ever."""
+    """An inspection of a call that was suspended shows it Suspended for ever."""
 
     def look(self) -> dict[str, Any]:
         seen = super().look()

@@ -55,7 +55,7 @@ class CallsACancelAnError(Runtime):
 
 
 class DoesNotHearACancelWhileWaiting(Runtime):
-    """Nobody listens for the cancel while the run waits."""
+    """No one listens for the cancel while the run waits."""
 
     async def cancel(self) -> Segment | None:
         return await super().cancel() if self.active else None

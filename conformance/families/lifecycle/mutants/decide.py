@@ -32,7 +32,7 @@ class ForgetsDecisionIds(Runtime):
 
 
 class DiesOfAnUnknownCall(Runtime):
-    """A decision for a call that nobody knows ends a run that waits."""
+    """A decision for a call that no one knows ends a run that waits."""
 
     async def decide(self, decisions: Sequence[Decision]) -> Any:
         unknown = [d for d in decisions if d.call not in self.state.calls]
@@ -125,7 +125,7 @@ class KeepsTheFirstPayload(Runtime):
 
 
 class DropsArguments(Runtime):
-    """A call that nobody had to approve runs without its arguments."""
+    """A call that no one had to approve runs without its arguments."""
 
     def arguments(self, call: Call, resume: Resume) -> dict[str, Any]:
         return {"k": call.id} if resume is None else super().arguments(call, resume)

@@ -38,7 +38,7 @@ class SaysNothingOfTheBlocked(Runtime):
 
 
 class MisnamesTheRejected(Runtime):
-    """The result of a rejected call stands under an id that nobody asked for."""
+    """The result of a rejected call stands under an id that no one asked for."""
 
     def append(self, message: Message) -> None:
         if message.get("text") == "rejected":

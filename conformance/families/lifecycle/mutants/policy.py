@@ -61,7 +61,7 @@ class StoresRoundsAlone(Runtime):
 
 
 class RefusesAfterACrash(Runtime):
-    """After a recovery, nobody takes decisions for the calls that waited."""
+    """After a recovery, no one takes decisions for the calls that waited."""
 
     deaf = False
 

@@ -113,7 +113,7 @@ class StartsOver(Runtime):
 
 
 class LooksBusy(Runtime):
-    """Whoever looks at a run that waits sees one that is Running."""
+    """An inspection of a run that waits shows one that is Running."""
 
     def look(self) -> dict[str, Any]:
         seen = super().look()
@@ -121,7 +121,7 @@ class LooksBusy(Runtime):
 
 
 class LooksAsIfItWaited(Runtime):
-    """Whoever looks at a run that is over sees the reason of its last wait."""
+    """An inspection of a run that is over shows the reason of its last wait."""
 
     waited: Any = None
 
@@ -192,7 +192,7 @@ class WorksUnseen(Runtime):
 
 
 class DecidesByChance(Runtime):
-    """Every second life of it suspends calls that nobody has to approve."""
+    """Every second life of it suspends calls that no one has to approve."""
 
     lives = 0
 

@@ -36,7 +36,7 @@ class AnnouncesBeforeItStores(Runtime):
 
 
 class TellsBeforeItStores(Runtime):
-    """Tells whoever watches that it waits before that is durable."""
+    """Tells the watcher that it waits before that is durable."""
 
     async def _suspend(self) -> Segment:
         pending = [call.id for call in self.state.in_status("Suspended")]

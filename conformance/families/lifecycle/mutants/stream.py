@@ -33,7 +33,7 @@ class _ForgetsTheFirst(EventSink):
 
 
 class SendsEndsOfCallsToNobody(Sunk):
-    """That a call is over goes to nobody, though somebody watches."""
+    """That a call is over goes to no one, though someone watches."""
 
     sink_kind = _ForgetsTheFirst
 
@@ -80,7 +80,7 @@ class _KeepsTheFirst(EventSink):
 
 
 class LetsNobodyTakeThePlace(Sunk):
-    """Whoever watched first goes on receiving the events after somebody else has come."""
+    """The watcher that came first goes on receiving the events after someone else has come."""
 
     sink_kind = _KeepsTheFirst
 
@@ -110,7 +110,7 @@ class LeavesTheStreamOpen(Sunk):
 
 
 class WaitsForAWatcher(Runtime):
-    """A run that nobody watches any more does not begin its next step."""
+    """A run that no one watches any more does not begin its next step."""
 
     async def _step(self) -> None:
         if self.sink.state == "Dropped":
@@ -163,7 +163,7 @@ class ConnectsAfterTheDecision(Runtime):
 
 
 class TicksWhileItWaits(Runtime):
-    """Publishes when somebody comes to watch a run that waits."""
+    """Publishes when someone comes to watch a run that waits."""
 
     def watch(self, watcher: str, stream: str) -> None:
         super().watch(watcher, stream)
@@ -217,7 +217,7 @@ class RendersNoPartThatWaits(Sunk):
 
 
 class EndsResumedSegmentsInSilence(Runtime):
-    """The end of a segment that another request resumed is told to nobody."""
+    """The end of a segment that another request resumed is not reported."""
 
     resumed = False
 
@@ -231,7 +231,7 @@ class EndsResumedSegmentsInSilence(Runtime):
 
 
 class KeepsActivityBack(Runtime):
-    """What a tool tells while it is at work is told when it has ended."""
+    """What a tool tells while it is at work is reported when it has ended."""
 
     def _tells(self, call: Call, content: Any) -> None:
         return

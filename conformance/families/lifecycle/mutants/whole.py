@@ -194,7 +194,7 @@ class ReportsErrorsAsNaturalEnds(Runtime):
 
 
 class TellsErrorsAsNaturalEnds(Runtime):
-    """A watcher of a run that ends in Error is told of a natural end."""
+    """A watcher of a run that ends in Error learns of a natural end."""
 
     def publish(self, name: str, **data: Any) -> None:
         reason: Mapping[str, Any] = data.get("reason") or {}

@@ -1,4 +1,4 @@
-"""The reference made different on purpose, and right: what the kit must not cry wolf about.
+"""The reference made different on purpose, and right: what the kit must not raise a false alarm about.
 
 Each variant takes a freedom that a source, or a real runtime, leaves open: another value of a policy, an
 order that nothing prescribes, less that is shown, or more.

@@ -63,7 +63,7 @@ def _executed(driven: bool, by: str) -> Check:
 
 
 def _is_certainly_granted(state: ObservedState, call: Call) -> bool:
-    """Whether a standing grant covers a call that nobody was asked about, and was given for such a call.
+    """Whether a standing grant covers a call that no one was asked about, and was given for such a call.
 
     Grants of the mode gate and of the state machine need not count for each other.
     """

@@ -41,7 +41,7 @@ def in_envelope(state: ObservedState, call: Call) -> bool:
 
 
 def mode_lets_pass(state: ObservedState, call: Call) -> bool:
-    """Whether the security mode asks nobody about the call."""
+    """Whether the security mode asks no one about the call."""
     scenario = state.scenario
     return scenario.mode == "yolo" or (scenario.mode == "allowlist" and call.name in scenario.allowlist)
 
@@ -136,7 +136,7 @@ def verdict_of(state: ObservedState, prompt: Prompt) -> str:
     if verdict == "gone" and void:
         return "given up"
     if verdict == "defer" and void and state.policy("prompt.defer") != "answers":
-        return "unclear"  # somebody might still have answered when the question became void
+        return "unclear"  # someone might still have answered when the question became void
     return verdict
 
 
@@ -153,7 +153,7 @@ def prompt_verdict(state: ObservedState, call: Call) -> str:
 
 
 def is_waiting(state: ObservedState, prompt: Prompt) -> bool:
-    """Whether a prompt certainly waits for somebody who is there, so that nothing has answered it."""
+    """Whether a prompt certainly waits for someone who is there, so that nothing has answered it."""
     there = any(gate.is_open and gate.opened.interactor not in state.gone_in for gate in prompt.gates)
     return there and verdict_of(state, prompt) == ""
 

@@ -119,7 +119,7 @@ def a_later_pass_has_its_whole_bound(state: ObservedState, seen: GateOpened) -> 
 
 
 def a_chat_turn_ends_at_its_bound_as_declared(state: ObservedState, seen: TurnEnded) -> CheckResults:
-    """A chat turn ends at its bound as declared, and its detail warns of calls that have completed."""
+    """A chat turn ends at its bound as declared."""
     turn = state.turn_of(seen)
     if turn is None or turn.kind != "chat" or not turn.passes or not _is_undisturbed(turn):
         return
@@ -139,7 +139,15 @@ def a_chat_turn_ends_at_its_bound_as_declared(state: ObservedState, seen: TurnEn
         yield held_or(
             code in (None, reason.code), f"a turn at its bound ends as {code}, yet this one as {reason.code}"
         )
-        detail = _detail(reason)
+
+
+def the_detail_at_the_bound_warns(state: ObservedState, seen: TurnEnded) -> CheckResults:
+    """The detail of a chat turn that ends at its bound warns of calls that have completed.
+
+    It reads no policy, so it says nothing of a runtime that leaves `bound.end` open.
+    """
+    if _bounded(state.turn_of(seen), seen.reason) is not None:
+        detail = _detail(seen.reason)
         why = f"the detail does not say that earlier calls may have completed: {quoted(detail)}"
         yield held_or(bool(EARLIER_CALLS.search(detail)), why)
 
@@ -250,6 +258,7 @@ INVARIANTS = (
     Invariant("LOOP-7", the_bound_starts_anew, TurnEnded),
     Invariant("LOOP-9", calls_at_the_bound_are_settled, TurnEnded),
     Invariant("LOOP-8", a_chat_turn_ends_at_its_bound_as_declared, TurnEnded),
+    Invariant("LOOP-8", the_detail_at_the_bound_warns, TurnEnded),
     Invariant("LOOP-6", a_stage_stops_at_its_cap_alone, GateOpened, at=("assert",)),
     Invariant("LOOP-10", the_assertion_sees_the_final_transcript, GateOpened, at=("assert",)),
     Invariant("LOOP-10", an_act_ends_with_its_cap, Published, at=("ActEnded",)),

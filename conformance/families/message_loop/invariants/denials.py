@@ -1,4 +1,4 @@
-"""AUTH: how far a denial reaches, and what becomes of calls that nobody approved."""
+"""AUTH: how far a denial reaches, and what becomes of calls that no one approved."""
 
 from __future__ import annotations
 
@@ -106,12 +106,12 @@ def _is_blocked(reason: Reason) -> bool:
 
 
 def unanswered(state: ObservedState, turn: Turn) -> list[Call]:
-    """The calls of the mode gate that nobody answered for, or may not have."""
+    """The calls of the mode gate that no one answered for, or may not have."""
     return [call for call in turn.every_call() if is_unanswered(state, call)]
 
 
 def is_unanswered(state: ObservedState, call: Call) -> bool:
-    """Whether nobody answered the mode gate about a call, or may not have."""
+    """Whether no one answered the mode gate about a call, or may not have."""
     if call.path.is_driven or not call.is_usable:
         return False
     nobody = not call.prompts and not passes_unasked(state, call) and not state.active
@@ -119,7 +119,7 @@ def is_unanswered(state: ObservedState, call: Call) -> bool:
 
 
 def an_unanswered_prompt_goes_on_as_declared(state: ObservedState, seen: GateOpened) -> CheckResults:
-    """A prompt that nobody answers ends the turn where that halts; there the model is not asked again."""
+    """A prompt that no one answers ends the turn where that halts; there the model is not asked again."""
     path, policy = state.path_of(seen), state.policy("prompt.unanswered")
     request = path.sent[-1] if path is not None and path.sent else None
     if request is None or policy is None or path is None or path.is_driven:
@@ -131,7 +131,7 @@ def an_unanswered_prompt_goes_on_as_declared(state: ObservedState, seen: GateOpe
 
 
 def an_unanswered_prompt_ends_as_declared(state: ObservedState, seen: TurnEnded) -> CheckResults:
-    """A prompt that nobody answers does not end the turn where it denies its call."""
+    """A prompt that no one answers does not end the turn where it denies its call."""
     turn, policy = state.turn_of(seen), state.policy("prompt.unanswered")
     if turn is None or turn.is_driven or policy != "deny" or turn.cancelled_at:
         return
@@ -149,7 +149,7 @@ def _denied(state: ObservedState, turn: Turn) -> bool:
 
 
 def a_grant_that_is_not_given_ends_no_turn(state: ObservedState, seen: TurnEnded) -> CheckResults:
-    """A grant that is deferred, or that nobody can give, blocks its call and not the turn."""
+    """A grant that is deferred, or that no one can give, blocks its call and not the turn."""
     turn = state.turn_of(seen)
     if turn is None or not turn.is_driven or turn.cancelled_at or turn.faults():
         return

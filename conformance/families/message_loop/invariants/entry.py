@@ -183,7 +183,7 @@ def a_rejected_call_did_not_run(state: ObservedState) -> CheckResults:
 
 
 def an_unanswered_call_did_not_run(state: ObservedState) -> CheckResults:
-    """Counts the calls that nobody could be asked about and that have not run."""
+    """Counts the calls that no one could be asked about and that have not run."""
     for call in state.run.every_call() if state.run is not None else ():
         unanswered = prompt_verdict(state, call) in ("defer", "gone")
         unasked = call.is_usable and not call.prompts and nobody_is_there(state)

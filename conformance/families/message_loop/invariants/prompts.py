@@ -81,7 +81,7 @@ def an_idle_state_machine_asks_nobody(state: ObservedState, seen: GateOpened) ->
 
 
 def a_call_in_the_envelope_asks_nobody(state: ObservedState, seen: GateOpened) -> CheckResults:
-    """A call inside the envelope of the driving stage asks nobody."""
+    """A call inside the envelope of the driving stage asks no one."""
     call = state.call_of(seen)
     if call is None or not call.is_usable or not call.path.is_driven or not in_envelope(state, call):
         return
@@ -105,7 +105,7 @@ def a_call_that_a_token_fits_asks_nobody(state: ObservedState, seen: GateOpened)
 
 
 def the_mode_asks_for_what_it_must(state: ObservedState, seen: GateOpened) -> CheckResults:
-    """yolo asks nobody, and allowlist asks for no tool that is on the list."""
+    """yolo asks no one, and allowlist asks for no tool that is on the list."""
     call = prompting(state, seen)
     if call is None or call.path.is_driven or seen.ask != "mode":
         return

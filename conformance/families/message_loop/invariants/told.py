@@ -53,7 +53,7 @@ def a_denied_token_is_free_as_declared(state: ObservedState, seen: GateOpened) -
 
 
 def _fitted(in_its_turn: bool) -> Check:
-    """Nobody is asked about a call that a standing grant of this turn, or of an earlier one, fits."""
+    """No one is asked about a call that a standing grant of this turn, or of an earlier one, fits."""
 
     def check(state: ObservedState, seen: GateOpened) -> CheckResults:
         for grant, reason in _asked_in_spite_of_a_grant(state, seen):

@@ -202,6 +202,8 @@ def a_call_goes_through_its_events(state: ObservedState, seen: Published) -> Che
         yield held_or(not proposes, f"{named(call)} was announced as {_word(new)} before it was proposed")
     elif new == "ToolInvocationStarted" and "ToolCallDenied" in names:
         yield broken(f"{named(call)} was denied, yet it was announced as started")
+    elif new == "ToolInvocationStarted" and call.is_usable and not approval_of(state, call):
+        yield broken(f"{named(call)} was announced as started, and nothing had approved it")
     elif new == "ToolInvocationSucceeded" and "ToolInvocationStarted" not in before:
         starts = state.shows("ToolInvocationStarted")
         yield held_or(not starts, f"{named(call)} was announced as succeeded before it was started")

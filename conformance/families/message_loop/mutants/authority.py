@@ -259,7 +259,7 @@ class EndsAPromptAtADeferral(Undeclared):
 
 
 class HaltsWhereNobodyAnswers(Undeclared):
-    """Ends the turn if nobody answers, but declares that it denies the call."""
+    """Ends the turn if no one answers, but declares that it denies the call."""
 
     follows = {"prompt.unanswered": "halt"}
 

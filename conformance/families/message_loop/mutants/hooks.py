@@ -173,7 +173,7 @@ MUTANTS = (
         "HOOK-9",
         "broke at COMPOSE_REQUEST, which counts as deny, yet a request was sent",
     ),
-    Mutant(LeaksRewrites, "HOOK-10", ""),
+    Mutant(LeaksRewrites, "HOOK-10", "", also=("ROUND-2",)),
     Mutant(RewritesAfterTheApproval, "HOOK-11", "was asked after the approval of call"),
     Mutant(KeepsRefusedInput, "HOOK-12", "refused input is dropped, yet"),
 )

@@ -178,14 +178,19 @@ class ObservedState:
         return turn.path(seen.stage) if turn is not None else None
 
     def call_of(self, seen: Any, call: str | None = None) -> Call | None:
-        """The call that an observation is about: the newest of its id in the pass."""
+        """The call that an observation is about: the newest of its id in the pass.
+
+        It may be one that is not complete, and so not there yet.
+        """
         wanted = call if call is not None else seen.call
         turn = self.turn_of(seen)
         if turn is None or wanted is None:
             return None
         paths = [turn.path(seen.stage)] if seen.stage is not None or turn.kind == "chat" else turn.passes
         for path in reversed(paths):
-            if path is not None and wanted in path.calls:
+            if path is None or (path.request is not None and wanted in path.request.begun):
+                continue
+            if wanted in path.calls:
                 return path.calls[wanted]
         return None
 

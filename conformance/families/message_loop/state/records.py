@@ -195,6 +195,12 @@ class Request:
         return self.gate is not None and self.gate.is_open
 
     @property
+    def begun(self) -> set[str]:
+        """The ids of the calls of which a piece came, while the response is not complete."""
+        deltas = self.gate.deltas if self.gate is not None and self.gate.is_open else []
+        return {delta["tool_call"]["id"] for delta in deltas if delta.get("tool_call")}
+
+    @property
     def has_failed(self) -> bool:
         """Whether the model broke, and the request was not sent again."""
         return self.gate is not None and self.gate.answered_with == "fault"

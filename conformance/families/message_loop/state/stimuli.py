@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from typing import TYPE_CHECKING, Any, Final
 
+from runlock.conformance.families.message_loop.messages import Published
 from runlock.conformance.families.message_loop.state.records import (
     Call,
     Execution,
@@ -101,7 +102,19 @@ def _answered(state: ObservedState, gate: Gate, outcome: Params) -> None:
 
 def _call(state: ObservedState, request: Request, index: int, asked: Params, *, doubled: bool) -> Call:
     tool = state.scenario.tool(asked["name"])
-    return Call(asked["id"], asked["name"], asked.get("args", {}), index, request, tool, doubled)
+    call = Call(asked["id"], asked["name"], asked.get("args", {}), index, request, tool, doubled)
+    call.events += _early(request, call.id)
+    return call
+
+
+def _early(request: Request, call: str) -> Iterator[Published]:
+    """What was published about a call since its first piece, before the response was complete."""
+    gate, turn = request.gate, request.path.turn
+    if gate is None or not any((delta.get("tool_call") or {}).get("id") == call for delta in gate.deltas):
+        return
+    for at, event in turn.events:
+        if at > gate.at and event.get("call") == call and event.stage == request.path.stage:
+            yield event
 
 
 def _granted(state: ObservedState, gate: Gate, outcome: Params) -> None:

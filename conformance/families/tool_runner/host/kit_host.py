@@ -122,6 +122,10 @@ class KitHost:
         """Report that the runner has put a message into its state."""
         self.append("message", {"message": as_json(message)})
 
+    def status(self, to: str) -> None:
+        """Report that the run is now Running or Done."""
+        self.append("run.status", {"to": to})
+
     # -- called by the kit
 
     async def yielded(self, message: Message | None) -> Gate:

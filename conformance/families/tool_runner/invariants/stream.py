@@ -117,7 +117,7 @@ def a_streamed_call_starts_with_its_piece(state: ObservedRunner, seen: RunnerGat
 def an_early_resume_waits_for_the_whole_turn(state: ObservedRunner, seen: RunnerGate) -> CheckResults:
     """After the resume of a stream that may come before the turn is whole, no request is sent until it is.
 
-    A runner that yields a stream at its end lets nobody resume it earlier, so it is judged by that yield.
+    A runner that yields a stream at its end lets no one resume it earlier, so it is judged by that yield.
     """
     iteration = _streamed(state)
     if iteration is not None and iteration.resumed_at is not None and _may_be_early(iteration):

@@ -93,6 +93,23 @@ class NamesTheWrongEnd(Runner):
         super().end(event, "Stopped" if reason == "NaturalEnd" else reason, *facts)
 
 
+class StaysRunning(Runner):
+    """The end of a run does not change its status."""
+
+    def report_status(self, status: str) -> None:
+        if status == "Running":
+            super().report_status(status)
+
+
+class IsDoneTwice(Runner):
+    """The status Done is reported twice."""
+
+    def report_status(self, status: str) -> None:
+        super().report_status(status)
+        if status == "Done":
+            super().report_status(status)
+
+
 class TakesTheLimitForACancel(Runner):
     """The limit ends the run as Cancelled instead of Stopped."""
 
@@ -174,6 +191,8 @@ MUTANTS = (
     Mutant(NamesTheWrongEnd, "RUN-2", "ends the run, whose reason is Stopped"),
     Mutant(TakesTheLimitForACancel, "RUN-4", "ended the run, whose reason is Cancelled"),
     Mutant(RemembersTheFirstTurn, "RUN-7", "the end names the assistant message", also=("STREAM-2",)),
+    Mutant(StaysRunning, "RUN-8", "is Done, and its status was last shown as Running"),
+    Mutant(IsDoneTwice, "RUN-8", "was Done, and is said to be Done"),
     Mutant(WorksOnWhenDone, "RUN-9", "Done, and opened a tool gate"),
     Mutant(ShowsAnOldState, "RUN-11", "inspect shows", also=("RUNNER-46",)),
 )

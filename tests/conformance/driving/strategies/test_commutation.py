@@ -33,7 +33,7 @@ def bench_of(make):
 
 
 def searched(laid, scope, depth):
-    """Every schedule of up to so many stimuli that begins with a turn that asks for the tool."""
+    """Every schedule of up to this many stimuli that begins with a turn that asks for the tool."""
     point, total = Point(ALONE, (EnabledMove(START, {"r": 1}), EnabledMove(ASKS, {"r": 1, "c": 1}))), Tally()
     for stimuli in range(3, depth + 1):
         level = Level(laid, stimuli, 0, scope)

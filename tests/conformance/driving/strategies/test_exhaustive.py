@@ -74,7 +74,7 @@ def test_the_shards_of_the_levels_hold_what_the_search_tries(races):
 
 
 def test_what_is_left_out_for_its_name_is_counted():
-    """A schedule stands for as many as there are when every name is told apart."""
+    """A schedule stands for as many as there are when every name is distinguished."""
     laid = bench("ApprovesTheFirst")
     pruned, whole = (levels(laid, 2, Scope(uneven=0, is_pruned=prunes)) for prunes in (True, False))
 

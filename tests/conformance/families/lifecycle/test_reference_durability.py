@@ -89,7 +89,7 @@ def test_a_newer_state_is_not_overtaken_by_an_older_one():
 
 
 def test_a_replay_that_a_crash_cuts_short_keeps_its_decision():
-    """Of two replays one is over and durable; the other begins again, and nobody is asked again."""
+    """Of two replays one is over and durable; the other begins again, and no one is asked again."""
     talk = Talk("awaken-8", {"durability": "call"}, permission="ask")
     decisions = [{"id": f"d-{call}", "call": call, "action": "resume"} for call in CALLS]
     talk("decide", run="r1", decisions=decisions)

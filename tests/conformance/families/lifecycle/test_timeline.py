@@ -170,7 +170,7 @@ def test_a_trace_that_ends_in_the_middle_shows_what_was_in_flight():
 
 
 def test_what_is_no_observation_is_no_row():
-    """A record that fits no protocol changes nothing, and what was refused is told."""
+    """A record that fits no protocol changes nothing, and what was refused is reported."""
     records = [
         *SILENT[:5], seen("call.status", call=3), {"report": {"refused": [{"why": "no \x07"}, 3]}},
     ]  # fmt: skip

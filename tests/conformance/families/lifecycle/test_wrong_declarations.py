@@ -112,7 +112,7 @@ def _blamed(bench: Bench, scenario: Any, schedule: Any) -> dict[str, str]:
 @pytest.mark.long
 @pytest.mark.parametrize("word", [word for word in WORDS if word not in ALIKE], ids="-".join)
 def test_a_wrong_word_is_found_out(word):
-    """Whoever does one thing and says another breaks a clause, in the scripted scenarios or soon after."""
+    """Anyone who does one thing and says another breaks a clause, in the scripted scenarios or soon after."""
     assert any(shown(word))
 
 

@@ -31,7 +31,7 @@ def last(scene: Scene, count: int, *seen: dict[str, Any]) -> Scene:
 
 
 def history(count: int) -> list[dict[str, Any]]:
-    """What was said in so many rounds."""
+    """What was said in this many rounds."""
     said = [FIRST]
     for number in range(1, count + 1):
         said += [asks(f"c{number}:t0"), result(f"c{number}", f"answer {number}")]
@@ -55,6 +55,17 @@ def test_a_turn_ends_at_its_bound(
 ) -> None:
     scene = rounds(count, policies=policies, bounds={"max_iterations": 2})
     assert last(scene, count, ends(code, **reason)).broken == clause
+
+
+@pytest.mark.parametrize(
+    ("policies", "clause"),
+    [({}, ""), ({"bound.end": "stopped"}, "LOOP-8"), ({"bound.end": "error"}, "LOOP-8")],
+)
+def test_a_core_runtime_owes_no_detail_unless_it_declares_how_it_ends(
+    policies: dict[str, str], clause: str
+) -> None:
+    scene = rounds(2, policies=policies, shows={"profile": "message-loop-core"}, bounds={"max_iterations": 2})
+    assert last(scene, 2, ends("Stopped", **{**BOUND, "detail": "too many"})).broken == clause
 
 
 @pytest.mark.parametrize(

@@ -141,6 +141,48 @@ def test_a_call_goes_through_its_events(
     assert scene.broken == clause
 
 
+PIECE = {"kind": "delta", "tool_call": {"id": "c1", "name": "t0", "args_text": "{"}}
+
+
+@pytest.mark.parametrize(
+    ("early", "later", "clause"),
+    [
+        ([PROPOSED], [STARTED], ""),
+        ([], [PROPOSED, STARTED], ""),
+        ([PROPOSED], [PROPOSED, STARTED], "WIRE-4"),
+        ([], [STARTED], "WIRE-4"),
+    ],
+    ids=["with its first piece", "when it is complete", "twice", "never"],
+)
+def test_a_call_may_be_proposed_while_it_streams(
+    early: list[dict[str, Any]], later: list[dict[str, Any]], clause: str
+) -> None:
+    scene = Scene(shows=CALLS).start(model("g1", FIRST)).release("g1", PIECE, *early)
+    assert scene.release("g1", turn("c1:t0"), *later, enters("g2", "c1:t0")).broken == clause
+
+
+def test_a_piece_with_a_known_id_begins_a_new_call() -> None:
+    """What is published then is not about the earlier call of that id."""
+    scene = Scene(shows=CALLS).start(model("g1", FIRST))
+    scene.release("g1", turn("c1:t0"), PROPOSED, STARTED, enters("g2", "c1:t0"))
+    said = [FIRST, asks("c1:t0"), result("c1", "one")]
+    scene.release("g2", ok("one"), over("Succeeded"), model("g3", *said)).release("g3", PIECE, PROPOSED)
+    assert scene.release("g3", turn("c1:t0"), STARTED, enters("g4", "c1:t0")).broken == ""
+
+
+@pytest.mark.parametrize(
+    ("asked", "allowed", "clause"),
+    [([], [STARTED], ""), ([STARTED], [], "WIRE-4")],
+    ids=["once it is allowed", "while people are asked"],
+)
+def test_a_call_starts_once_it_may_run(
+    asked: list[dict[str, Any]], allowed: list[dict[str, Any]], clause: str
+) -> None:
+    scene = Scene(shows=CALLS, mode="ask", interactors=["i1"]).start(model("g1", FIRST))
+    scene.release("g1", turn("c1:t0"), PROPOSED, prompts("g2", "c1:t0"), *asked)
+    assert scene.release("g2", {"kind": "allow"}, *allowed, enters("g3", "c1:t0")).broken == clause
+
+
 AUDIT = shown("ToolCallApproved", "ToolCallDenied")
 
 

@@ -76,7 +76,7 @@ def test_a_prompt_goes_to_all_interactors_and_one_answer_counts(talk):
 
 @pytest.mark.parametrize(("policy", "gates"), [("answers", ["model"]), ("passes", ["prompt:c1:i2"])])
 def test_a_deferral_among_several_is_the_answer_or_leaves_it_to_the_others(talk, policy, gates):
-    """A call that nobody allows does not run."""
+    """A call that no one allows does not run."""
     one, _ = asked(talk, call("c1"), interactors=("i1", "i2"), policies={"prompt.defer": policy})
 
     assert one.release("prompt:c1:i1", "defer") == gates

@@ -297,7 +297,7 @@ def test_pieces_reach_the_reader_when_they_come():
 
 
 def test_a_resume_before_the_turn_is_whole_waits_for_it():
-    """Nothing runs until then; nobody reads the stream, and it goes on all the same."""
+    """Nothing runs until then; no one reads the stream, and it goes on all the same."""
 
     async def play(bench):
         await bench.step()

@@ -96,7 +96,7 @@ def test_a_run_that_is_not_done_leaks_nothing():
     ids=["in order", "hangs", "fails"],
 )
 def test_a_close_that_goes_wrong_is_a_leak(close, leaks):
-    """An adapter is closed at the end of its scenario, and what it could not give back is told."""
+    """An adapter is closed at the end of its scenario, and what it could not give back is reported."""
     talk = Talk(toy(close=close))
     talk.start()
     talk.release("g1", TURN)

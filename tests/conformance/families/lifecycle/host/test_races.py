@@ -238,7 +238,7 @@ def test_a_runtime_that_never_rests_does_not_settle():
 
 
 def test_an_opening_that_waits_does_not_settle():
-    """`open` has nobody to wait for."""
+    """`open` has no one to wait for."""
 
     async def wait(self, host, scenario):
         await asyncio.Event().wait()

@@ -95,7 +95,7 @@ class OfTheCaller(ReferenceAdapter):
     """Holds no run between its segments."""
 
     def inspect(self, run):
-        """Nobody's run has no status."""
+        """No one's run has no status."""
         return {"status": None}
 
 

@@ -49,7 +49,7 @@ def handshake(profile, observes=()):
 
 
 class Followed:
-    """A scenario that is told answer by answer; what nothing explains comes back as a sentence."""
+    """A scenario that is reported answer by answer; what nothing explains comes back as a sentence."""
 
     def __init__(self, profile="awaken-8", observes=(), **chosen):
         tools = [{"name": "write", "permission": "ask"}]
@@ -211,7 +211,7 @@ def test_a_call_that_nobody_decided_does_not_run():
 
 
 def test_after_the_end_nothing_is_awaited():
-    """Where nobody could give anything that leads on, nobody is said to be waited for."""
+    """Where no one could give anything that leads on, no one is said to be waited for."""
     followed = Followed()
     followed.answer("gate.release", followed.to_the_turn(), OVER)
 
@@ -320,7 +320,7 @@ def test_a_declared_policy_is_never_supposed():
 
 
 def test_too_many_hypotheses_are_given_up(at_most):
-    """Whoever follows is told, and decides what to make of it."""
+    """Anyone who follows is reported, and decides what to make of it."""
     followed = states()
     at_most(0)
 

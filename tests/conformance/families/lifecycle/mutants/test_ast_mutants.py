@@ -55,7 +55,7 @@ def test_a_change_that_is_plainly_wrong_is_killed_and_the_right_one_is_not(ast_m
 
 @pytest.mark.long
 def test_what_is_argued_to_be_equivalent_is_there(ast_mutants: ModuleType) -> None:
-    """An argument about a change that nobody makes any more is removed."""
+    """An argument about a change that no one makes any more is removed."""
     every = [one for file in ast_mutants.FILES for one in ast_mutants.changes(file)]
     there = {(f"{one.file}.py", one.operator, one.before) for one in every}
     assert ast_mutants.equivalents().keys() - there == set()

@@ -65,7 +65,7 @@ def test_an_act_that_races_with_a_fault_of_the_stream_is_performed(push_at):
         push_at, {"method": "runner.push", "params": {"messages": [{"role": "user", "text": "note"}]}}
     )
 
-    assert one.send("deliver", stimuli=race) == ["gate.closed", "end Error"]
+    assert one.send("deliver", stimuli=race) == ["gate.closed", "run.status", "end Error"]
     one.send("runner.again", run="r2")
     request = next(seen for seen in reversed(one.seen) if seen.get("on") == "model")
     assert [message["text"] for message in request["messages"]] == ["hello", "note"]
