@@ -257,13 +257,13 @@ def causes(found: Object) -> list[Object]:
 
 def _consequences(found: Object, cause: str) -> Iterator[str]:
     """What else was seen broken in schedules that show a violation."""
-    also = [one for one in found["violations"] if one.get("cause") == cause]
+    also = [one["clause"] for one in found["violations"] if one.get("cause") == cause]
+    reasons = {one["clause"]: _sentence(one["because"]) for one in found["violations"]}
     if also:
         yield "Consequences of the same cause:\n"
-        anchors = (f'<a id="{anchor(found["name"], one["clause"])}"></a>{one["clause"]}' for one in also)
-        yield from (
-            f"- {where}: {_sentence(one['because'])}" for where, one in zip(anchors, also, strict=True)
-        )
+        for clause in also:
+            file = place(Path(), found["name"], clause)
+            yield f'- <a id="{anchor(found["name"], clause)}"></a>[{clause}]({file}): {reasons[clause]}'
         yield ""
 
 
