@@ -45,6 +45,7 @@ class Told:
         profile: str = "tool-runner",
         *,
         leaves_open: tuple[str, ...] = (),
+        muted: tuple[str, ...] = (),
         observes: list[str] = OBSERVES,
         **runner: Any,
     ) -> None:
@@ -56,7 +57,8 @@ class Told:
         )
         known = FAMILY.spec.policies_of(profile, own)
         scenario = RunnerScenario.model_validate({"scenario": "told", "tools": TOOLS, "runner": runner})
-        applies = {one: found.is_judged for one, found in standings(FAMILY, handshake, known).items()}
+        applicable = standings(FAMILY, handshake, known).items()
+        applies = {one: found.is_judged and one not in muted for one, found in applicable}
         undeclared = Undeclared.of(FAMILY, handshake, known)
         self.judge = Judge(FAMILY, handshake, known, scenario, applies, undeclared)
         self.gates: dict[str, str] = {}

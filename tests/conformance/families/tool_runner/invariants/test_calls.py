@@ -204,6 +204,15 @@ def responded(policies, act, **kept):
     return told
 
 
+def test_a_response_that_was_never_made():
+    """It also breaks the chart of the response, which is blamed where its own clause is not judged."""
+    told = asked(muted=("RUNNER-17",))
+    told.send("runner.respond", {}, told.response(result("c1")))
+
+    assert told.verdict == "RUNNER-50"
+    assert "used in the beginning; the chart has no such transition" in told.reason
+
+
 KEPT = [
     ("kept", "push", True),
     ("until_change", None, True),

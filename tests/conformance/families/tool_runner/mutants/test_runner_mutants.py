@@ -103,6 +103,21 @@ def test_a_mutant_is_blamed_on_its_clause(mutant):
     assert set(found) - {mutant.clause} <= set(mutant.also)
 
 
+def test_a_wrong_transition_breaks_the_chart_where_its_own_clause_is_not_judged():
+    """The clause that closes the chart of the iteration is blamed for a mutant whose clause is muted."""
+    mutant = next(one for one in MUTANTS if one.name == "AsksAhead")
+    bench, tally = Bench(lambda: HostedRunner(mutant)), Tally()
+    bench.mute({mutant.clause, *mutant.also})
+    for script in scripts(bench):
+        bench.play(*script, tally)
+    bench.close()
+
+    assert (
+        "request came in Yielded; the chart has no such transition"
+        in tally.found["RUNNER-49"].violation.reason
+    )
+
+
 @pytest.mark.parametrize("variant", VARIANTS, ids=lambda variant: variant.name)
 def test_a_variant_passes(variant):
     """A legal variant violates no clause, in scripts and in random walks."""
