@@ -27,11 +27,8 @@ from runlock.conformance.selftest.witnesses import Case, witnesses
 WITHOUT_A_WITNESS = Order("", 6_000)
 """What a mutant without a stored witness is hunted with; each takes less than 200 schedules."""
 
-SHARE = 6
-"""A variant plays one script in SHARE; the next variant starts with the next script."""
-
-WALKS = 10
-"""Random walks of each variant, in addition to its scripts."""
+QUICK, WHOLE = (12, 4), (6, 10)
+"""A variant plays one script in N, the next variant from the next script on, and M random walks; (N, M)."""
 
 
 @pytest.mark.parametrize("mutant", MUTANTS, ids=lambda mutant: mutant.name)
@@ -53,28 +50,43 @@ def test_a_mutant_is_blamed_on_its_clause(mutant: Mutant) -> None:
     assert (shown.violation.clause, shown.violation.reason) == (witness.clause, witness.reason)
 
 
-def schedules(bench: Bench, share: int) -> Iterator[Tally]:
+def schedules(bench: Bench, share: int, every: int, walks: int) -> Iterator[Tally]:
     """Play a share of the corpus, and then random walks; gives what each schedule showed."""
-    for script in corpus(FAMILY)[share % SHARE :: SHARE]:
+    for script in corpus(FAMILY)[share % every :: every]:
         if not applicable(FAMILY, script, bench.handshake):
             tally = Tally()
             bench.play(script.scenario, play(script), tally)
             yield tally
-    for index in range(WALKS):
+    for index in range(walks):
         tally = Tally()
         scenario = bench.scenarios[index % len(bench.scenarios)]
         bench.play(scenario, lambda session, index=index: walk(session, Seeded(1, share, index)), tally)
         yield tally
 
 
-@pytest.mark.parametrize(
+each_variant = pytest.mark.parametrize(
     ("variant", "share"), [(one, at) for at, one in enumerate(VARIANTS)], ids=[one.name for one in VARIANTS]
 )
+
+
+@each_variant
 def test_a_variant_passes(variant: Variant, share: int) -> None:
-    """A runtime that takes a freedom which is left open breaks nothing."""
+    """A runtime that uses a freedom breaks nothing."""
+    breaks_nothing(variant, share, *QUICK)
+
+
+@pytest.mark.long
+@each_variant
+def test_a_variant_passes_in_more_schedules(variant: Variant, share: int) -> None:
+    """Nor does it in more scripts and walks."""
+    breaks_nothing(variant, share, *WHOLE)
+
+
+def breaks_nothing(variant: Variant, share: int, every: int, walks: int) -> None:
+    """Play the schedules of a variant: no clause is broken, and some are exercised."""
     bench = Bench(lambda: Hosted(variant))
     total = Tally()
-    for tally in schedules(bench, share):
+    for tally in schedules(bench, share, every, walks):
         total.add(tally)
     bench.close()
 
