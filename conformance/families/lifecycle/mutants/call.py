@@ -223,7 +223,7 @@ MUTANTS: tuple[Mutant, ...] = (
     Mutant(LeavesTheLastRunning, "CALL-24", "yet its status is Running", also=("DERIVE-1",)),
     Mutant(HoldsWhatIsAllowed, "CALL-2", "nothing held call"),
     Mutant(InventsACall, "CALL-23", "the model asked for no call extra", also=("DERIVE-2", "DERIVE-3")),
-    Mutant(ReplaysTheToolOfTheFirst, "CALL-23", "yet read is entered"),
+    Mutant(ReplaysTheToolOfTheFirst, "CALL-23", "is entered"),
     Mutant(LooksUndecided, "CALL-25", "yet a look at the run shows Suspended"),
     Mutant(BeginsANewLife, "CALL-21", "was Resuming, which leads to"),
 )

@@ -155,5 +155,11 @@ MUTANTS: tuple[Mutant, ...] = (
     Mutant(StopsForWhatItCannotApply, "RUN-28", "to the state, yet the run ended as Blocked"),
     Mutant(AllowsWhatItCannotJudge, "GATE-3", "broke, yet it was executed"),
     Mutant(FailsWhatItCannotJudge, "RUN-8", "the permission gate broke, yet the model is asked", "tirea"),
-    Mutant(HidesFailures, "ROUND-10", "yet the model is shown no error for it", "tirea"),
+    Mutant(
+        HidesFailures,
+        "ROUND-10",
+        "yet the model is shown no error for it",
+        "tirea",
+        also=("PHASE-9", "PAIR-6"),
+    ),
 )
