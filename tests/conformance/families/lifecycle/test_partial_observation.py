@@ -26,7 +26,7 @@ shares = pytest.mark.parametrize(
 """The default lane plays a third of what the long lane plays."""
 
 
-@pytest.mark.sampled(4)
+@pytest.mark.sampled(7)
 @shares
 @pytest.mark.parametrize("veil", range(VEILS))
 @pytest.mark.parametrize("profile", PROFILES)
@@ -35,7 +35,7 @@ def test_what_is_not_seen_is_not_objected_to(profile: str, veil: int, every: int
     not_objected_to(lambda: Veiled(Hosted(factory(profile)), Seeded(veil)), veil, every)
 
 
-@pytest.mark.sampled(4)
+@pytest.mark.sampled(7)
 @pytest.mark.parametrize(
     "shown", [(), *((kind,) for kind in KINDS)], ids=lambda one: "".join(one) or "nothing"
 )
