@@ -52,7 +52,7 @@ def verdicts(bench: Known, tally: Tally) -> Iterator[ClauseVerdict]:
 def _unreached(standing: Applicability, tally: Tally) -> str:
     """Why a testable clause was not exercised; a declared feature that never occurred is named first."""
     if standing.clause.level == "MAY":
-        return "it is a permission, and was not taken"
+        return "it is a permission, and no run certainly took it"
     claimed = [need for need in standing.clause.needs if need.startswith(("gate ", "observes "))]
     never = next((need.partition(" ") for need in claimed if not tally.shown[need]), None)
     if never is None or not tally.schedules:

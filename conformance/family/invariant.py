@@ -88,8 +88,9 @@ class Invariant:
     @property
     def title(self) -> str:
         """The name of the check, as a sentence; empty if a function made it and it has no name of its own."""
-        is_made = "<locals>" in self.check.__qualname__
-        return "" if is_made else self.check.__name__.replace("_", " ")
+        name, scope = self.check.__name__, self.check.__qualname__
+        is_unnamed = scope.endswith(f"<locals>.{name}")
+        return "" if is_unnamed else name.replace("_", " ")
 
     def is_asked(self, name: str, newest: str, features: Collection[str]) -> bool:
         """Whether the check applies to an observation of this name, after one of that name."""

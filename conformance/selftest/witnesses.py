@@ -74,7 +74,7 @@ def mutants_of(family: Family, clause: str) -> list[Mutant]:
 
 
 class Case:
-    """A mutant on the bench, next to the reference that it was made from."""
+    """A mutant on the bench, and the reference that it was made from."""
 
     def __init__(self, family: Family, mutant: Mutant) -> None:
         self.family = family

@@ -41,7 +41,7 @@ class LineFormat:
     word: str
     positions: tuple[str, ...] = ()
     models: tuple[type[Wire], ...] = ()
-    listed: frozenset[str] = frozenset()  # fields next to those of the models
+    listed: frozenset[str] = frozenset()  # fields in addition to those of the models
     implied: Mapping[str, Any] = field(default_factory=dict)
     about_a_run: bool = False  # the newest run is implied
     inner: str = ""  # the field whose own fields stand in the line

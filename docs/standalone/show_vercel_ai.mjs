@@ -56,7 +56,7 @@ async function partial_approval() {
   return ran.join() === "c1,c1,c2";
 }
 
-/** A cancel while a tool runs is lost if a call next to it waits for approval. */
+/** A cancel while a tool runs is lost if its sibling waits for approval. */
 async function cancel_during_an_approval() {
   const stop = new AbortController();
   const execute = async (_, { abortSignal }) => {

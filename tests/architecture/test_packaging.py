@@ -82,7 +82,7 @@ def test_the_wheel_holds_nothing_outside_the_brand(wheel):
 
 @pytest.mark.packaging
 def test_the_source_archive_holds_the_tests(built):
-    """Anyone who packages it further can run the tests."""
+    """The source distribution can run its tests."""
     with tarfile.open(next(built.glob("*.tar.gz"))) as archive:
         names = {name.partition("/")[2] for name in archive.getnames()}
 
@@ -142,7 +142,7 @@ def test_each_package_says_that_it_is_typed(package):
 
 @pytest.mark.packaging
 def test_a_users_file_type_checks(tmp_path):
-    """Anyone who imports the kit is checked against its types, strictly."""
+    """Code that imports the kit is type-checked against it, strictly."""
     (tmp_path / "user.py").write_text(
         "from runlock.conformance.transport.in_process import InProcess\n"
         "from runlock.conformance.transport.sut import Sut\n"

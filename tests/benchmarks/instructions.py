@@ -1,4 +1,4 @@
-"""How many instructions the machine takes next to its draws alone, and how often they wait for memory.
+"""How many instructions the machine takes, compared with its draws alone, and how often they wait for memory.
 
     python tests/benchmarks/instructions.py [PROFILE] [EXAMPLES]
 

@@ -1,4 +1,4 @@
-"""How many stimuli a second reach the reference, next to what Hypothesis takes for its draws alone.
+"""How many stimuli a second reach the reference, compared with what Hypothesis takes for its draws alone.
 
     python tests/benchmarks/throughput.py [PROFILE] [EXAMPLES] [DEPTH]
 

@@ -19,7 +19,7 @@ BLOCK = re.compile(r"^```(sh|toml)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 
 @pytest.fixture(autouse=True)
 def folder(tmp_path, monkeypatch):
-    """The folder of a project whose runtime executes what was rejected, next to the one that was released."""
+    """The folder of a project whose runtime executes what was rejected, and the one that was released."""
     monkeypatch.chdir(tmp_path)
     monkeypatch.setattr(sys, "path", list(sys.path))
     (tmp_path / "tiny.py").write_text(ADAPTER.replace('if action == "resume":', "if action:"))

@@ -57,7 +57,7 @@ def cells(family):
 
 
 def paths(profile, calls, length):
-    """Every way of this many events, and every event that is refused on one."""
+    """Every path of a number of events, and every event refused on one."""
     named = {table.name: table for table in tables("lifecycle")}
     game = Game(named[PROFILES[profile]["run"]], PROFILES[profile]["mixed"])
     ways = [((), game.begin(calls))]

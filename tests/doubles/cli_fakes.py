@@ -110,7 +110,7 @@ class ExecutesRejectedInRealTime(ExecutesRejected):
 
 
 class GoesNowhere(Tiny):
-    """Waits for no one as soon as it starts.  Breaks a clause in every schedule."""
+    """Does not wait for anything from its start.  Breaks a clause in every schedule."""
 
     async def start(self, input):
         return Segment("Suspended")

@@ -5,7 +5,7 @@
 
 One process imports everything and forks for each death, so that a death costs some milliseconds.  A child
 counts the lines that the runtime and its store execute, or what goes on in SQLite: operations before and
-after, and inside of them statements and steps of its machine.  At the instant that it is reported, it kills
+after, and inside of them statements and steps of its machine.  At the given instant it kills
 itself.  Another way to die is to write past a size of file, in the middle of a write.  Nothing is timed.
 Next to the store lies a journal of what happened outside, appended and flushed by the same process: that is
 what the lives are held to.
@@ -129,7 +129,7 @@ def calm_life(case):
 
 
 def single_deaths(case, every):
-    """At every instant of the store, at one of this many lines, and at sizes of its files."""
+    """At every instant of the store, at one in N lines, and at sizes of its files."""
     lines, store = instants(case)
     yield from ([(in_store, at)] for at in range(1, len(store) + 1))
     yield from ([(at_line, at)] for at in range(1, lines, every))

@@ -129,7 +129,7 @@ class RunsTwice(SmallLoop):
 
 @fault("chat-turn", "LOOP-4")
 class ForgetsTheTextOfItsCalls(SmallLoop):
-    """What the model said next to its calls is lost."""
+    """What the model said with its calls is lost."""
 
     def settle(self, calls, results):
         if calls:

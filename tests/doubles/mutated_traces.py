@@ -132,7 +132,7 @@ def _facts(handshake: str) -> Facts:
 
 
 def recorded(profile: str, walks: int = 0, seed: int = 1) -> Iterator[tuple[str, Trace]]:
-    """Traces of the reference under a profile: the corpus as far as it applies, and this many walks."""
+    """Traces of the reference under a profile: the applicable corpus, and a number of walks."""
     bench = Bench(lambda: Hosted(factory(profile)))
     for script in corpus(FAMILY):
         if not applicable(FAMILY, script, bench.handshake):

@@ -24,7 +24,7 @@ class Veiled:
         self.sut = sut
         drawn = {kind for kind in HIDEABLE if chance(chooser, 3)}
         self.hidden = drawn if shown is None else set(KINDS) - set(shown)
-        self.share = 1 + chooser.choose(3)  # one of this many policies is not declared
+        self.share = 1 + chooser.choose(3)  # one in this number of policies is not declared
         self.chooser = chooser
 
     def request(self, method: str, params: dict[str, Any]) -> dict[str, Any]:

@@ -37,7 +37,7 @@ def result(name: str, text: str | None = None, status: str = "ok") -> dict[str, 
 
 
 class Told:
-    """A trace that is reported to a judge; each verb of it is a stimulus with its whole answer."""
+    """A trace that is fed to a judge; each method is a stimulus with its whole answer."""
 
     def __init__(
         self,

@@ -118,7 +118,7 @@ class Answer(Word):
 
     @property
     def binds(self) -> bool:
-        """Whether someone is held to it."""
+        """Whether it binds a runtime."""
         return bool(self.clauses or self.errata)
 
 

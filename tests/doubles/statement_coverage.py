@@ -19,7 +19,7 @@ class StatementAnswer(Word):
 
     @property
     def binds(self):
-        """Whether someone is held to it."""
+        """Whether it binds a runtime."""
         return bool(self.clauses or self.errata)
 
 

@@ -33,7 +33,7 @@ def toured(bench, rounds):
 
 
 def walked(bench, schedules):
-    """What this many walks show."""
+    """What a number of walks shows."""
     total = Tally()
     for index in range(schedules):
         chooser = Seeded(0, index)

@@ -167,7 +167,7 @@ def test_a_file_that_is_no_toml_is_refused_with_its_name(folder):
 
 
 def test_a_file_that_is_no_text_is_refused_with_its_name(folder):
-    """Bytes that are no UTF-8 are reported from words that do not fit."""
+    """Bytes that are not UTF-8 are distinguished from words that do not fit."""
     root = folder("clauses/life.toml", "")
     (root / "clauses" / "life.toml").write_bytes(b'[[clause]]\nid = "\xff"\n')
     with pytest.raises(SpecError, match=r"^life\.toml: is no UTF-8 text, from byte 17 on\.$"):

@@ -52,7 +52,7 @@ def test_the_map_reads_downwards(source):
 
 
 def test_a_clause_that_cites_a_source_is_an_answer_to_one_that_it_cites():
-    """Anyone who reads a clause finds the words that it came from, and the other way round."""
+    """Each clause leads to its source, and each source statement to its clauses."""
     coverage = load_coverage()
     answers = {s: {name for a in coverage[s].values() for name in a.clauses} for s in SOURCES}
     unnamed = []

@@ -40,7 +40,7 @@ def test_every_clause_is_checked_or_says_why_not():
 
 
 def test_every_check_is_of_a_clause():
-    """Anyone who is blamed can look the clause up."""
+    """Every clause that can be blamed is in the spec."""
     assert list(unspoken(load_spec("lifecycle"), FAMILY.checked)) == []
 
 

@@ -81,7 +81,7 @@ def test_what_runs_and_calls_may_do_is_the_universal_core():
 
 
 def test_a_clause_that_can_be_broken_says_where_to_look():
-    """Anyone who breaks a clause that can be tested gets a list of what to look at."""
+    """Every testable clause lists what to look at when it is broken."""
     clauses = load_spec("lifecycle").clauses.values()
 
     assert [c.id for c in clauses if c.level != "MAY" and not c.look_at and not c.untestable] == []

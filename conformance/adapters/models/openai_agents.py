@@ -55,7 +55,7 @@ def function_call(call: ToolCall) -> ResponseFunctionToolCall:
 
 
 def _seen(given: Any) -> Iterator[Message]:
-    """What the model receives, in the protocol's words: the calls of one turn stand next to each other."""
+    """What the model receives, in the protocol's words: the calls of one turn stand together."""
     for are_calls, items in groupby(given, lambda item: item.get("type") == "function_call"):
         if are_calls:
             yield Message(role="assistant", tool_calls=[_asked(item) for item in items])

@@ -17,7 +17,7 @@ STATUS: Final[dict[str, Any]] = {"success": "ok", "denied": "cancelled", "interr
 
 
 def kit_model(host: Host, before: Callable[[Sequence[ModelMessage]], None]) -> FunctionModel:
-    """A model whose turns are the kit's; `before` learns what it is about to be asked."""
+    """A model whose turns are the kit's; `before` receives the messages of each request first."""
 
     async def infer(messages: list[ModelMessage], info: AgentInfo) -> ModelResponse:
         before(messages)

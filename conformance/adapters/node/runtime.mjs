@@ -72,7 +72,7 @@ export class Runtime {
       return this.over("cancelled");
     } catch (error) {
       if (stop.signal.aborted) return this.over("cancelled");
-      stop.abort(); // the calls next to the one that failed give up
+      stop.abort(); // the siblings of the call that failed give up
       return this.over("failed");
     }
   }

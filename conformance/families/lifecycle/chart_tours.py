@@ -42,10 +42,10 @@ from runlock.machines.table import Row, Table
 TOURED: Final = {table.name: table for table in (RUNS, RUNS_WITH_CREATED, CALLS, RESUME_GATE)}
 MOVES_MAX: Final = 30
 DRAWS_MAX: Final = 8
-"""So often a class of action is asked again, if what it proposes concerns someone else."""
+"""Maximum redraws of a class of action whose proposal concerns another call."""
 
 PATIENCE: Final = 5
-"""After this many moves for one call, the others have their turn."""
+"""Maximum moves for one call before the others have their turn."""
 
 CAUSES: Final[Mapping[str, Mapping[str, tuple[str, ...]]]] = {
     "call": {
@@ -243,7 +243,7 @@ class Tour:
             yield run, run.claimed or ("Running" if run.segment_open else "Waiting")
 
     def _way(self, who: Call | Run | None, state: str) -> tuple[Row, ...]:
-        """The arrows that are still before someone who stands there; none if the goal is out of reach."""
+        """The arrows from this state to the goal; none if the goal is out of reach."""
         last = self.session.judge.trails.last(self.table, who)
         if len(self.rows) > 1 and last == self.rows[0] and state == last.target:
             return self.rows[1:]
@@ -258,7 +258,7 @@ class Tour:
         return self._one_of(next((names for names in causes if names), ()), lead.who)
 
     def _one_of(self, names: Sequence[str], who: Call | Run | None) -> Move | None:
-        """An action of one of these classes that concerns anyone who is led."""
+        """An action of one of these classes that concerns the run or call being steered."""
         found = [move for name in names if (move := self._drawn(name, who)) is not None]
         return pick(self.chooser, found) if found else None
 

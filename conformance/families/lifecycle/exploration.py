@@ -202,7 +202,7 @@ def _joint(plan: Plan, chosen: Chosen, calls: int) -> Joint:
 
 
 def guess(plan: Plan, chosen: Chosen) -> Estimate:
-    """How large it will be: it grows from one call to two as if calls were drawn from this many states."""
+    """How large it will be: it grows from one call to two as the number of multisets of call states does."""
     one, two = (
         Search(_joint(plan, chosen, calls)).run(Bounds(is_late=plan.is_late)).states for calls in (1, 2)
     )

@@ -48,7 +48,7 @@ DETERMINISM: Final = "RUN-29"
 """The clause for which two plays of one schedule are compared."""
 
 TOUR_SHARE: Final = 16
-"""One of this many schedules makes for an arrow of a chart, or for two in a row."""
+"""One in this number of schedules aims at an arrow of a chart, or at two in a row."""
 
 TOLD_BY_THE_TIMELINE: Final = ("gate.open", "gate.closed", "run.status", "call.status", "run.finished")
 

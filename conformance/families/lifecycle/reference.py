@@ -57,7 +57,7 @@ class HostedWorld:
         self.stores = handshake.control.store != "none"
 
     def observe(self, kind: str, **fields: Any) -> None:
-        """Show what the handshake says is shown; a kind of its own is no one's promise."""
+        """Show what the handshake says is shown; other kinds are not promised."""
         if kind in self.shown or kind not in LISTED:
             self.host.observe(kind, **fields)
 

@@ -1,4 +1,4 @@
-"""The scenarios that a runtime is put into: its tools alone, and next to them what else it can take."""
+"""The scenarios that a runtime is put into: its tools alone, and then with whatever else it can take."""
 
 from __future__ import annotations
 

@@ -34,7 +34,7 @@ LINES_MAX: Final = 3
 """This many lines the words of one moment may take."""
 
 TOLD: Final = ("gate.open", "gate.closed", "run.finished")
-"""Observations that are worth words next to the statuses; a status speaks for itself."""
+"""Observations that are described in addition to the statuses; a status speaks for itself."""
 
 __all__ = ["CALLS_MAX", "Row", "render", "timeline", "tools_of"]
 

@@ -16,7 +16,7 @@ class ReconnectableEventSink(Chart):
     subject = "event sink"
 
     Connected = State(initial=True)  # the channel leads to a watcher
-    Dropped = State()  # the sink holds a channel at whose end no one is
+    Dropped = State()  # the sink holds a channel that has no reader
     Closed = State(final=True)
 
     # fmt: off

@@ -18,7 +18,7 @@ class TwoPhases(Chart):
     Intercept = State(initial=True)  # call by call, in the model's order
     Sequential = State()  # the allowed calls, one by one
     Parallel = State()  # the allowed calls, as a batch
-    Suspended = State(final=True)  # what the step is reported
+    Suspended = State(final=True)  # what the step learns
     Completed = State(final=True)
     Blocked = State(final=True)
 

@@ -207,7 +207,7 @@ def test_an_exception_ends_the_segment_in_error(toy):
 
 @needs_node
 def test_an_aborted_signal_gives_the_gate_up(toy):
-    """Who waits at a gate with a signal learns that it was aborted, and the kit that the gate is gone."""
+    """An abort signal reaches a caller that waits at a gate, and the kit sees the gate closed."""
     (opened,) = start(toy, "asks")["observations"]
     closed, ended = toy("cancel", {"run": "r1"})["observations"]
 
@@ -218,7 +218,7 @@ def test_an_aborted_signal_gives_the_gate_up(toy):
 
 @needs_node
 def test_a_race_is_handed_over_before_the_runtime_runs(toy):
-    """A release next to a cancel lands, since nothing of the cancel has run yet."""
+    """A release that comes with a cancel lands, since nothing of the cancel has run yet."""
     (opened,) = start(toy, "asks")["observations"]
     release = {"gate": opened["gate"], "outcome": {"kind": "turn", "text": "in time"}}
     race = [{"method": "cancel", "params": {"run": "r1"}}, {"method": "gate.release", "params": release}]

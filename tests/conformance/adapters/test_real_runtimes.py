@@ -95,7 +95,7 @@ def test_a_call_that_asks_runs_when_it_is_approved(talk):
 
 
 def test_a_call_that_was_rejected_never_runs(talk):
-    """The model is asked next, and is reportedmething about the call."""
+    """The model is asked next, and learns something about the call."""
     talk.start()
     talk.release("g1", turn(("c1", "t1")))
     asked = only(talk.decide({"id": "d1", "call": "c1", "action": "cancel"}))

@@ -62,7 +62,7 @@ def test_json_is_one_object(capsys: Capsys) -> None:
 
 
 def test_an_unreadable_input_is_undecided(capsys: Capsys, folder: Path) -> None:
-    """It is an error next to right recordings as well; what broke is broken all the same."""
+    """It is an error among right recordings as well; what broke is broken all the same."""
     (folder / "before" / "empty.jsonl").write_text("")
     (folder / "after" / "odd.jsonl").write_text('{"odd": 1}\n')
 

@@ -38,7 +38,7 @@ def folder(tmp_path, monkeypatch):
 
 
 def against(today=None, result=RESULT, **entry):
-    """The result next to a baseline of one entry."""
+    """The result compared with a baseline of one entry."""
     whole = {"clause": "DECIDE-5", "because": BECAUSE, "reason": "known", **entry}
     return compared(Baseline("known.toml", [Expected(**whole)]), result, today)
 

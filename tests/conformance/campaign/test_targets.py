@@ -1,4 +1,4 @@
-"""One string names a runtime under test, and a string that names none learns what it lacks."""
+"""One string names a runtime under test; the error for a bad name says what it lacks."""
 
 import stat
 import sys
@@ -84,7 +84,7 @@ def folder(tmp_path, monkeypatch):
     ],
 )
 def test_a_target_keeps_the_name_it_was_given(name, kind):
-    """Each of the four kinds is reported by what stands before the colon."""
+    """The text before the colon names each of the four kinds."""
     target = resolve(name)
 
     assert (target.name, target.kind) == (name, kind)

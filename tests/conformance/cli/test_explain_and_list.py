@@ -325,7 +325,7 @@ def test_what_is_served_can_be_checked(tmp_path):
     ],
 )
 def test_help_says_how_many_schedules_there_are(capsys, command, examples):
-    """Who does not say how many learns how many that makes."""
+    """The default number of calls is printed."""
     said = " ".join(run(capsys, command, "--help").out.split())
 
     assert f"; {examples}." in said

@@ -37,7 +37,7 @@ STARTED = {"observations": [RUNNING, ASKED, STORED, GATE]}
 
 
 def test_a_scenario_is_opened_whole() -> None:
-    """The runtime is reported every field of it, and the folder in which it may store bytes."""
+    """The runtime receives every field of it, and the folder in which it may store bytes."""
     runtime = Answers()
     session = new_session(runtime, data="/some/folder")
 

@@ -105,7 +105,7 @@ def told(session):
 
 @pytest.mark.parametrize("make", RIGHT.values(), ids=RIGHT)
 def test_one_schedule_leaves_the_bookmark_as_it_was(make):
-    """Anyone who goes on from a bookmark shows what it would show alone, whatever others did from there."""
+    """A run continued from a snapshot shows what it would show alone, whatever other runs did from it."""
     bench = Bench(lambda: Hosted(make))
     mark = judged(bench, [START, TURN]).snapshot()
 
@@ -210,7 +210,7 @@ def test_the_answers_decide_and_not_the_bookmark(name, way):
 
 
 class Part(NamedTuple):
-    """One of this many shards of the schedules of up to this many stimuli."""
+    """One of SHARDS shards of the schedules up to a number of stimuli."""
 
     make: Callable
     scenario: Scenario

@@ -115,7 +115,7 @@ def test_the_drawn_ways_are_taken_without_a_word():
     ("profile", "clause"), [("tirea", "PHASE-70"), ("awaken-8", "PHASE-71"), ("awaken-9", "PHASE-72")]
 )
 def test_another_way_breaks_the_clause_that_closes_the_chart(profile, clause):
-    """What no way explains is reported when the runtime has settled, with what would have been right."""
+    """What no transition explains is reported at quiescence, with what would have been right."""
     seen = paths("RunStart", "StepStart", "AfterInference", profile=profile)
     objections = [one for one in seen.settled() if one.clause == clause]
 

@@ -29,7 +29,7 @@ CANCEL = "start r1 go\ncancel\n"
 
 @pytest.fixture(autouse=True)
 def families(monkeypatch: pytest.MonkeyPatch) -> None:
-    """The made-up family next to the one that stands."""
+    """The made-up family, in addition to the built-in ones."""
     known = {"courier": courier_formats(), "lifecycle": LINE_FORMATS}
 
     def named(name: str) -> Any:

@@ -73,7 +73,7 @@ def test_an_arrow_is_named_by_its_clause(table):
 
 
 def test_two_arrows_of_one_life_make_a_pair():
-    """What follows is a pair only for anyone who took both, and only where nothing uncertain came between."""
+    """Two arrows are a pair only for one instance that certainly took both in a row."""
     trails = Trails()
     start, suspend = CALLS.arrow("New", "Running")[0], CALLS.arrow("Running", "Suspended")[0]
     trails.take(CALLS, "c1", start)

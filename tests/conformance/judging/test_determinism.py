@@ -1,4 +1,4 @@
-"""Two traces of one schedule: what the outside meets must be the same, in whatever order it is reported."""
+"""Two traces of one schedule: what the outside meets must be the same, in any order."""
 
 from __future__ import annotations
 

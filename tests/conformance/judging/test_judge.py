@@ -136,7 +136,7 @@ def test_a_check_at_rest_is_asked_when_the_runtime_is_quiescent() -> None:
 
 
 def test_silence_counts_only_where_the_runtime_settles_exactly() -> None:
-    """Of a runtime that was only watched for a while no one knows what would have come."""
+    """A recording that ends early does not show what would have come."""
     at_rest = Invariant("RUN-1", objects("nothing came"))
     records = [START, REPORT]
 

@@ -188,7 +188,7 @@ SCRIPTS = {
 def test_any_answer_is_judged_or_blamed(profile, begin):
     """An answer with any part changed is judged, or blamed on the adapter in a sentence.
 
-    That is so too where no one stops at the first thing that is wrong.
+    It is also so where judging goes on after the first violation.
     """
 
     @FUZZ

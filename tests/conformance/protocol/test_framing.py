@@ -1,4 +1,4 @@
-"""One JSON object a line: what is written, what is read, and what each unreadable line is reported."""
+"""One JSON object a line: what is written, what is read, and how each unreadable line is reported."""
 
 from __future__ import annotations
 

@@ -171,7 +171,7 @@ def test_a_word_that_cannot_be_used_ends_the_run(folder, words, sentence):
 
 @pytest.mark.processes
 def test_a_suite_without_a_runtime_is_no_suite(tmp_path):
-    """What names no runtime is reported where it is collected."""
+    """A name that is no runtime is reported at collection."""
     (tmp_path / "test_none.py").write_text(
         "from runlock.conformance.pytest_suite import ConformanceSuite\n"
         "class TestNone(ConformanceSuite): pass\n"

@@ -103,7 +103,7 @@ def test_moves_can_be_written_without_what_they_lead_to():
 
 
 def test_json_is_read_as_well():
-    """Anyone who thinks in JSON writes JSON."""
+    """Values may be written as JSON."""
     lines = 'release model turn tool_calls=[{"id": "c1", "name": "read", "args": {"k": "c1"}}, c2:read]'
     short = "release model turn c1:read c2:read"
 

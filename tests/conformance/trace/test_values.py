@@ -25,7 +25,7 @@ repeatable = settings(max_examples=200, deadline=None, derandomize=True, databas
 @repeatable
 @given(values)
 def test_a_value_is_read_back(value: Any) -> None:
-    """Also 1 next to 1.0 next to true."""
+    """Also 1, 1.0 and true."""
     assert same(plain(decode(encode(value), {})), value)
 
 

@@ -185,7 +185,7 @@ def test_a_killed_object_is_made_again():
 
 
 def test_a_killed_object_without_a_factory_is_gone():
-    """An object cannot be made again by anyone who did not make it."""
+    """An object that the kit did not make cannot be made again."""
     sut = InProcess(Whole())
     sut.close()
 

@@ -114,7 +114,7 @@ def test_sigterm_ends_it_cleanly():
 
 
 def test_a_reader_that_is_gone_ends_it_cleanly():
-    """No one is there to be told that no one is there."""
+    """Nothing is printed once the reader has left."""
     with subprocess.Popen(
         RIGHT, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE
     ) as process:

@@ -364,7 +364,7 @@ LAST_WORDS = {
 
 @pytest.mark.parametrize(("lines", "told"), list(LAST_WORDS.values()), ids=list(LAST_WORDS))
 def test_what_is_quoted_of_standard_error_names_the_cause(pipe, lines, told):
-    """A runtime that ends is reported by the error that it named, whatever its language adds after it."""
+    """The report of a runtime that ends quotes the error that it named, without what its language adds."""
     error = diagnosis(pipe("ends_before_the_handshake", *lines), SutDied, method="initialize")
 
     assert error.what.endswith(f"On standard error: “{told}”.")

@@ -332,7 +332,7 @@ def test_settling_waits_while_the_runtime_says_that_it_is_busy(loop):
 
 
 def test_what_nobody_catches_is_collected(loop):
-    """An error in a callback ends nothing; it is kept for anyone who asks."""
+    """An error in a callback ends nothing; it is kept until it is read."""
 
     def fail():
         raise ValueError("uncaught")

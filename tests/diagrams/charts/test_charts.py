@@ -178,7 +178,7 @@ def test_a_picture_is_the_same_twice(laid_out):
 
 
 def test_without_anything_that_lays_out_it_is_said(monkeypatch):
-    """A machine without Graphviz learns what brings one, and what needs none."""
+    """Without Graphviz the message says how to install it, and what works without."""
     monkeypatch.setattr(layout.shutil, "which", lambda *_, **__: None)
 
     with pytest.raises(layout.UsageError, match=r"runlock.diagrams.* brings the first"):

@@ -134,7 +134,7 @@ KILLS = {
 
 
 def test_the_kill_matrix_has_a_cell_for_each_area_that_was_blamed():
-    """The clause of a mutant is reported from what it breaks as well; one that lives has no cell."""
+    """The clause of a mutant is distinguished from what it also breaks; a survivor has no cell."""
     text = matrix.drawn(KILLS).text()
 
     assert "1 of 2 mutants killed, 1 of 1 variants passed" in text

@@ -23,7 +23,7 @@ HOOK_ANSWERS: Final[Mapping[str, tuple[str, ...]]] = {
     "BeforeToolExecute": ("block",),
     "AfterToolExecute": ("rewrite",),
 }
-"""What a plugin may do at a phase, next to letting it go on."""
+"""What a plugin may do at a phase, other than letting it go on."""
 
 
 def hook_continues(stage: Stage, chooser: Chooser) -> Move | None:

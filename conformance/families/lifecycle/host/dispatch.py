@@ -157,7 +157,7 @@ def _with_decisions(life: Life, method: str, text: str, decisions: Sequence[Deci
     if not decisions:
         return lambda: verb(text)
     if not takes_decisions(life.adapter, method):
-        raise ProtocolError(UNSUPPORTED, f"The adapter's {method} takes no decisions next to its text.")
+        raise ProtocolError(UNSUPPORTED, f"The adapter's {method} takes no decisions with its text.")
     return lambda: verb(text, decisions)
 
 

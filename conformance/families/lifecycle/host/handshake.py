@@ -18,7 +18,7 @@ STIMULI_NEED: Final = {
 
 
 def takes_decisions(adapter: Any, method: str) -> bool:
-    """Whether `start` or `input` takes decisions next to its text."""
+    """Whether `start` or `input` takes decisions with its text."""
     return has(adapter, method) and len(inspect.signature(getattr(adapter, method)).parameters) > 1
 
 

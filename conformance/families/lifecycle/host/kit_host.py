@@ -316,4 +316,4 @@ class KitHost:
 
 
 def _to_nobody(*_said: Any) -> None:
-    """What is said when no one hears."""
+    """A callback that does nothing."""

@@ -51,7 +51,7 @@ class Announced:
 
 
 class Attended(Coroutine[Any, Any, Any]):
-    """A coroutine with someone who learns what it returned, in the step in which it does."""
+    """A coroutine, and a callback for what it returned, in the same step."""
 
     def __init__(self, work: Coroutine[Any, Any, Any], returned: Callable[[Any], None]) -> None:
         self.cr_await = work  # what stands in its way, as a native coroutine says it

@@ -40,9 +40,9 @@ def a_history_goes_on(state: ObservedState, seen: GateOpened) -> CheckResults:
 
 
 def _may_be_left_out(state: ObservedState, before: Gate) -> bool:
-    """Whether the run of an inference was cancelled or broke: it may leave no messages in the thread."""
+    """Whether the run of an inference fell: it may leave no messages in the thread."""
     run = state.runs.get(before.run)
-    return run is not None and run.ended is not None and run.ended.code not in (*ENDS_WELL, "Suspended")
+    return run is not None and _fell(run)
 
 
 def what_was_added_was_said(state: ObservedState, seen: GateOpened) -> CheckResults:
@@ -85,7 +85,7 @@ def _misquoted(run: Run, answer: Mapping[str, Any], turns: Sequence[Message]) ->
         return f"the model said {said[:30]!r}, yet it is shown {shown[:30]!r} as its turn"
     calls = [call for turn in turns for call in turn.tool_calls]
     is_shown = {call.id for call in calls}
-    expected = [call for call in asked if call.id in is_shown or _is_over(run, call)]
+    expected = [call for call in asked if call.id in is_shown or not _may_lack_a_result(run, call)]
     if spell_calls(expected) == spell_calls(calls) or _is_an_id_taken(run, asked):
         return ""
     return f"the model is shown other calls than it asked for: {_ids(turns)}"
@@ -95,9 +95,15 @@ def _calls_of(turn: Mapping[str, Any]) -> list[ToolCall]:
     return [ToolCall.model_validate(call) for call in turn.get("tool_calls", [])]
 
 
-def _is_over(run: Run, call: ToolCall) -> bool:
-    """Whether a call has its result; one that has none may be left out of the history."""
-    return any(one.id == call.id and one.is_final for one in run.every_call)
+def _may_lack_a_result(run: Run, call: ToolCall) -> bool:
+    """Whether a call waits, or its run fell; a call without a result may be left out of the history."""
+    same = [one for one in run.every_call if one.id == call.id]
+    return _fell(run) or any(one.waits or one.input_at is not None for one in same)
+
+
+def _fell(run: Run) -> bool:
+    """Whether a run was cancelled or broke."""
+    return run.ended is not None and run.ended.code not in (*ENDS_WELL, "Suspended")
 
 
 def _ids(turns: Sequence[Message]) -> str:
@@ -118,7 +124,7 @@ def _is_bound_to_be_shown(run: Run, before: Gate) -> bool:
     if not told or broke or not before.alone or (run.ended is not None and run.ended.code not in ENDS_WELL):
         return False
     asked = _calls_of(answer)
-    return all(_is_over(run, call) for call in asked) and not _is_an_id_taken(run, asked)
+    return not any(_may_lack_a_result(run, call) for call in asked) and not _is_an_id_taken(run, asked)
 
 
 def a_recovered_history_is_the_stored_one(state: ObservedState, seen: GateOpened) -> CheckResults:

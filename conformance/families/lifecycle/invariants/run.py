@@ -197,7 +197,7 @@ def a_turn_without_calls_ends_the_run_naturally(state: ObservedState, seen: Segm
 
 
 def a_call_that_waits_keeps_its_run(state: ObservedState, seen: SegmentEnded) -> CheckResults:
-    """A run that goes on next to a wait does not end naturally while a call still waits."""
+    """A run that goes on during a wait does not end naturally while a call still waits."""
     run = state.run_of(seen)
     if run is None or seen.reason.code != "NaturalEnd" or state.policy("round.mixed") != "continue":
         return

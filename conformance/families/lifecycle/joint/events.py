@@ -160,7 +160,7 @@ class HasShut:
 
 @dataclass(frozen=True, slots=True)
 class Stored:
-    """Whether a checkpoint holds what is so; the end, and a wait, are durable before they are reported."""
+    """Whether a checkpoint holds what is so; the end, and a wait, are durable before they are announced."""
 
     run: str | None
     calls: tuple[tuple[int, str], ...]

@@ -6,11 +6,19 @@ from collections.abc import Mapping
 from functools import cached_property
 from typing import Any, Final, Literal
 
-from pydantic import Field
+from pydantic import Field, field_validator
 
 from runlock.conformance.families.lifecycle.messages.vocabulary import PhaseName, ResumeMode
 from runlock.conformance.protocol import scenario as shared
 from runlock.conformance.protocol.wire import JsonObject, Wire
+
+TYPES: Final[Mapping[str, Any]] = {
+    "string": str,
+    "integer": int,
+    "number": (int, float),
+    "boolean": bool,
+    "object": dict,
+}
 
 
 class ToolSpec(Wire):
@@ -21,6 +29,16 @@ class ToolSpec(Wire):
     resume_mode: ResumeMode = "replay"
     parameters: JsonObject | None = None  # a JSON Schema of its arguments: `required`, and the `type` of each
 
+    @field_validator("parameters")
+    @classmethod
+    def _names_known_types(cls, schema: JsonObject | None) -> JsonObject | None:
+        declared: Mapping[str, Any] = schema or {}
+        for name, one in declared.get("properties", {}).items():
+            kind = one.get("type", "object")
+            if not isinstance(kind, str) or kind not in TYPES:
+                raise ValueError(f"parameter {name} has the type {kind!r}; there are {', '.join(TYPES)}")
+        return schema
+
     def fits(self, args: Any) -> bool:
         """Whether arguments have all that is required, each of its type."""
         schema: Mapping[str, Any] = self.parameters or {}
@@ -28,15 +46,6 @@ class ToolSpec(Wire):
         kinds = {name: one.get("type") for name, one in schema.get("properties", {}).items()}
         missing = set(schema.get("required", ())) - set(given)
         return not missing and all(_is_a(given[name], kinds[name]) for name in kinds.keys() & given.keys())
-
-
-TYPES: Final[Mapping[str, Any]] = {
-    "string": str,
-    "integer": int,
-    "number": (int, float),
-    "boolean": bool,
-    "object": dict,
-}
 
 
 def _is_a(value: Any, kind: str | None) -> bool:

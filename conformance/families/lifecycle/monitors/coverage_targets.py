@@ -120,7 +120,7 @@ def _refusals(table: Table, handshake: Handshake) -> Iterator[tuple[str, str]]:
 
 
 def _charts(policies: Mapping[str, Any]) -> Iterator[Shown]:
-    """The charts of a profile, in the order in which they are reported."""
+    """The charts of a profile, in the order of reports."""
     yield _named_by_status(RUNS_WITH_CREATED if policies.get("run.created") == "yes" else RUNS)
     yield _named_by_status(CALLS)
     yield _named_by_status(RESUME_GATE)

@@ -315,8 +315,8 @@ class Paths(Monitor):
                 self._object(FLOW.closed["RunEnd"], who, follower, "the end of the segment", detours)
             self.segments[run.id] = Follower(FLOW_READING)
             return
-        companions = label in (GATE, REPLAYED) and self.state.policy("decision.window") != "after_round"
-        surely = not companions and not (label == CALL_PHASE and _may_be_replayed(run, seen))
+        is_concurrent = label in (GATE, REPLAYED) and self.state.policy("decision.window") != "after_round"
+        surely = not is_concurrent and not (label == CALL_PHASE and _may_be_replayed(run, seen))
         yield from self._take(who, follower, label, detours, surely=surely)
 
     @cached_property

@@ -1,4 +1,4 @@
-"""Wrong concurrent rounds: tasks that wait for each other, decisions that wake no one, leaking barriers."""
+"""Wrong concurrent rounds: tasks that wait for each other, decisions that wake nothing, leaking barriers."""
 
 from __future__ import annotations
 
@@ -201,7 +201,7 @@ class TakesABatchFromItsEnd(Runtime):
 
 
 class KeepsForLater(Runtime):
-    """Keeps a decision for which no one waits, though it says that such decisions have no effect."""
+    """Keeps a decision that nothing waits for, though it says that such decisions have no effect."""
 
     def take(self, decision: Decision) -> None:
         declared, self.policies = self.policies, {**self.policies, "decision.early": "buffer"}

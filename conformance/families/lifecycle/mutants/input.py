@@ -72,7 +72,7 @@ class WithdrawsTheQuestion(Runtime):
 
 
 class PutsNothingInItsPlace(Runtime):
-    """Goes on next to a wait without a placeholder for the calls that wait."""
+    """Goes on during a wait without a placeholder for the calls that wait."""
 
     def _put_aside(self) -> None:
         return

@@ -47,7 +47,7 @@ class MisnamesTheRejected(Runtime):
 
 
 class KeepsThePlaceholder(Runtime):
-    """The real result is added next to the placeholder that it should replace."""
+    """The real result is added after the placeholder that it should replace."""
 
     def _placeholder(self, call: Call) -> int | None:
         return None
@@ -101,7 +101,7 @@ class RunsARepeatedIdTwice(Runtime):
 
 
 class PutsNothingInThePlace(Runtime):
-    """Goes on next to a suspended call with nothing in its place."""
+    """Goes on while a call is suspended, with nothing in its place."""
 
     def needs_placeholder(self, call: Call) -> bool:
         return False

@@ -233,7 +233,7 @@ class StoresNoThread(Runtime):
 
 
 class StoresBetweenTriggers(Runtime):
-    """Stores at the end of each step next to the triggers."""
+    """Stores at the end of each step, in addition to the triggers."""
 
     def _end_step(self) -> None:
         super()._end_step()

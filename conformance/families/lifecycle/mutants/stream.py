@@ -163,7 +163,7 @@ class ConnectsAfterTheDecision(Runtime):
 
 
 class TicksWhileItWaits(Runtime):
-    """Publishes when someone comes to watch a run that waits."""
+    """Publishes when a watcher comes to a waiting run."""
 
     def watch(self, watcher: str, stream: str) -> None:
         super().watch(watcher, stream)
@@ -231,7 +231,7 @@ class EndsResumedSegmentsInSilence(Runtime):
 
 
 class KeepsActivityBack(Runtime):
-    """What a tool tells while it is at work is reported when it has ended."""
+    """The progress of a tool is published only when the tool has ended."""
 
     def _tells(self, call: Call, content: Any) -> None:
         return

@@ -14,7 +14,7 @@ again.  A *response* is complete when the kit releases its model gate with a tur
 machine and tool entries are filed under their call, in the order in which the gates opened.
 
 *Claims* are what the runtime says of itself: events, messages, statuses, the reason of the end, the answer
-to `inspect`.  They are kept next to the facts and never change them, so that a check can hold one against
+to `inspect`.  They are kept apart from the facts and never change them, so that a check can hold one against
 the other.
 
 Time is an ordinal: each stimulus and each observation takes the next number.  Two things that happened

@@ -103,7 +103,7 @@ def a_response_enters_no_state(state: ObservedRunner, seen: MessageAppended) -> 
 
 
 def a_response_is_not_sent(state: ObservedRunner, seen: RunnerGate) -> CheckResults:
-    """A response that the user asked for is not in the request next to the results of the runner."""
+    """A response that the user asked for is not in the request together with the results of the runner."""
     read = reading(state, seen)
     if read is None or not read.before.responses or read.before.message is None or read.before.touched:
         return

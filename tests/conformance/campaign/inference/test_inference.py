@@ -61,7 +61,7 @@ UNTOLD = {
     },
     "awaken-concurrent": {"round.rest": IN_A_PARALLEL_ROUND, "replay.start": IN_A_PARKED_RUN},
 }
-"""What the reference does not tell under each profile, and why, next to durability and state."""
+"""What the reference does not tell under each profile, and why, in addition to durability and state."""
 
 SHOWN_BY_ANY = {key: ALIKE[key][1] for key in ("durability", "state")}
 
@@ -74,7 +74,7 @@ SHOWN_BY_ANY = {key: ALIKE[key][1] for key in ("durability", "state")}
     ],
 )
 def test_a_runtime_that_hides_its_policies_is_found_out(profile: str) -> None:
-    """Every policy that makes a difference is reported, rightly, and the profile is the nearest one."""
+    """Every policy that makes a difference has its true value, and the profile is the nearest one."""
     found, does = found_out(f"py:policy_fakes:{profile.replace('-', '_')}"), policies_of(profile, {})
 
     assert {key: value for key, value in found.settled.items() if does[key] != value} == {}
@@ -161,7 +161,7 @@ VALUES = [(policy.key, value) for policy in to_find_out(FAMILY) for value in pol
 @pytest.mark.long
 @pytest.mark.parametrize(("policy", "value"), VALUES, ids=["=".join(one) for one in VALUES])
 def test_every_value_is_found_out_or_left_open(policy: str, value: str) -> None:
-    """Whatever value a runtime has is reported, or left next to those that show the same."""
+    """The value that a runtime has is reported, or left open with those that show the same."""
     profile = PROFILES.get(policy, "awaken-8")
     settings = {**TOGETHER_WITH.get(policy, {}), policy: value}
     target = ",".join([f"reference:{profile}", *(f"{key}={one}" for key, one in settings.items())])
@@ -273,7 +273,7 @@ def test_the_page_is_as_it_was(width: int, rewrites: bool) -> None:
 
 
 def test_a_runtime_of_which_nothing_shows_is_undecided() -> None:
-    """Where nothing is reported the command could not decide."""
+    """A command that found no value could not decide."""
     assert replace(MADE, against={}).exit_code == 3
 
 

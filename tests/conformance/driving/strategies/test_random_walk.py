@@ -20,7 +20,7 @@ from runlock.spec.model import load_spec
 SPEC = load_spec("lifecycle")
 LIFECYCLES = [name for name, profile in SPEC.profiles.items() if profile.policies]
 WALKS = 40
-"""Walks that each table has to pass, next to the whole corpus."""
+"""Walks that each table has to pass, in addition to the whole corpus."""
 
 
 def table(profile: str, turn: int) -> dict[str, Any]:

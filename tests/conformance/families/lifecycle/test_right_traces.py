@@ -129,5 +129,5 @@ def test_nothing_is_objected_to(name):
 
 
 def test_every_trace_is_about_a_clause():
-    """No trace lies about that no one reads."""
+    """Every trace in the folder is read by a test."""
     assert set(TRACES) == set(ABOUT)

@@ -135,7 +135,7 @@ def test_after_a_crash_a_status_is_unknown_until_it_is_shown_again():
 
 @pytest.mark.parametrize("width", [60, 100])
 def test_a_timeline_is_a_table(width, rewrites):
-    """One column for each call, with what holds its tool back, and what happened next to it."""
+    """One column for each call, with what holds its tool back, and one for what happened."""
     text = "\n".join(render(Trace(SILENT), width)) + "\n"
     golden = GOLDEN / f"timeline-{width}.txt"
     if rewrites:

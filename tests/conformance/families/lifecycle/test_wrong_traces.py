@@ -72,5 +72,5 @@ def test_what_was_changed_is_seen(name):
 
 
 def test_every_trace_breaks_a_clause():
-    """No trace lies about that no one reads."""
+    """Every trace in the folder is read by a test."""
     assert set(TRACES) == {*BREAKS, *WHOLE}

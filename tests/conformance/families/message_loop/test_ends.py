@@ -31,7 +31,7 @@ def last(scene: Scene, count: int, *seen: dict[str, Any]) -> Scene:
 
 
 def history(count: int) -> list[dict[str, Any]]:
-    """What was said in this many rounds."""
+    """What was said in a number of rounds."""
     said = [FIRST]
     for number in range(1, count + 1):
         said += [asks(f"c{number}:t0"), result(f"c{number}", f"answer {number}")]

@@ -286,7 +286,7 @@ def test_the_way_to_a_fault_is_the_shortest_and_names_its_call():
 
 
 def test_calls_alone_miss_an_arrow_too():
-    """The model of calls alone is made of the chart: an arrow less is this many states less."""
+    """The model of calls alone is made of the chart: one arrow fewer removes a known number of states."""
     table = without(Calls(2).table, "CALL-7")
 
     assert count_named(Calls(2, table=table)).states < 609
@@ -308,7 +308,7 @@ def test_a_search_that_was_cut_off_says_so():
 
 
 def test_a_policy_that_changes_nothing_is_refused():
-    """Who asks for a value that is not told apart is reported."""
+    """A question about a value that is not distinguished is refused."""
     with pytest.raises(NotExplored, match="do not depend on reasons"):
         choose("core", {"reasons": ["Error"]})
     with pytest.raises(NotExplored, match="side by side"):

@@ -40,7 +40,7 @@ def test_a_run_waits_at_the_model_and_ends_with_its_segment():
 
 
 def test_every_answer_is_one_that_the_protocol_has():
-    """What the kit is reported can be read back with the protocol's own models."""
+    """What the kit receives can be read back with the protocol's own models."""
     talk = Talk(toy(start=two_tools))
 
     for report in (talk.start(), talk("cancel", run="r1")):

@@ -49,7 +49,7 @@ def handshake(profile, observes=()):
 
 
 class Followed:
-    """A scenario that is reported answer by answer; what nothing explains comes back as a sentence."""
+    """A scenario fed to the joint model answer by answer; what nothing explains comes back as a sentence."""
 
     def __init__(self, profile="awaken-8", observes=(), **chosen):
         tools = [{"name": "write", "permission": "ask"}]
@@ -320,7 +320,7 @@ def test_a_declared_policy_is_never_supposed():
 
 
 def test_too_many_hypotheses_are_given_up(at_most):
-    """Anyone who follows is reported, and decides what to make of it."""
+    """The caller learns of it, and decides what to do."""
     followed = states()
     at_most(0)
 
