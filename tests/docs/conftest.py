@@ -57,9 +57,17 @@ def address(site):
     server.server_close()
 
 
-@pytest.fixture(scope="module", params=["light", "dark"])
-def browser(request):
-    """A window of a reader who likes it light, and one who likes it dark."""
-    opened = Browser(is_dark=request.param == "dark")
+@pytest.fixture(scope="module")
+def browser():
+    """A window of a reader who likes it light."""
+    opened = Browser()
+    yield opened
+    opened.close()
+
+
+@pytest.fixture(scope="module")
+def dark_browser():
+    """A window of a reader who likes it dark."""
+    opened = Browser(is_dark=True)
     yield opened
     opened.close()
