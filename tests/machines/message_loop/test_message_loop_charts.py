@@ -37,15 +37,15 @@ ADDED = {
     },
     ModeAuthority: {
         ("Proposed", "reject_form", "Unusable"): "E-47",
-        ("ModeGate", "nobody", "Denied"): "E-49",
+        ("ModeGate", "nobody", "Denied"): "E-68",
         ("Prompting", "deny", "Denied"): "the answer no",
-        ("Prompting", "defer", "Denied"): "E-49",
+        ("Prompting", "defer", "Denied"): "E-68",
         ("Proposed", "cascade", "Denied"): "reject.reach",
         ("ModeGate", "cascade", "Denied"): "reject.reach",
         ("Prompting", "cascade", "Denied"): "reject.reach",
         ("Guards", "cascade", "Denied"): "reject.reach",
         ("Proposed", "guard_denies", "Denied"): "hook.fault",
-        ("Guards", "rewritten", "ModeGate"): "E-52",
+        ("Guards", "rewritten", "ModeGate"): "E-71",
     },
     StageAuthority: {
         ("Proposed", "reject_form", "Unusable"): "E-47",
@@ -55,7 +55,7 @@ ADDED = {
         ("Granting", "cascade", "Denied"): "reject.reach",
         ("Guards", "cascade", "Denied"): "reject.reach",
         ("Proposed", "guard_denies", "Denied"): "hook.fault",
-        ("Guards", "rewritten", "Envelope"): "E-52",
+        ("Guards", "rewritten", "Envelope"): "E-71",
     },
     StageExecution: {
         ("Assert", "reject", "ExitAfterFailure"): "exit.on_fail",

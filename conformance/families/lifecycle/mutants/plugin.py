@@ -148,6 +148,16 @@ class JudgesWithEffect(Runtime):
         return left
 
 
+class KeepsACopyOfAJudgement(Runtime):
+    """Keeps what a plugin leaves at ToolGate, in another form."""
+
+    def left_by(self, at: str, answer: PluginAnswer, data: dict[str, Any]) -> dict[str, Any]:
+        left = super().left_by(at, answer, data)
+        if at == "ToolGate" and left["state"] != data["state"]:
+            self.state.setup = {"judged": left["state"]}
+        return left
+
+
 class ReachesWhatIsWithheld(Runtime):
     """Executes a call for a tool that the model was not offered."""
 
@@ -203,4 +213,5 @@ MUTANTS: Sequence[Mutant] = (
     Mutant(LosesPersistentKeys, "STORE-14", "yet a checkpoint does not hold what it set"),
     Mutant(BlocksWhatWasAllowed, "PHASE-84", "in BeforeToolExecute, and the call became", profile="awaken-9"),
     Mutant(JudgesWithEffect, "PHASE-89", "into its state at ToolGate", profile="awaken-9"),
+    Mutant(KeepsACopyOfAJudgement, "PHASE-89", "it finds {'judged'", profile="awaken-9"),
 )
