@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections import Counter
+
 from runlock.conformance.families.lifecycle.invariants.blame import Rank, ranked
 from runlock.conformance.families.lifecycle.messages import (
     CallMoved,
@@ -150,17 +152,17 @@ def _disagreement(end: SegmentEnded, status: str, reason: Reason | None) -> str:
 
 
 def pending_names_the_calls_that_wait(state: ObservedState, seen: SegmentEnded) -> CheckResults:
-    """A segment that ends as Suspended names the calls that wait for a decision, all of them and no other."""
+    """A segment that ends as Suspended names each call that waits for a decision once, and no other."""
     run = state.run_of(seen)
     if run is None or seen.reason.code != "Suspended":
         return
     if not seen.pending:
         yield broken("the segment ended as Suspended, yet it names no call that waits")
         return
-    for call_id in seen.pending:
+    for call_id, times in Counter(seen.pending).items():
         call = run.calls.get(call_id)
         if call is not None and not call.duplicate_id:
-            why = _why_not_waiting(call)
+            why = _why_not_waiting(call) or (f"it is named {times} times" if times > 1 else "")
             yield HELD if not why else broken(f"call {call_id} is named as waiting, yet {why}")
     for call in run.calls.values():
         if call.claimed == "Suspended" and not call.duplicate_id:

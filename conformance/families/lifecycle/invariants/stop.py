@@ -268,14 +268,19 @@ def a_loop_stops(state: ObservedState, seen: GateOpened) -> CheckResults:
 
 
 def a_loop_is_not_early(state: ObservedState, seen: SegmentEnded) -> CheckResults:
-    """A run does not stop for a loop while its calls differ."""
-    run = stops_for(state, seen, "loop_detection")
-    if run is not None:
-        calls = [what_call_it_is(call, with_id=False) for call in run.every_call]
-        repeated = len(set(calls)) < len(calls)
-        yield (
-            HELD if repeated else broken(f"its {len(calls)} calls all differ, yet the run stopped for a loop")
+    """A run does not stop for a loop while its calls within the window, of calls or of steps, differ."""
+    run, limit = stops_for(state, seen, "loop_detection"), condition(state, "loop_detection")
+    if run is not None and limit is not None and limit.window is not None:
+        calls = sorted(run.every_call, key=lambda call: call.step)
+        window = max(limit.window, 2)
+        repeated = any(
+            what_call_it_is(one, with_id=False) == what_call_it_is(other, with_id=False)
+            for at, one in enumerate(calls)
+            for apart, other in enumerate(calls[at + 1 :], 1)
+            if apart < window or other.step - one.step < window
         )
+        alike = f"no two of its {len(calls)} calls within a window of {window} are alike"
+        yield HELD if repeated else broken(f"{alike}, yet the run stopped for a loop")
 
 
 def a_stop_names_its_condition(state: ObservedState, seen: SegmentEnded) -> CheckResults:

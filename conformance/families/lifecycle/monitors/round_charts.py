@@ -105,7 +105,7 @@ class SerialRound:
         if found is None or call not in found[1] or any(other.decisions for other in found[1]):
             return
         self._turn_to(*found)
-        yield from self._judged(call) if seen.on == "permission" else self._entered(call)
+        yield from self._judged(*found, call) if seen.on == "permission" else self._entered(call)
 
     def _turn_to(self, run: Run, calls: list[Call]) -> None:
         if self.of != (run.id, run.steps):
@@ -114,8 +114,14 @@ class SerialRound:
             on_move = _onto(self.trails, table, None) if declared else None
             self.of, self.cursor = (run.id, run.steps), Cursor(table, on_move)
 
-    def _judged(self, call: Call) -> Iterator[ClauseResult]:
+    def _judged(self, run: Run, calls: list[Call], call: Call) -> Iterator[ClauseResult]:
         table = self.cursor.table
+        asked = [gate.call for gate in self.state.gates_of(run) if gate.on == "permission"]
+        other = next((one for one in asked if one is not call and one in calls), None)
+        if other is not None and table is STAGES:
+            why = f"call {call.id} is judged while call {other.id} has no verdict yet"
+            yield clause_result(table.closed[table.initial], why)
+            return
         if self.cursor.state != table.initial:
             answer = self.cursor.would("judge_again")
             if isinstance(answer, Refused):

@@ -51,6 +51,14 @@ class StopsJudgingAfterAResult(StopsLooking):
     following = "Succeeded"
 
 
+class JudgesAllAtOnce(Runtime):
+    """Asks for the permissions of all calls of a round concurrently."""
+
+    async def judge_all(self, calls: Sequence[Call]) -> list[Call]:
+        allowed = await asyncio.gather(*(self.judge(call, None) for call in calls))
+        return [call for call, runs in zip(calls, allowed, strict=True) if runs]
+
+
 class TakesALeaveForABlock(Runtime):
     """A call that the permission hook allows is Failed."""
 
@@ -251,6 +259,7 @@ MUTANTS: tuple[Mutant, ...] = (
     Mutant(StopsLookingAfterAResult, "ROUND-22", SAYS_UNSEEN),
     Mutant(StopsJudgingAfterAResult, "ROUND-42", SAYS_UNSEEN, "awaken-9"),
     Mutant(TakesALeaveForABlock, "ROUND-23", "was allowed, yet it Failed before it ran"),
+    Mutant(JudgesAllAtOnce, "ROUND-51", "has no verdict yet", "awaken-9"),
     Mutant(FailsWhatTheGateAllows, "ROUND-43", "was allowed, yet it Failed before it ran", "awaken-9"),
     Mutant(RunsOneOnTheSpot, "ROUND-24", "has not been looked at", policies=ROW),
     Mutant(RunsOnTheSpot, "ROUND-25", "has not been looked at"),

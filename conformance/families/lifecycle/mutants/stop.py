@@ -178,6 +178,17 @@ class SeesALoopOfTwoRuns(Runtime):
         return await super()._end(reason)
 
 
+class LooksBeyondTheWindow(Runtime):
+    """Compares a call with all calls before it, not only with those within the window."""
+
+    def _stop(self) -> Reason | None:
+        for condition in self.stop:
+            if condition["kind"] == "loop_detection":
+                *earlier, newest = self.state.history_of_calls or [None]
+                return Reason("Stopped", "alike", "loop_detection") if newest in earlier else None
+        return super()._stop()
+
+
 class TakesAToolForALoop(Runtime):
     """Takes two calls of one tool for the same, whatever their arguments."""
 
@@ -231,7 +242,8 @@ MUTANTS: tuple[Mutant, ...] = (
         policies={"stop.tools": "preempted"},
     ),
     Mutant(NeverSeesALoop, "STOP-10", "calls were all read alike, yet the model is asked"),
-    Mutant(SeesALoopOfTwoRuns, "STOP-10", "calls all differ, yet the run stopped for a loop"),
-    Mutant(TakesAToolForALoop, "STOP-10", "calls all differ, yet the run stopped for a loop"),
+    Mutant(SeesALoopOfTwoRuns, "STOP-10", "are alike, yet the run stopped for a loop"),
+    Mutant(TakesAToolForALoop, "STOP-10", "are alike, yet the run stopped for a loop"),
+    Mutant(LooksBeyondTheWindow, "STOP-10", "are alike, yet the run stopped for a loop"),
     Mutant(StopsInTheNextStep, "STOP-11", "after StepStart, not after StepEnd"),
 )
