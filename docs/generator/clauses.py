@@ -167,10 +167,10 @@ def _example(headline: str, example: Example, one: Clause, kind: str) -> str:
     if example.because and example.family.name == DEFAULT:
         what = fragment(example.trace, f"{one.id}: {example.because}")
         below += f"\n{played(what, '..', 'Play it step by step')}\n"
-    return fold(text(headline), f"{_timeline(example, one)}{below}", kind)
+    return fold(text(headline), f"{timeline(example, one)}{below}", kind)
 
 
-def _timeline(example: Example, one: Clause) -> str:
+def timeline(example: Example, one: Clause) -> str:
     """The timeline as a picture if the family has one, else as text."""
     drawn = drawing(example.family.name, "timeline_svg")
     if drawn is None:

@@ -9,13 +9,25 @@ from runlock.conformance.family.family import DEFAULT, Family, families, family_
 from runlock.diagrams.charts.playable import script
 from runlock.diagrams.render import palette
 
-from . import charts, clauses, evidence, interfaces, kills, matrix, overviews, reference, scenarios, search
+from . import (
+    bugs,
+    charts,
+    clauses,
+    evidence,
+    interfaces,
+    kills,
+    matrix,
+    overviews,
+    reference,
+    scenarios,
+    search,
+)
 from .markdown import folder_of
 from .pictures import drawn_into
 
 HERE = Path(__file__).parent.parent
 DARK = '[data-md-color-scheme="slate"] '
-PAGES = (charts, clauses, reference, interfaces, kills, matrix, overviews, scenarios)
+PAGES = (bugs, charts, clauses, reference, interfaces, kills, matrix, overviews, scenarios)
 FILES = (charts, evidence, interfaces, matrix, scenarios)
 PARTS = ("profiles", "policies", "errata", "glossary")
 LISTING = ".written"
