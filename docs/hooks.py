@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import json
 import re
+from html import escape
 from pathlib import Path
 from typing import Any
 
-from generator import search, site
+from generator import descriptions, search, site
 from mkdocs.config.defaults import MkDocsConfig
 from mkdocs.plugins import event_priority
+from mkdocs.structure.pages import Page
 
 WRITTEN = Path(__file__).parent.parent / "build" / "pages"
 """The folder of the pages, which mkdocs renders instead of `docs`."""
@@ -24,6 +26,11 @@ def on_config(config: MkDocsConfig) -> MkDocsConfig:
             if isinstance(below, list):
                 below.extend(site.sections().get(title, []))
     return config
+
+
+def on_page_markdown(markdown: str, page: Page, **_: Any) -> None:
+    """Describe a page by its first sentences, escaped, for the theme writes them as they are."""
+    page.meta.setdefault("description", escape(descriptions.description(markdown)))
 
 
 @event_priority(-100)

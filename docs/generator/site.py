@@ -26,6 +26,8 @@ from .markdown import folder_of
 from .pictures import drawn_into
 
 HERE = Path(__file__).parent.parent
+THEME = HERE / "theme"
+"""Templates, which are no pages."""
 DARK = '[data-md-color-scheme="slate"] '
 PAGES = (bugs, charts, clauses, reference, interfaces, kills, matrix, overviews, scenarios)
 FILES = (charts, evidence, interfaces, matrix, scenarios)
@@ -63,7 +65,7 @@ def _by_hand() -> Iterator[Made]:
     """The hand-written pages and assets, with the pictures that the pages include."""
     for path in sorted(path for path in HERE.rglob("*") if path.is_file()):
         name = path.relative_to(HERE)
-        if path.suffix in (".py", ".pyc"):
+        if path.suffix in (".py", ".pyc") or path.is_relative_to(THEME):
             continue
         content = path.read_bytes()
         if path.suffix == ".md":
@@ -76,6 +78,7 @@ def _generated() -> Iterator[Made]:
         yield from ((name, text.encode()) for name, text in module.pages())
     for source in FILES:
         yield from ((name, text.encode()) for name, text in source.files())
+    yield "changelog.md", (HERE.parent / "CHANGELOG.md").read_bytes()
     yield "assets/charts.js", script().encode()
     yield "assets/areas.js", search.areas().encode()
     yield "assets/colours.css", f"{palette.darkened(DARK)}\n".encode()

@@ -12,6 +12,9 @@ import pytest
 from browser import Browser
 from places import ROOT
 
+HOSTED = "https://example.org/site/"
+"""Where the site is said to be hosted: below the root, as it is served to the browser."""
+
 
 @pytest.fixture(scope="session")
 def site(tmp_path_factory, worker_id):
@@ -34,10 +37,16 @@ def site(tmp_path_factory, worker_id):
     return folder
 
 
+@pytest.fixture
+def hosted():
+    """The address at which the site is said to be."""
+    return HOSTED
+
+
 def build(folder):
     """Build as the continuous integration does; what mkdocs says against it."""
     words = [sys.executable, "-m", "mkdocs", "build", "--strict", "--site-dir", str(folder)]
-    environment = {**os.environ, "NO_MKDOCS_2_WARNING": "1"}
+    environment = {**os.environ, "NO_MKDOCS_2_WARNING": "1", "RUNLOCK_SITE_URL": HOSTED}
     ran = subprocess.run(words, cwd=ROOT, env=environment, capture_output=True, text=True, check=False)
     return ran.stderr if ran.returncode or "WARNING" in ran.stderr else ""
 
@@ -50,9 +59,9 @@ class Quiet(SimpleHTTPRequestHandler):
 @pytest.fixture(scope="module")
 def address(site):
     """Where the built site is served, on this machine alone."""
-    server = ThreadingHTTPServer(("127.0.0.1", 0), partial(Quiet, directory=str(site)))
+    server = ThreadingHTTPServer(("127.0.0.1", 0), partial(Quiet, directory=str(site.parent)))
     threading.Thread(target=server.serve_forever, daemon=True).start()
-    yield f"http://127.0.0.1:{server.server_address[1]}"
+    yield f"http://127.0.0.1:{server.server_address[1]}/{site.name}"
     server.shutdown()
     server.server_close()
 

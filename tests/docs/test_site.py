@@ -88,6 +88,25 @@ def test_links_in_html_lead_somewhere(site, name):
     assert list(dead(site, site / name, page(site / name).links)) == []
 
 
+def test_a_hosted_site_says_where_its_pages_are(site, hosted):
+    """Each page has its address and a description of its own, and the sitemap lists it."""
+    listed = (site / "sitemap.xml").read_text("utf-8")
+    for path in pages(site):
+        place, head = f"{hosted}{path.relative_to(site)}", path.read_text("utf-8").partition("</head>")[0]
+        if path.name != "404.html":
+            assert f'<link rel="canonical" href="{place}">' in head
+            assert re.search('<meta name="description" content="[^"]{15,200}">', head), place
+            assert f"<loc>{place}</loc>" in listed
+
+
+def test_a_page_that_is_missing_leads_on_from_any_depth(site):
+    """Its links are from the root of the host, for it is shown at whatever address was asked for."""
+    links = [link for link in page(site / "404.html").links if not link.startswith("#")]
+
+    assert f"/{site.name}/tutorial.html" in links
+    assert list(dead(site.parent, site.parent / "404.html", [link.lstrip("/") for link in links])) == []
+
+
 def test_every_page_was_looked_at_by_a_person(site):
     """A page is in the table, or in the list of those that wait for a look; a line goes with its page."""
     listed = re.findall(r"^(?:\||-) ([^#| \n]+\.html)", LOOKED_AT.read_text("utf-8"), re.MULTILINE)
