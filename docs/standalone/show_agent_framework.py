@@ -96,6 +96,19 @@ async def unknown_decision():
     return not client.turns
 
 
+async def calls_left_out():
+    """After the answer to a request that nobody made, the model is shown its turn without the calls."""
+    client = Scripted([("c1", "read"), ("c2", "write")], "done")
+    agent = Agent(client=client, tools=TOOLS)
+    session = agent.create_session()
+    await agent.run("read and write", session=session)
+    call = Content.from_function_call(call_id="c1", name="nothing", arguments="{}")
+    unknown = Content.from_function_approval_request(id="c1", function_call=call)
+    await agent.run(Message("user", [unknown.to_function_approval_response(False)]), session=session)
+    print("  the model is shown:", client.shown)
+    return not client.turns and not client.kinds("function_call")
+
+
 async def approved_unknown_tool():
     """A call of an unknown tool waits for approval together with another one; both approved, it has no
     result."""
@@ -130,6 +143,7 @@ SHOWN = {
         repeated_id,
         results_lost,
         unknown_decision,
+        calls_left_out,
         approved_unknown_tool,
         results_after_the_input,
     )

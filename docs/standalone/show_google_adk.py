@@ -42,13 +42,13 @@ class Thread:
         agent = LlmAgent(name="agent", model=model, tools=tools)
         self.runner = InMemoryRunner(app=App(name="app", root_agent=agent))
 
-    async def send(self, *parts):
+    async def send(self, *parts, abort_signal=None):
         """Send a message, or nothing; gives the ids of the requests for confirmation, by the call."""
         who, asked = {"user_id": "u", "session_id": "s"}, {}
         if not await self.runner.session_service.get_session(app_name="app", **who):
             await self.runner.session_service.create_session(app_name="app", **who)
         message = types.Content(role="user", parts=list(parts)) if parts else None
-        async for event in self.runner.run_async(**who, new_message=message):
+        async for event in self.runner.run_async(**who, new_message=message, abort_signal=abort_signal):
             for call in event.get_function_calls():
                 if call.name == "adk_request_confirmation":
                     asked[call.args["originalFunctionCall"]["id"]] = call.id
@@ -59,8 +59,8 @@ def said(text):
     return types.Part(text=text)
 
 
-def confirmed(request):
-    answer = types.FunctionResponse(id=request, name="adk_request_confirmation", response={"confirmed": True})
+def confirmed(request, *, yes=True):
+    answer = types.FunctionResponse(id=request, name="adk_request_confirmation", response={"confirmed": yes})
     return types.Part(function_response=answer)
 
 
@@ -105,7 +105,27 @@ async def nothing_given():
     return not model.turns
 
 
-SHOWN = {one.__name__: one for one in (repeated_id, later_results_lost, nothing_given)}
+async def answer_after_an_abort():
+    """A confirmation that is answered once more after its run was aborted makes the run ask the model."""
+    abort = asyncio.Event()
+
+    async def hang() -> str:
+        """Hang."""
+        abort.set()
+        await asyncio.Event().wait()
+        return "never"
+
+    model = Scripted(model="scripted", turns=[[("c1", "hang")], "done"])
+    thread = Thread(model, [FunctionTool(hang, require_confirmation=True)])
+    asked = await thread.send(said("do it"))
+    await thread.send(confirmed(asked["c1"]), abort_signal=abort)
+    print("  after the abort, turns of the model that are left:", len(model.turns))
+    await thread.send(confirmed(asked["c1"], yes=False))
+    print("  after one more answer:", len(model.turns))
+    return not model.turns
+
+
+SHOWN = {one.__name__: one for one in (repeated_id, later_results_lost, nothing_given, answer_after_an_abort)}
 
 
 if __name__ == "__main__":

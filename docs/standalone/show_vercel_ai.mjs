@@ -71,13 +71,12 @@ async function cancel_during_an_approval() {
   return parts.includes("tool-approval-request");
 }
 
-/** An approval that comes again, when its call has its result and the model has ended, runs the tool again. */
-async function approval_again() {
-  const ran = [];
+/** A conversation about a call that waits for approval; `answer` sends a response to the request for it. */
+async function asked(ran) {
   const execute = async (_, { toolCallId }) => ran.push(toolCallId);
   const tools = { write: tool({ inputSchema, needsApproval: true, execute }) };
   const model = scripted([["c1", "write"]], "done", "done");
-  let messages = [...hello];
+  const messages = [...hello];
   const resume = async (...more) => {
     messages.push(...more);
     const result = await generateText({ model, tools, stopWhen, messages: [...messages] });
@@ -86,15 +85,39 @@ async function approval_again() {
   };
   const first = await resume();
   const { approvalId } = first.content.find((part) => part.type === "tool-approval-request");
-  const yes = { role: "tool", content: [{ type: "tool-approval-response", approvalId, approved: true }] };
-  await resume(yes);
+  const response = (approved) => ({ type: "tool-approval-response", approvalId, approved });
+  return (approved) => resume({ role: "tool", content: [response(approved)] });
+}
+
+/** An approval that comes again, when its call has its result and the model has ended, runs the tool again. */
+async function approval_again() {
+  const ran = [];
+  const answer = await asked(ran);
+  await answer(true);
   console.log("  approved once, these ran:", ran);
-  await resume(yes);
+  await answer(true);
   console.log("  with the same approval once more:", ran);
   return ran.join() === "c1,c1";
 }
 
-const shown = { repeated_id, partial_approval, cancel_during_an_approval, approval_again };
+/** An approval that comes after the call was rejected, and the model has ended, runs the tool. */
+async function approval_of_a_rejected_call() {
+  const ran = [];
+  const answer = await asked(ran);
+  await answer(false);
+  console.log("  rejected, these ran:", ran);
+  await answer(true);
+  console.log("  approved after that:", ran);
+  return ran.join() === "c1";
+}
+
+const shown = {
+  repeated_id,
+  partial_approval,
+  cancel_during_an_approval,
+  approval_again,
+  approval_of_a_rejected_call,
+};
 for (const name of process.argv.slice(2).length ? process.argv.slice(2) : Object.keys(shown)) {
   console.log(`${name}:`);
   if (!(await shown[name]())) {

@@ -35,6 +35,7 @@ class Verb:
     decisions: tuple[str, ...] = ()
     undo: Callable[[], None] | None = None
     touched: bool = False
+    was_cancelled: bool = False  # a cancel of the run came while it was under way
     task: asyncio.Task[Any] | None = None
 
     @property
@@ -107,7 +108,13 @@ class Life:
         context.run(CURRENT.set, verb)
         verb.task = self.loop.create_task(Attended(work, partial(self._carried_out, verb)), context=context)
         verb.task.add_done_callback(partial(self._ended, verb))
+        if verb.name == "cancel":
+            self._mark_as_cancelled()
         self.verbs.append(verb)
+
+    def _mark_as_cancelled(self) -> None:
+        for verb in self.verbs:
+            verb.was_cancelled = True
 
     def at_once(self, deed: Callable[..., None], *args: Any) -> None:
         """Have the adapter do what takes no time, when its loop turns."""
@@ -118,6 +125,7 @@ class Life:
 
     def cancel_tasks(self) -> None:
         """Cancel the segment from outside, for a runtime that has no cancel of its own."""
+        self._mark_as_cancelled()
         for verb in self.verbs:
             if verb.task is not None:
                 verb.task.cancel()
@@ -181,14 +189,19 @@ class Life:
         self._returned(verb, result, concurrent)
 
     def _given_up(self, verb: Verb) -> Segment | None:
-        """What a cancel of its task leaves of a verb: nothing, if the run was over before and stays so."""
-        if verb.name in REFUSABLE and not verb.touched and self.counts.status == "Done":
-            self.refuse(verb, "the run is over, and the cancel came first")
-            return None
+        """What a cancel of its task leaves of a verb."""
         return Segment("Cancelled") if verb.makes_a_segment else None
 
+    def _came_to_nothing(self, verb: Verb, segment: Segment) -> bool:
+        """Whether the run was over before a verb that a cancel ended before it did anything."""
+        is_cancelled = verb.was_cancelled and segment.to_wire()["reason"]["code"] == "Cancelled"
+        is_late = verb.name in REFUSABLE and self.counts.status == "Done"
+        return is_cancelled and is_late and not verb.touched
+
     def _returned(self, verb: Verb, result: Any, concurrent: frozenset[Verb]) -> None:
-        if isinstance(result, Segment):
+        if isinstance(result, Segment) and self._came_to_nothing(verb, result):
+            self.refuse(verb, "the run is over, and the cancel came first")
+        elif isinstance(result, Segment):
             self._announce(verb, result, concurrent)
         elif result is not None:
             self._break(verb, result)

@@ -59,10 +59,12 @@ def _raised(state: ObservedState, run: Run | None) -> bool:
 
 
 def a_raise_ends_the_run_or_not(state: ObservedState, seen: SegmentEnded) -> CheckResults:
-    """An exception in the body of a tool costs its call, or the run, as tool.raises says."""
+    """The segment in which the body of a tool threw ends as tool.raises says: it costs the call, or the run."""
     run, policy = state.run_of(seen), state.policy("tool.raises")
-    if not _raised(state, run):
+    if run is None or not _raised(state, run):
         return
+    if any(one is not seen for one in run.finished[run.ended_before_fault :]):
+        return  # another segment has ended since, and taken it in
     code = seen.reason.code
     if policy == "failed_call":
         yield (

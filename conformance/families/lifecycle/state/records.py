@@ -66,6 +66,7 @@ class Run:
     cancel_status: str = "Running"
     was_sent_cancel: bool = False  # even if it was refused or lost
     fault_alone: bool = False
+    ended_before_fault: int = 0  # how many segments had ended when it came
     crashes: int = 0
     had_input: bool = False
     input_at: int | None = None  # the stimulus with the newest input that came alone while it waited

@@ -50,6 +50,7 @@ def _released(state: ObservedState, params: Mapping[str, Any]) -> None:
     if kind in ("fault", "raise"):
         state.add_feature("a fault")
         run.volatile.faulted, run.fault_alone = gate.on if kind == "fault" else "raise", state.alone
+        run.ended_before_fault = len(run.finished)
     if kind in ("fault", "block") and gate.on in ("tool", "permission") and state.alone:
         run.volatile.broke_at = gate
     run.answered_at_ms = state.now_ms

@@ -77,6 +77,29 @@ def test_a_cancel_that_fails_half_way_is_shown():
     assert kinds(talk("cancel", run="r1")) == ["event", "adapter.error"]
 
 
+def test_a_late_decision_that_a_cancel_ends_leaves_the_run_over():
+    """A runtime that answers with Cancelled before it did anything has not ended the run again."""
+
+    async def done(self, text):
+        self.stop = asyncio.Event()
+        return Segment("NaturalEnd")
+
+    async def decide(self, decisions):
+        await self.stop.wait()
+        return Segment("Cancelled")
+
+    async def cancel(self):
+        self.stop.set()
+
+    talk = Talk(toy(start=done, decide=decide, cancel=cancel))
+    talk.start()
+    talk.decide(resume())
+    report = talk("cancel", run="r1")
+
+    assert report["observations"] == []
+    assert [one["why"] for one in report["refused"]] == ["the run is over, and the cancel came first"]
+
+
 def test_a_refused_decision_has_changed_nothing():
     """Each decision of a verb that was turned down comes back, and the named one with the reason."""
 
