@@ -59,7 +59,7 @@ def _raised(state: ObservedState, run: Run | None) -> bool:
 
 
 def a_raise_ends_the_run_or_not(state: ObservedState, seen: SegmentEnded) -> CheckResults:
-    """The segment in which the body of a tool threw ends as tool.raises says: it costs the call, or the run."""
+    """The segment in which a tool threw ends as tool.raises says: that costs its call, or the run."""
     run, policy = state.run_of(seen), state.policy("tool.raises")
     if run is None or not _raised(state, run):
         return
