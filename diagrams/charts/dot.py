@@ -21,7 +21,7 @@ from runlock.diagrams.charts.picture import (
     Place,
     sentence,
 )
-from runlock.diagrams.render.palette import FONT, LIGHT
+from runlock.diagrams.render.palette import FONT, LIGHT, STATUS_LOOKS
 
 WIDE_MAX: Final = 8
 """A chart with more states than this is a flow, and is drawn from top to bottom."""
@@ -117,12 +117,12 @@ def _place(graph: Digraph, name: str, place: Place, options: DotOptions) -> None
 
 
 def _looks(place: Place) -> dict[str, str]:
-    looks = {"class": "state"}
-    if place.is_final:
-        looks |= {"peripheries": "2", "class": "state final"}
+    fill, border = STATUS_LOOKS.get(place.name, ("state", "edge"))
+    looks = {"class": "state", "fillcolor": LIGHT[fill], "color": LIGHT[border]}
     if place.is_checkpoint:
-        looks |= {"fillcolor": LIGHT["mark"], "color": LIGHT["marked"], "class": "state checkpoint"}
-        looks |= {} if place.is_final else {"shape": "cylinder", "style": "filled"}
+        looks |= {"shape": "cylinder", "style": "filled", "class": "state checkpoint"}
+    if place.is_final:
+        looks |= {"peripheries": "2", "class": f"{looks['class']} final"}
     return looks
 
 
@@ -192,8 +192,13 @@ def _row(arrow: Arrow, options: DotOptions) -> str:
 
 def _balanced(phrase: str) -> list[str]:
     """A phrase on as few lines as possible, of similar lengths."""
-    fewest = len(wrap(phrase, PHRASE_WIDTH))
-    return next(lines for width in range(6, 99) if len(lines := wrap(phrase, width)) <= fewest)
+    fewest = len(_wrapped(phrase, PHRASE_WIDTH))
+    return next(lines for width in range(6, 99) if len(lines := _wrapped(phrase, width)) <= fewest)
+
+
+def _wrapped(phrase: str, width: int) -> list[str]:
+    """Lines of about this width, with no word broken inside."""
+    return wrap(phrase, width, break_long_words=False, break_on_hyphens=False)
 
 
 def _event(arrow: Arrow) -> str:

@@ -10,7 +10,7 @@ from typing import Final
 from runlock.conformance.families.lifecycle.timeline import Row, timeline, tools_of
 from runlock.conformance.text import cut, plain
 from runlock.conformance.trace.trace import Trace
-from runlock.diagrams.render.palette import LIGHT
+from runlock.diagrams.render.palette import LIGHT, STATUS_LOOKS
 from runlock.diagrams.render.svg import Drawing, width_of, wrapped
 
 CALLS_MAX: Final = 8
@@ -23,20 +23,6 @@ TOP: Final = 44.0
 LINE: Final = 16.0
 GAP: Final = 14.0
 SIZE: Final = 12.0
-
-LOOKS: Final[Mapping[str, tuple[str, str]]] = {
-    "New": ("idle", "line"),
-    "Created": ("idle", "line"),
-    "Running": ("state", "edge"),
-    "Resuming": ("state", "edge"),
-    "Suspended": ("wait", "marked"),
-    "Waiting": ("wait", "marked"),
-    "Succeeded": ("good", "well"),
-    "Done": ("good", "well"),
-    "Failed": ("bad", "ill"),
-    "Cancelled": ("idle", "line"),
-}
-"""The colours of a status: fill and border."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -103,7 +89,7 @@ def _column(picture: Drawing, x: float, moments: Sequence[_Moment], statuses: Se
     for status, stretch in groupby(zip(statuses, moments, strict=True), key=lambda one: one[0]):
         within = [moment for _, moment in stretch]
         if status:
-            fill, rim = LOOKS.get(status, ("paper", "line"))
+            fill, rim = STATUS_LOOKS.get(status, ("paper", "line"))
             top, height = within[0].top + 4, within[-1].top + within[-1].height - within[0].top - 8
             picture.box(x, top, COLUMN - 8, height, fill=LIGHT[fill], stroke=LIGHT[rim])
             size = min(SIZE, SIZE * (COLUMN - 16) / max(width_of(status, SIZE), 1))

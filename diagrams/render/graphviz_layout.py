@@ -97,11 +97,12 @@ def _link(part: Element) -> None:
 
 
 def _raise_words(graph: Element) -> None:
-    """Draw the text next to lines above all lines, with an outline that separates them."""
+    """Draw the text next to lines above all lines, with an outline that separates them; it names its line."""
     words = element("g", **{"class": "words"})
     for line in (part for part in graph if "line" in part.attrib.get("class", "").split()):
         for found in [part for part in line if _has_words(part)]:
             line.remove(found)
+            found.set("data-line", line.attrib["id"])
             words.append(found)
     for text in words.iter("text"):
         text.attrib.update(HALO)

@@ -6,6 +6,7 @@ rule for each colour replaces it in dark mode.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Final
 
 LIGHT: Final = {
@@ -47,6 +48,23 @@ DARK: Final = {
     "wait": "#453a1a",
     "idle": "#343a46",
 }
+
+STATUS_LOOKS: Final[Mapping[str, tuple[str, str]]] = {
+    "New": ("idle", "line"),
+    "Created": ("idle", "line"),
+    "Running": ("state", "edge"),
+    "Resuming": ("state", "edge"),
+    "Suspended": ("wait", "marked"),
+    "Waiting": ("wait", "marked"),
+    "Succeeded": ("good", "well"),
+    "Completed": ("good", "well"),
+    "NaturalEnd": ("good", "well"),
+    "Done": ("good", "well"),
+    "Failed": ("bad", "ill"),
+    "Error": ("bad", "ill"),
+    "Cancelled": ("idle", "line"),
+}
+"""The colours of a status, or of a state that is named like one: fill and border."""
 
 FONT: Final = "Helvetica"
 FAMILY: Final = "Helvetica, Arial, sans-serif"

@@ -12,3 +12,41 @@ addEventListener("load", reach);
 addEventListener("resize", reach);
 document.addEventListener("toggle", reach, true);
 new MutationObserver(reach).observe(document.body, { childList: true, subtree: true });
+
+/* A picture that is wider than its frame scrolls, or is made to fit. */
+function fitting(frame) {
+  const button = document.createElement("button");
+  button.className = "fit";
+  button.textContent = "Fit the width";
+  button.setAttribute("aria-pressed", "false");
+  button.onclick = () => button.setAttribute("aria-pressed", String(frame.classList.toggle("fits")));
+  frame.before(button);
+}
+
+/* A chart that scrolls is opened where it begins. */
+function opened(frame) {
+  const begin = frame.querySelector(".node:not(.state)");
+  if (!begin) return;
+  const left = begin.getBoundingClientRect().left - frame.getBoundingClientRect().left;
+  frame.scrollLeft = Math.max(0, left - frame.clientWidth / 3);
+}
+
+addEventListener("load", () => {
+  for (const frame of document.querySelectorAll(".md-content .picture")) {
+    if (frame.scrollWidth <= frame.clientWidth) continue;
+    fitting(frame);
+    opened(frame);
+  }
+});
+
+/* A transition lights up, its line and its words, when either is pointed at. */
+function light(event) {
+  const part = event.target.closest?.(".picture [data-line], .picture .line");
+  for (const lit of document.querySelectorAll(".picture .lit")) lit.classList.remove("lit");
+  if (!part) return;
+  const line = part.dataset.line ?? part.id;
+  for (const one of part.closest("svg").querySelectorAll(`[id="${line}"], [data-line="${line}"]`)) one.classList.add("lit");
+}
+
+addEventListener("pointerover", light);
+addEventListener("focusin", light);

@@ -7,6 +7,7 @@ import hashlib
 import json
 import re
 from collections import Counter
+from html import unescape
 from xml.etree import ElementTree
 
 import pytest
@@ -21,6 +22,7 @@ from runlock.diagrams.charts.picture import pictures
 from runlock.diagrams.charts.scxml import OURS, scxml
 from runlock.diagrams.lifecycle.regions import DERIVED
 from runlock.diagrams.render import graphviz_layout as layout
+from runlock.diagrams.render.palette import LIGHT
 from runlock.machines.catalogue import tables
 
 DIGESTS = GOLDEN / "charts.txt"
@@ -130,9 +132,38 @@ def test_states_inside_others_stay_there():
 
 def test_checkpoints_are_marked():
     """A state that is entered when something is durable looks like what it is."""
-    marked = re.findall(r'\n\t(\w+) \[.*class="state checkpoint"', dot(pictures()["RunFlow"]))
+    marked = re.findall(r'\n\t(\w+) \[.*class="state checkpoint[ "]', dot(pictures()["RunFlow"]))
 
     assert marked == ["CommitUser", "CommitReplay0", "CommitAssistant", "CommitTool", "CommitFinished"]
+
+
+def node(chart, name):
+    """The line that draws a state."""
+    return next(one for one in dot(pictures()[chart]).splitlines() if one.startswith(f"\t{name} ["))
+
+
+def test_a_final_checkpoint_looks_like_both():
+    """It keeps the shape of a checkpoint and has the double rim of a final state."""
+    line = node("RunFlow", "CommitFinished")
+
+    assert "shape=cylinder" in line
+    assert "peripheries=2" in line
+
+
+def test_no_word_is_broken_inside():
+    """Every word of every phrase stands whole on one of its lines."""
+    for picture in pictures().values():
+        text = re.sub(r"<[^>]*>", "\n", dot(picture))
+        assert {word for arrow in picture.arrows for word in arrow.phrase.split()} <= set(
+            unescape(text).split()
+        )
+
+
+def test_states_have_the_colours_of_their_names():
+    """Good ends are green, bad ones red, what waits is yellow, in every chart."""
+    looks = {"Succeeded": "good", "Failed": "bad", "Suspended": "wait", "Cancelled": "idle"}
+    for name, fill in looks.items():
+        assert LIGHT[fill] in node("ToolCall", name)
 
 
 def test_coverage_is_painted_on_the_arrows():
