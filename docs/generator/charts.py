@@ -84,8 +84,8 @@ it can be drawn, exported, executed, and compared with the tables of the sources
 The [playground]({root}play.md) steps through them.
 
 In a picture, a transition has its **event**, its guard in brackets, its clause as a link, and the condition
-in words. A double border marks a final state. A yellow cylinder marks a checkpoint: it is entered when
-something has become durable.
+in words. A double border marks a final state. A cylinder marks a checkpoint: it is entered when
+something has become durable. A good end is green, a bad one red, a wait yellow.
 """
 
 
