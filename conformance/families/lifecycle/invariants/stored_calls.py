@@ -181,6 +181,8 @@ def a_checkpoint_keeps_what_was_asked_for(state: ObservedState, seen: TakenDown)
         call = run.calls.get(call_id) if run is not None else None
         if call is None or call.duplicate_id or not isinstance(stored, dict) or call.tool is None:
             continue
+        if call.raced:
+            continue  # its turn may not have been taken, and another call may have had its id
         if stored.get("status") != "Suspended" and ("name" in stored or "args" in stored):
             wrong = _otherwise(call, {key: one for key, one in stored.items() if one is not None})
             yield broken(f"call {call.id} was asked for, yet the checkpoint {wrong}") if wrong else HELD

@@ -72,6 +72,17 @@ def _is_certainly_granted(state: ObservedState, call: Call) -> bool:
     return known and not call.prompts and any(grant.ask == ask for grant in standing(state, call))
 
 
+def _runs_not(driven: bool, why: Callable[[ObservedState, Call], bool], words: str) -> Check:
+    """A call of a chat turn, or of a stage, does not run for this reason."""
+
+    def check(state: ObservedState) -> CheckResults:
+        for call in state.run.every_call() if state.run is not None else ():
+            if call.path.is_driven == driven and call.is_usable and why(state, call):
+                yield held_or(not call.entries, f"{words} {named(call)}, yet its tool was entered")
+
+    return check
+
+
 def _not_run(driven: bool, why: Callable[[ObservedState, Call], bool]) -> Check:
     """Counts the calls of a chat turn, or of a stage, that did not run for this reason."""
 
@@ -186,9 +197,9 @@ NAMED: tuple[Iterable[Invariant], ...] = (
     _each("AUTH 56 73", _executed(True, "token"), GateOpened, MODEL),
     _each("AUTH 57 74", _executed(True, "standing"), GateOpened, MODEL),
     _each("AUTH 60 75", _executed(True, "answer"), GateOpened, MODEL),
-    _each("AUTH 44", _not_run(False, _unasked)),
-    _each("AUTH 59", _not_run(True, _unasked)),
-    _each("AUTH 61", _not_run(True, _denied)),
+    _each("AUTH 44", _runs_not(False, _unasked, "nobody is there to approve")),
+    _each("AUTH 59", _runs_not(True, _unasked, "nobody is there to approve")),
+    _each("AUTH 61", _runs_not(True, _denied, "an interactor denied")),
     _each("AUTH 48 76", _not_run(False, _dropped)),
     _each("AUTH 48 76", denials.a_denial_reaches_the_round, GateOpened, TOOL),
     _each("AUTH 64", _not_run(True, _dropped)),
