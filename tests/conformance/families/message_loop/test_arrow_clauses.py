@@ -1,7 +1,8 @@
 """Each clause of a transition is shown to fail when it is judged for itself.
 
-What breaks such a clause breaks a rule that says more, and that rule is blamed first.  So each clause is judged
-here without the others: on what a mutant shows in its stored schedule, or on a right trace with one record edited.
+What breaks such a clause breaks a rule that says more, and that rule is blamed first.  So each clause is
+judged here without the others: on what a mutant shows in its stored schedule, or on a right trace with one
+record edited.
 """
 
 import tomllib
@@ -36,7 +37,7 @@ def test_the_clause_of_a_transition_is_shown_to_fail(clause):
 
 
 def broken_by(name, clause):
-    """Which of the clauses breaks in the stored schedule of a mutant, if it is the only one that is judged."""
+    """Which of the clauses breaks in the stored schedule of a mutant, if no other is judged."""
     walks = Walks(next(mutant for mutant in MUTANTS if mutant.name == name))
     walks.bench.mute(walks.bench.family.spec.clauses.keys() - {clause})
     try:
