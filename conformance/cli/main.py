@@ -305,6 +305,10 @@ def explore(  # each is a separate option
         list[str] | None,
         typer.Option(metavar="KEY=VALUE", help="Set an open policy, e.g. end.live=left."),
     ] = None,
+    bound: Annotated[
+        list[str] | None,
+        typer.Option(metavar="NAME=N", help="Set a bound of the family tool-runner: requests or retries."),
+    ] = None,
     symmetry: Annotated[
         bool, typer.Option("--symmetry/--no-symmetry", help="Count interchangeable calls once.")
     ] = True,
@@ -326,7 +330,7 @@ def explore(  # each is a separate option
     from runlock.conformance.cli.commands import explore as command
 
     options = command.Options(
-        calls, resuspensions, cancels, crashes, tuple(policy or ()),
+        calls, resuspensions, cancels, crashes, tuple(policy or ()), tuple(bound or ()),
         symmetry, max_states, budget, dot, graph, json,
     )  # fmt: skip
     return command.run(model, options)

@@ -17,17 +17,17 @@ from runlock.conformance.families.lifecycle.exploration import CALLS
 from runlock.conformance.family.family import DEFAULT, family_named
 from runlock.conformance.report.examples import example_of
 from runlock.conformance.trace.trace import Trace
+from runlock.diagrams import state_space as explored
 from runlock.diagrams.charts.dot import DotOptions, dot, page_of
 from runlock.diagrams.charts.picture import pictures
 from runlock.diagrams.charts.playable import fragment
 from runlock.diagrams.lifecycle import sequence_svg as drawn_sequence
-from runlock.diagrams.lifecycle import state_space as explored
 from runlock.diagrams.lifecycle import timeline_svg as drawn_timeline
 from runlock.diagrams.render import graphviz_layout as layout
 from runlock.diagrams.render.png import painted
+from runlock.machines.joint.search import Search
 from runlock.machines.lifecycle.joint.calls import Calls
 from runlock.machines.lifecycle.joint.policies import choose
-from runlock.machines.lifecycle.joint.search import Search
 from runlock.machines.lifecycle.joint.transitions import Joint
 
 from . import architecture, evidence
@@ -76,7 +76,7 @@ def _explored(name: str, root: str) -> str:
     else:
         graph = explored.folded(Search(Joint(choose(name, {}).policies, 1, crashes=0)).run())
         label = f"The explored graph of {name} with one call, folded"
-    source = explored.dot(graph, name, lambda clause: page_of(clause, root))
+    source = explored.dot(graph, name, "lifecycle", lambda clause: page_of(clause, root))
     return picture(layout.svg(source, label))
 
 

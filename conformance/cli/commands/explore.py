@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import sys
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from difflib import get_close_matches
 from pathlib import Path
@@ -17,7 +17,7 @@ from runlock.conformance.family.exploration import Asked, Estimate, Exploration
 from runlock.conformance.family.family import Family, families, family_of_profile
 from runlock.conformance.report import state_space as report
 from runlock.conformance.report.console import Page
-from runlock.diagrams.of_family import drawing
+from runlock.diagrams import state_space as drawn
 
 DEFAULT: Final = "awaken-8"
 WORTH_A_WORD: Final = 2_000_000
@@ -33,6 +33,7 @@ class Options:
     cancels: int | None
     crashes: int | None
     policies: Sequence[str]
+    further: Sequence[str]
     symmetry: bool
     max_states: int | None
     budget: float | None
@@ -45,9 +46,10 @@ def run(model: str, options: Options) -> int:
     """Run the whole command; the exit code."""
     family, exploration = _model(model)
     _refuse(options)
+    asked = _asked(options, _further(family, exploration, options.further))
     with results() as stdout:
-        explored = exploration.explore(model, _asked(options), _announce)
-        _export(family, explored, options)
+        explored = exploration.explore(model, asked, _announce)
+        _export(explored, options)
         page = Page(stdout)
         if options.as_json:
             page.console.out(json.dumps(report.as_json(explored), indent=1))
@@ -56,11 +58,25 @@ def run(model: str, options: Options) -> int:
         return int(explored.exit_code)
 
 
-def _asked(options: Options) -> Asked:
+def _further(family: Family, exploration: Exploration, given: Sequence[str]) -> dict[str, int]:
+    """The bounds that only some families have, each as NAME=N."""
+    found = {}
+    for one in given:
+        name, _, number = one.partition("=")
+        if name not in exploration.bounds:
+            there = f"There are {', '.join(exploration.bounds)}." if exploration.bounds else "There is none."
+            raise UsageError(f"The charts of {family.name} have no further bound {name}.", there)
+        if not number.isdecimal():
+            raise UsageError(f"--bound {one} gives no number.", f"Write it as in --bound {name}=2.")
+        found[name] = int(number)
+    return found
+
+
+def _asked(options: Options, further: Mapping[str, int]) -> Asked:
     return Asked(
         options.calls, options.resuspensions, options.cancels, options.crashes, options.policies,
         options.symmetry, options.max_states, _until(options.budget),
-        options.dot is not None or options.graph is not None,
+        options.dot is not None or options.graph is not None, further,
     )  # fmt: skip
 
 
@@ -123,9 +139,8 @@ def _spell(seconds: int) -> str:
 # --- the graph in a file ------------------------------------------------------------------------
 
 
-def _export(family: Family, explored: Any, options: Options) -> None:
-    drawn = drawing(family.name, "state_space")
-    if explored.search is None or drawn is None:
+def _export(explored: Any, options: Options) -> None:
+    if explored.search is None:
         return
     for path, write in ((options.dot, drawn.write_dot), (options.graph, drawn.write_graph)):
         if path is None:

@@ -10,16 +10,11 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any, Final
 
+from runlock.machines.joint.rules import Due, Never, NeverStep, Rule
 from runlock.machines.lifecycle.joint.clauses.calls import CALL_RULES
 from runlock.machines.lifecycle.joint.clauses.cancels import CANCELS
 from runlock.machines.lifecycle.joint.clauses.decisions import DECISIONS, GATES
 from runlock.machines.lifecycle.joint.clauses.gates import GATE_RULES
-from runlock.machines.lifecycle.joint.clauses.rules import (
-    Due,
-    Never,
-    NeverStep,
-    Rule,
-)
 from runlock.machines.lifecycle.joint.clauses.runs import (
     AT_REST,
     CLOSED,

@@ -1,0 +1,40 @@
+"""The policies of an exploration: those that a joint model reads, with a value for each that is open."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import NamedTuple
+
+from runlock.spec.model import Value, load_spec
+
+__all__ = ["Chosen", "NotExplored", "chosen"]
+
+
+class NotExplored(ValueError):
+    """A policy, or a value of one, that the joint charts do not distinguish, with the reason."""
+
+
+class Chosen(NamedTuple):
+    """The policies of an exploration: all that are read, those asked for, and what stands for open ones."""
+
+    policies: dict[str, Value]
+    asked: dict[str, Value]
+    open: dict[str, Value]
+
+
+def chosen(family: str, choices: Mapping[str, Value], profile: str, asked: Mapping[str, Value]) -> Chosen:
+    """Every policy of `choices` with its value; raises `NotExplored` and the spec's own errors."""
+    spec = load_spec(family)
+    for key, value in asked.items():
+        if key not in choices:
+            spec.policy(key)
+            raise NotExplored(f"The joint charts do not depend on {key}; they do on {', '.join(choices)}.")
+        if (key, value) == ("round.executor", "sequential"):
+            raise NotExplored(
+                "Rounds are explored with their calls side by side: write round.executor=parallel. "
+                "A sequential round is not explored by itself."
+            )
+    declared = spec.policies_of(profile, asked)
+    open_ones = {key: value for key, value in choices.items() if key not in declared}
+    read = {key: declared.get(key, value) for key, value in choices.items()}
+    return Chosen(read, dict(asked), open_ones)
