@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import NamedTuple
+from typing import Final, NamedTuple
 
 from runlock.spec.model import Value, load_spec
 
-__all__ = ["Chosen", "NotExplored", "chosen"]
+__all__ = ["Chosen", "NotExplored", "applies", "chosen"]
+
+NOTHING: Final[Mapping[tuple[str, Value], str]] = {}
 
 
 class NotExplored(ValueError):
@@ -22,18 +24,34 @@ class Chosen(NamedTuple):
     open: dict[str, Value]
 
 
-def chosen(family: str, choices: Mapping[str, Value], profile: str, asked: Mapping[str, Value]) -> Chosen:
-    """Every policy of `choices` with its value; raises `NotExplored` and the spec's own errors."""
+def applies(family: str, clause: str, policies: Mapping[str, Value]) -> bool:
+    """Whether a clause is one of those that a profile with these policies is held to."""
+    for key, values in load_spec(family).clause(clause).applies.items():
+        value = policies.get(key)
+        if not set(value if isinstance(value, list) else [value]) & set(values):
+            return False
+    return True
+
+
+def chosen(
+    family: str,
+    choices: Mapping[str, Value],
+    profile: str,
+    asked: Mapping[str, Value],
+    refused: Mapping[tuple[str, Value], str] = NOTHING,
+) -> Chosen:
+    """Every policy of `choices` with its value; raises `NotExplored` and the spec's own errors.
+
+    `refused` has the values that are not explored, with the reason.
+    """
     spec = load_spec(family)
     for key, value in asked.items():
         if key not in choices:
             spec.policy(key)
             raise NotExplored(f"The joint charts do not depend on {key}; they do on {', '.join(choices)}.")
-        if (key, value) == ("round.executor", "sequential"):
-            raise NotExplored(
-                "Rounds are explored with their calls side by side: write round.executor=parallel. "
-                "A sequential round is not explored by itself."
-            )
+        for one, why in refused.items():
+            if one == (key, value):
+                raise NotExplored(why)
     declared = spec.policies_of(profile, asked)
     open_ones = {key: value for key, value in choices.items() if key not in declared}
     read = {key: declared.get(key, value) for key, value in choices.items()}

@@ -31,7 +31,14 @@ CHOICES: Final[Mapping[str, Value]] = {
 }
 """The policies that the joint charts read, with the value that stands for an open one."""
 
+REFUSED: Final[Mapping[tuple[str, Value], str]] = {
+    ("round.executor", "sequential"): (
+        "Rounds are explored with their calls side by side: write round.executor=parallel. "
+        "A sequential round is not explored by itself."
+    )
+}
+
 
 def choose(profile: str, asked: Mapping[str, Value]) -> Chosen:
     """Every policy that is read, with its value; raises `NotExplored` and the spec's own errors."""
-    return chosen("lifecycle", CHOICES, profile, asked)
+    return chosen("lifecycle", CHOICES, profile, asked, REFUSED)

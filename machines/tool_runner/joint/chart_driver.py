@@ -1,4 +1,4 @@
-"""The charts that are joined, how a joint state is driven through their rows, and what policies make of it."""
+"""The charts that are joined, how a joint state is driven through their rows, and what policies decide."""
 
 from __future__ import annotations
 
@@ -24,6 +24,16 @@ DROPPING: Final = {
     "by_state": ("push", "set"),
 }
 """What invalidates a response, by the value of `runner.cache`."""
+
+OF_AN_ITERATION: Final[Mapping[str, Any]] = {
+    "last": "", "resumed": False, "stale": False, "dropped": False, "again": "",
+}  # fmt: skip
+"""What is forgotten at the end of an iteration, since nothing depends on it any more."""
+
+OF_A_RUN: Final[Mapping[str, Any]] = {"pushed": False, "was_set": False, "target": "", "broken": ""}
+"""What is forgotten as well at an end that says nothing of the turn."""
+
+FOR_GOOD: Final = ("Limited", "Cancelled", "Over")
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,7 +61,13 @@ class Driven:
     owed: Test | None = None
 
     def __init__(
-        self, policies: Policies, calls: int, *, limit: int = 2, cancels: int = 1, charts: Charts | None = None
+        self,
+        policies: Policies,
+        calls: int,
+        *,
+        limit: int = 2,
+        cancels: int = 1,
+        charts: Charts | None = None,
     ) -> None:
         self.policies, self.calls = policies, calls
         self.charts = charts or charts_of()
@@ -81,7 +97,7 @@ class Driven:
     def is_changed(self, control: Control) -> bool:
         """Whether the user changed the state in this iteration."""
         counts_set = not self.says("runner.append", "unless_pushed")
-        return control.pushed or (counts_set and bool(control.was_set))
+        return control.pushed or (counts_set and control.was_set)
 
     def is_paused(self, control: Control) -> bool:
         """Whether the received turn is sent back as it is."""
@@ -157,5 +173,8 @@ class Driven:
 
     def end_iteration(self, control: Control, event: str, **changes: Any) -> Taken | None:
         """An event of the runner that ends its iteration, with the response of it."""
-        taken = self.take(control, event, last="", resumed=False, stale=False, **changes)
-        return (self.respond(taken, "forget") or taken) if taken is not None else None
+        taken = self.take(control, event, **{**OF_AN_ITERATION, **changes})
+        if taken is None:
+            return None
+        ended = self.respond(taken, "forget") or taken
+        return (ended[0]._replace(**OF_A_RUN), ended[1]) if ended[0].runner in FOR_GOOD else ended

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import replace
+from typing import Any
 
 from runlock.machines.joint.model import Change, Changed, Move
 from runlock.machines.tool_runner.joint.chart_driver import Driven, Taken
@@ -20,10 +20,10 @@ from runlock.machines.tool_runner.joint.state import ENDED, WITH_THE_USER, Call,
 __all__ = ["Rounds", "moved"]
 
 
-def moved(what: str, taken: Taken | None, **how: object) -> Iterator[Move]:
+def moved(what: str, taken: Taken | None, **how: Any) -> Iterator[Move]:
     """A move to where an event leads, unless a chart refuses it."""
     if taken is not None:
-        yield replace(Move(what, taken[0], rows=taken[1]), **how)
+        yield Move(what, taken[0], rows=taken[1], **how)
 
 
 class Rounds(Driven):
@@ -113,7 +113,9 @@ class Rounds(Driven):
     def put_result(self, call: Call) -> Changed:
         """The runner puts a result into the state, unless there is one."""
         ended = call._replace(status="Failed") if is_queued(call) else call
-        return Changed(ended._replace(result="runner") if not call.result and ended.status in ENDED else ended)
+        return Changed(
+            ended._replace(result="runner") if not call.result and ended.status in ENDED else ended
+        )
 
     def put_error(self, call: Call) -> Changed:
         """A call that does not run has an error for a result."""

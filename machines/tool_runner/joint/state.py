@@ -61,7 +61,7 @@ class Control(NamedTuple):
     response: str = ""  # of this iteration; none before the first request
     stop: str = ""  # of the received turn, once it is whole
     pushed: bool = False  # by the user, in this iteration
-    was_set: str = ""  # params or messages
+    was_set: bool = False
     stands: str = ""  # who put the received turn into the state: user or runner
     last: str = ""  # what the user pushed last, if it is the turn, its results or another turn
     target: str = ""  # the turn whose calls are handled: received or other
@@ -89,7 +89,7 @@ class Control(NamedTuple):
         return {
             "stop": self.stop or None,
             "pushed": self.pushed,
-            "set": self.was_set or None,
+            "set": self.was_set,
             "turn_in_state": self.stands or None,
             "limit_left": self.left if self.left >= 0 else None,
             "cancelled": self.cancel == "asked",

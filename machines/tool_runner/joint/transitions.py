@@ -226,7 +226,9 @@ class Joint(Users):
         """No call is left to handle; one that does not run has an error, if its turn was put on receipt."""
         is_due = self.places_on_receipt and control.stands and not self.is_paused(control)
         each = self.put_error if is_due else stop_early
-        yield from moved("the next request is due", self.end_iteration(control, "go_on"), none=none, each=each)
+        yield from moved(
+            "the next request is due", self.end_iteration(control, "go_on"), none=none, each=each
+        )
 
     # -- after the end
 

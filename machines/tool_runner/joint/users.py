@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from typing import Any
 
 from runlock.machines.joint.model import Changed, Move
 from runlock.machines.tool_runner.joint.chart_driver import Taken
@@ -29,12 +30,12 @@ class Users(Rounds):
     def _changes(self, control: Control) -> Iterator[Move]:
         to, rows = self._changed(control, "push", pushed=True, last="")
         yield Move("the user pushes a message", to, "world", rows, cue="push")
-        to, rows = self._changed(control, "set", was_set=control.was_set or "params")
+        to, rows = self._changed(control, "set", was_set=True)
         yield Move("the user sets params", to, "world", rows, cue="set params")
-        to, rows = self._changed(control, "set", was_set="messages", stands="", last="")
+        to, rows = self._changed(control, "set", was_set=True, stands="", last="")
         yield Move("the user sets the messages", to, "world", rows, each=_unanswered, cue="set messages")
 
-    def _changed(self, control: Control, change: str, **changes: object) -> Taken:
+    def _changed(self, control: Control, change: str, **changes: Any) -> Taken:
         """The state after a change, which may invalidate a response."""
         to: Taken = (control._replace(**changes), ())
         if not self.invalidates(change) or control.response not in ("Making", "Kept"):
@@ -93,6 +94,4 @@ def _unanswered(call: Call) -> Changed:
 
 def stop_early(call: Call) -> Changed:
     """What started from the stream is not needed any more."""
-    if not call.early:
-        return Changed(call)
-    return Changed(call._replace(status="Cancelled", early=False))
+    return Changed(call._replace(status="Cancelled") if call.early and call.status == "Running" else call)
