@@ -92,9 +92,10 @@ def folded(search: Search) -> Graph:
 
 
 def _look(search: Search, state: State) -> tuple[str, ...]:
-    """The status of the run and those of the calls, which an observer can see."""
+    """The status of each subject and those of the calls, which an observer can see."""
     calls = (search.calls[number] for number in search.unpack(state.calls))
-    return f"run {search.controls[state.control].run}", *(
+    shown = search.controls[state.control].shown.items()
+    return *(f"{subject} {status}" for subject, status in shown), *(
         f"call {call.status or 'not asked for'}" for call in calls
     )
 

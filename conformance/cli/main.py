@@ -292,9 +292,13 @@ def replay(
 @app.command()
 def explore(  # each is a separate option
     model: Annotated[
-        str,
-        typer.Argument(metavar="PROFILE", help="A profile, or `calls` for N calls with a cancel of the run."),
-    ] = "awaken-8",
+        str | None,
+        typer.Argument(
+            metavar="PROFILE",
+            help="A profile, or `calls` for N calls with a cancel; by default that of the family.",
+        ),
+    ] = None,
+    family: FamilyName = None,
     calls: Annotated[int, typer.Option(metavar="N", help="Number of calls in the round.")] = 2,
     resuspensions: Annotated[
         int | None, typer.Option(metavar="R", help="Maximum re-suspensions of each call; 1, in `calls` 2.")
@@ -307,7 +311,7 @@ def explore(  # each is a separate option
     ] = None,
     bound: Annotated[
         list[str] | None,
-        typer.Option(metavar="NAME=N", help="Set a bound of the family tool-runner: requests or retries."),
+        typer.Option(metavar="NAME=N", help="Set a bound that the family adds, e.g. limit=1."),
     ] = None,
     symmetry: Annotated[
         bool, typer.Option("--symmetry/--no-symmetry", help="Count interchangeable calls once.")
@@ -333,7 +337,7 @@ def explore(  # each is a separate option
         calls, resuspensions, cancels, crashes, tuple(policy or ()), tuple(bound or ()),
         symmetry, max_states, budget, dot, graph, json,
     )  # fmt: skip
-    return command.run(model, options)
+    return command.run(model, family, options)
 
 
 @app.command()

@@ -58,11 +58,12 @@ def _write_findings(family: Family, findings: Sequence[Finding], name: str, page
 
 
 def _table(way: Sequence[Step]) -> Iterator[str]:
-    """A path as a table: the status of the run and of each call after each step."""
+    """A path as a table: where each subject and each call is after each step."""
     calls = len(way[0].calls) if way else 0
-    heads = ["", "run", *(f"c{number}" for number in range(1, calls + 1)), "what happened"]
+    shown = list(way[0].control.shown) if way else ["run"]
+    heads = ["", *shown, *(f"c{number}" for number in range(1, calls + 1)), "what happened"]
     rows = [
-        [str(number), step.control.run, *map(str, step.calls), told(step)]
+        [str(number), *step.control.shown.values(), *map(str, step.calls), told(step)]
         for number, step in enumerate(way, 1)
     ]
     widths = [max(len(row[at]) for row in [heads, *rows]) for at in range(len(heads) - 1)]
@@ -241,7 +242,7 @@ def _step(step: Step) -> dict[str, Any]:
     return {
         "what": told(step),
         "clauses": list(step.rows),
-        "run": step.control.run,
+        **step.control.shown,
         "at": step.control.at,
         "calls": [call.seen for call in step.calls],
     }

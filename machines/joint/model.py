@@ -16,7 +16,7 @@ from runlock.machines.table import Row
 __all__ = ["Call", "Change", "Changed", "Control", "Move", "System", "Test", "Who"]
 
 Control = Any
-"""A named tuple of the family: its field `run`, and `title`, `at` and `fill` for reports."""
+"""A named tuple of the family, with `shown`, `title`, `at` and `fill` for reports."""
 
 Call = Any
 """A named tuple of the family: its field `status`, and `words` and `seen` for reports."""

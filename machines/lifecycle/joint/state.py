@@ -62,6 +62,11 @@ class Control(NamedTuple):
     crashes: int = 0  # how many may still come
 
     @property
+    def shown(self) -> dict[str, str]:
+        """What an observer can see of it, by subject."""
+        return {"run": self.run}
+
+    @property
     def title(self) -> str:
         """The run as a picture names it."""
         at = self.gate or self.work
