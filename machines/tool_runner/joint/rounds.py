@@ -104,10 +104,10 @@ class Rounds(Driven):
         else:
             yield from moved("the round is over", self.end_iteration(control, "results"), **how)
 
-    def put(self, control: Control) -> Change | None:
+    def put(self, control: Control) -> Change:
         """The results enter the state, if the turn that they answer stands in it."""
         if not control.stands or self.drops_results(control):
-            return None
+            return _fail_queued
         return self.put_result
 
     def put_result(self, call: Call) -> Changed:

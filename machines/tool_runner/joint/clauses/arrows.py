@@ -123,12 +123,16 @@ def _updates(terms: Terms) -> Iterator[Rule]:
 
 
 def _handling(terms: Terms) -> Iterator[Rule]:
+    def may_run(control: Control) -> bool:
+        is_preempted = control.left == 0 and terms.says("stop.tools", "preempted")
+        return control.stop == "tool_use" and control.cancel != "asked" and not is_preempted
+
     def asks(control: Control) -> bool:
-        return terms.unchanged(control) and control.stop == "tool_use" and control.cancel != "asked"
+        return terms.unchanged(control) and may_run(control)
 
     def follows(control: Control) -> bool:
         last = ("turn", "other turn") if terms.says("runner.inspects", "state") else ("turn", "")
-        return terms.changed(control) and control.stop == "tool_use" and control.last in last
+        return terms.changed(control) and may_run(control) and control.last in last
 
     def dropped(control: Control) -> bool:
         return terms.says("runner.results", "dropped") and terms.changed(control)
@@ -218,7 +222,7 @@ def _responses(terms: Terms) -> Iterator[Rule]:
         return not control.broken and call.status in ("Succeeded", "Failed")
 
     def given_up(control: Control, call: Call) -> bool:
-        return control.broken != "" or control.cancel == "asked"
+        return control.broken != "" or call.status == "Cancelled"
 
     def is_over(control: Control, call: Call) -> bool:
         return control.runner == "Updated"

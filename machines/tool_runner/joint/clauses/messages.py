@@ -158,6 +158,7 @@ def _answered(terms: Terms) -> Iterator[Rule]:
                 and to.runner == "Settled"
                 and c.target == "received"
                 and call.result == "user"
+                and not c.again
             ),
         )
     yield NeverStep(
