@@ -90,6 +90,14 @@ class Explored(exploration.Explored):
         is_drawn = not key or policies[key] in values
         return is_drawn and applies("tool-runner", row.clause, policies)
 
+    def why_never(self, row: Row) -> str | None:
+        """Why an arrow was never taken; None if it should have been."""
+        if row.event == "cancel" and not self.plan.cancels:
+            return "the bounds exclude"
+        if row.event == "limit" and not self.plan.limit and self.concerns(row):
+            return "the bounds exclude"
+        return super().why_never(row)
+
 
 # --- as the command line asks for it ------------------------------------------------------------
 

@@ -222,7 +222,7 @@ def _responses(terms: Terms) -> Iterator[Rule]:
         return not control.broken and call.status in ("Succeeded", "Failed")
 
     def given_up(control: Control, call: Call) -> bool:
-        return control.broken != "" or call.status == "Cancelled"
+        return call.status == "Cancelled"
 
     def is_over(control: Control, call: Call) -> bool:
         return control.runner == "Updated"

@@ -30,6 +30,7 @@ def cancels(terms: Terms) -> Iterator[Rule]:
         "CANCEL-2",
         "the run was cancelled while the model was asked, and did not end",
         lambda control: control.cancel == "asked" and control.runner == "Asked",
+        none=lambda call: call.status == "Running",
         at_rest=True,
     )
     yield from _handed_over(terms)

@@ -16,12 +16,12 @@ def limits(terms: Terms) -> Iterator[Rule]:
         lambda c, call, to, after: c.left == 0,
         lambda c, call, to, after: sends(c, to),
     )
-    yield Never(
-        "STOP-2",
-        "the limit ended the run before it was used up",
-        lambda control: control.runner == "Limited" and control.left != 0,
-    )
     if terms.limit:
+        yield Never(
+            "STOP-2",
+            "the limit ended the run before it was used up",
+            lambda control: control.runner == "Limited" and control.left != 0,
+        )
         yield from _counts(terms)
     else:
         yield from _zero(terms)

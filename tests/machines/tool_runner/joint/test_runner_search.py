@@ -192,19 +192,26 @@ def test_a_missing_arrow_is_shown_where_it_is_due():
     assert [step.move.what for step in first.way] == ["a request is sent", "a stream is yielded"]
 
 
-def test_the_way_to_a_fault_of_a_runner_is_the_shortest():
-    """A request that is sent while the turn is with the user is four steps away."""
-    charts = with_arrow("runner", "Yielded", "Asked")
+def test_an_arrow_of_a_runner_too_many_is_taken_and_seen():
+    """A resume without a yield is blamed on the clauses that exclude its step, three steps away."""
+    charts = with_arrow("runner", "Received", "Resumed")
     _, judged = explored("tool-runner", cancels=0, charts=charts)
-    found = next(finding for finding in judged.findings if finding.clause == "RUNNER-39")
 
-    assert [step.move.what for step in found.way] == [
+    assert findings(judged) == {"RUNNER-1": 3, "RUNNER-49": 3}
+    assert [step.move.what for step in judged.findings[0].way] == [
         "a request is sent",
         "the model answers with tool_use",
-        "the turn is yielded",
         "the runner takes jump",
     ]
-    assert found.way[-1].rows == ("RUNNER-99",)
+    assert judged.findings[0].way[-1].rows == ("RUNNER-99",)
+
+
+@pytest.mark.long
+def test_an_arrow_of_a_response_too_many_is_taken_and_seen():
+    """A response that is forgotten while it is made is a step that no clause draws."""
+    _, judged = explored("tool-runner", cancels=0, charts=with_arrow("response", "Making", "Forgotten"))
+
+    assert findings(judged)["RUNNER-50"] == 5
 
 
 def test_a_search_of_a_runner_that_was_cut_off_says_so():
