@@ -75,10 +75,10 @@ def whole(search: Search) -> Graph:
     return nodes, [(start, end, {what: ids}) for start, end, what, ids in edges(search)]
 
 
-def folded(search: Search) -> Graph:
+def folded(search: Search, *, with_calls: bool = True) -> Graph:
     """One box for the joint states with the same statuses of the run and its calls, and one line between
-    two."""
-    looks = [_look(search, state) for state in search.everything()]
+    two; without calls, those of the run alone."""
+    looks = [_look(search, state, with_calls=with_calls) for state in search.everything()]
     numbers = {look: number for number, look in enumerate(dict.fromkeys(looks))}
     lines: dict[tuple[int, int], dict[str, tuple[str, ...]]] = {}
     for start, end, what, ids in edges(search):
@@ -91,9 +91,9 @@ def folded(search: Search) -> Graph:
     return nodes, [(*ends, found) for ends, found in lines.items()]
 
 
-def _look(search: Search, state: State) -> tuple[str, ...]:
+def _look(search: Search, state: State, *, with_calls: bool) -> tuple[str, ...]:
     """The status of each subject and those of the calls, which an observer can see."""
-    calls = (search.calls[number] for number in search.unpack(state.calls))
+    calls = (search.calls[number] for number in search.unpack(state.calls) if with_calls)
     shown = search.controls[state.control].shown.items()
     return *(f"{subject} {status}" for subject, status in shown), *(
         f"call {call.status or 'not asked for'}" for call in calls
@@ -125,7 +125,7 @@ Link = Callable[[str], str]
 """The URL of a clause."""
 
 LOOKS: Final = (
-    f'  bgcolor=transparent; rankdir=LR; nodesep=0.3; ranksep=0.6; tooltip=" "; fontname={FONT};\n'
+    f'  bgcolor=transparent; nodesep=0.3; ranksep=0.6; tooltip=" "; fontname={FONT};\n'
     f'  node [shape=box, style="rounded,filled", fontname={FONT}, fontsize=12, penwidth=1.3, '
     f'fontcolor="{LIGHT["ink"]}", color="{LIGHT["edge"]}"];\n'
     f'  edge [fontname={FONT}, fontsize=11, fontcolor="{LIGHT["ink"]}", color="{LIGHT["line"]}", '
@@ -142,15 +142,15 @@ def write_dot(search: Search, name: str, file: TextIO) -> None:
     file.write(dot(whole(search), name, search.system.family))
 
 
-def dot(graph: Graph, name: str, family: str, link: Link | None = None) -> str:
-    """The DOT source of a graph; with a link, each id leads to its clause."""
+def dot(graph: Graph, name: str, family: str, link: Link | None = None, *, direction: str = "LR") -> str:
+    """The DOT source of a graph, from left to right or from top to bottom; a link leads to a clause."""
     nodes, lines = graph
     boxes = [f"  s{at} [id={_quoted(f'{name}-s{at}')}, {_box(node)}];\n" for at, node in enumerate(nodes)]
     arrows = [
         f"  s{start} -> s{end} [id={_quoted(f'{name}-m{at}')}, {_arrow(companions, family, link)}];\n"
         for at, (start, end, companions) in enumerate(lines)
     ]
-    return f"digraph {_quoted(name)} {{\n{LOOKS}{''.join(boxes)}{''.join(arrows)}}}\n"
+    return f"digraph {_quoted(name)} {{\n  rankdir={direction};\n{LOOKS}{''.join(boxes)}{''.join(arrows)}}}\n"
 
 
 def _box(node: Node) -> str:

@@ -294,7 +294,7 @@ def test_a_fault_of_a_runner_is_blamed_on_its_clause(fault):
 
 
 def test_a_call_that_runs_twice_is_seen():
-    """A planted second entry is blamed, and the way to it is told."""
+    """A planted second entry is blamed, and the shortest way to it is shown."""
     fault = next(fault for fault in FAULTS if fault.clause == "ONCE-1")
     way = next(finding.way for finding in found(fault) if finding.clause == "ONCE-1")
 
