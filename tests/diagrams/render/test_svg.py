@@ -180,6 +180,14 @@ def test_folded_states_look_alike_from_outside(one_call):
     assert all(start != end for start, end, _ in lines)
 
 
+def test_a_picture_without_calls_runs_from_top_to_bottom(one_call):
+    """Folded by the run alone there is a box for each of its statuses, and the layout has a direction."""
+    nodes, lines = explored.folded(one_call, with_calls=False)
+
+    assert {node.words for node in nodes} == {"run Running", "run Waiting", "run Done"}
+    assert "rankdir=TB" in explored.dot((nodes, lines), "g", "lifecycle", direction="TB")
+
+
 def test_a_line_between_folded_states_has_every_clause_of_its_moves(one_call):
     """Each clause that an edge between them carries stands next to the line, once for each move."""
     nodes, lines = explored.folded(one_call)
