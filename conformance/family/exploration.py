@@ -4,14 +4,25 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
+from math import factorial, prod
 from typing import Any, Final
 
 from runlock.conformance.errors import UsageError
 from runlock.machines.joint.checker import Judged
+from runlock.machines.joint.model import System
 from runlock.machines.joint.policies import Chosen, NotExplored
-from runlock.machines.joint.search import Search
+from runlock.machines.joint.search import Bounds, Search
 from runlock.machines.table import Row, Table
 from runlock.spec.model import Spec, SpecError, Value
+
+SAMPLED_FROM: Final = 4
+"""From this many calls on the size is estimated first: fewer are explored while one estimates."""
+
+BYTES: Final = 300
+"""About what a joint state takes in memory while it is explored."""
+
+PACE: Final = 30_000
+"""About how many joint states are explored and judged in a second."""
 
 EXIT_CODES: Final = {"held": 0, "broken": 1, "undecided": 3}
 
@@ -108,6 +119,16 @@ class Exploration:
     explore: Callable[[str, Asked, Callable[[Estimate], None]], Explored]
     models: tuple[str, ...] = ()
     bounds: tuple[str, ...] = ()  # the names that --bound takes
+
+
+def extrapolated(system: Callable[[int], System], plan: Any) -> Estimate:
+    """How large it will be: it grows from one call to two as the number of multisets of call states does."""
+    one, two = (Search(system(calls)).run(Bounds(is_late=plan.is_late)).states for calls in (1, 2))
+    kinds = 2 * two / one - 1
+    states = two * prod((kinds + calls - 1) / calls for calls in range(3, plan.calls + 1))
+    if not plan.symmetry:
+        states *= factorial(plan.calls)
+    return Estimate(int(states), int(states / PACE), int(states * BYTES / 1e6))
 
 
 def counted(number: int, noun: str, many: str = "") -> str:

@@ -4,12 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from math import factorial, prod
 from typing import Final
 
 from runlock.conformance.errors import UsageError
 from runlock.conformance.family import exploration
-from runlock.conformance.family.exploration import Asked, Estimate, chosen_of, counted
+from runlock.conformance.family.exploration import (
+    SAMPLED_FROM,
+    Asked,
+    Estimate,
+    chosen_of,
+    counted,
+    extrapolated,
+)
 from runlock.machines.joint.policies import Chosen
 from runlock.machines.joint.search import Bounds, Search
 from runlock.machines.lifecycle.joint.calls import (
@@ -30,15 +36,6 @@ __all__ = ["CALLS", "Estimate", "Explored", "Plan", "explore", "explore_calls", 
 
 CALLS: Final = "calls"
 """The name of the model that is N calls and nothing else."""
-
-SAMPLED_FROM: Final = 4
-"""From this many calls on the size is estimated first: fewer are explored while one estimates."""
-
-BYTES: Final = 300
-"""About what a joint state takes in memory while it is explored."""
-
-PACE: Final = 30_000
-"""About how many joint states are explored and judged in a second."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -192,15 +189,8 @@ def _joint(plan: Plan, chosen: Chosen, calls: int) -> Joint:
 
 
 def guess(plan: Plan, chosen: Chosen) -> Estimate:
-    """How large it will be: it grows from one call to two as the number of multisets of call states does."""
-    one, two = (
-        Search(_joint(plan, chosen, calls)).run(Bounds(is_late=plan.is_late)).states for calls in (1, 2)
-    )
-    kinds = 2 * two / one - 1
-    states = two * prod((kinds + calls - 1) / calls for calls in range(3, plan.calls + 1))
-    if not plan.symmetry:
-        states *= factorial(plan.calls)
-    return Estimate(int(states), int(states / PACE), int(states * BYTES / 1e6))
+    """The estimated size of an exploration."""
+    return extrapolated(lambda calls: _joint(plan, chosen, calls), plan)
 
 
 # --- calls alone --------------------------------------------------------------------------------

@@ -8,7 +8,14 @@ from typing import Final
 
 from runlock.conformance.errors import UsageError
 from runlock.conformance.family import exploration
-from runlock.conformance.family.exploration import Asked, Estimate, chosen_of, counted
+from runlock.conformance.family.exploration import (
+    SAMPLED_FROM,
+    Asked,
+    Estimate,
+    chosen_of,
+    counted,
+    extrapolated,
+)
 from runlock.machines.joint.policies import Chosen, applies
 from runlock.machines.joint.search import Bounds, Search
 from runlock.machines.table import Row
@@ -18,7 +25,7 @@ from runlock.machines.tool_runner.joint.policies import choose
 from runlock.machines.tool_runner.joint.transitions import Charts, Joint
 from runlock.spec.model import load_spec
 
-__all__ = ["LIMIT", "Explored", "Plan", "explore", "explored"]
+__all__ = ["LIMIT", "Explored", "Plan", "explore", "explored", "guess"]
 
 LIMIT: Final = "limit"
 """The name of the bound that is the runner's `max_iterations`."""
@@ -103,7 +110,7 @@ class Explored(exploration.Explored):
 
 
 def explored(model: str, asked: Asked, announce: Callable[[Estimate], None]) -> Explored:
-    """Explore what was asked for."""
+    """Explore what was asked for; a large exploration is announced before it starts."""
     _refuse(asked)
     chosen = chosen_of(load_spec("tool-runner"), choose, model, asked.policies)
     plan = Plan(
@@ -115,6 +122,8 @@ def explored(model: str, asked: Asked, announce: Callable[[Estimate], None]) -> 
         asked.max_states,
         asked.is_late,
     )
+    if plan.calls >= SAMPLED_FROM:
+        announce(guess(plan, chosen))
     return explore(plan, chosen)
 
 
@@ -127,9 +136,18 @@ def _refuse(asked: Asked) -> None:
             )
 
 
+def _joint(plan: Plan, chosen: Chosen, calls: int, charts: Charts | None = None) -> Joint:
+    return Joint(chosen.policies, calls, limit=plan.limit, cancels=plan.cancels, charts=charts)
+
+
+def guess(plan: Plan, chosen: Chosen) -> Estimate:
+    """The estimated size of an exploration."""
+    return extrapolated(lambda calls: _joint(plan, chosen, calls), plan)
+
+
 def explore(plan: Plan, chosen: Chosen, charts: Charts | None = None) -> Explored:
     """Explore the joint charts of a profile."""
-    system = Joint(chosen.policies, plan.calls, limit=plan.limit, cancels=plan.cancels, charts=charts)
+    system = _joint(plan, chosen, plan.calls, charts)
     search = Search(system, symmetry=plan.symmetry).run(Bounds(plan.max_states, plan.is_late))
     judged = judge(search, rules_for(chosen.policies, plan.limit), system.charts.tables)
     return Explored(

@@ -11,7 +11,7 @@ import pytest
 from command_line import run
 from places import GOLDEN
 
-from runlock.conformance.families.tool_runner.exploration import Plan, explore
+from runlock.conformance.families.tool_runner.exploration import Plan, explore, guess
 from runlock.conformance.families.tool_runner.family import FAMILY
 from runlock.conformance.report.console import Page
 from runlock.conformance.report.state_space import as_json, write
@@ -35,17 +35,6 @@ def test_the_report_of_a_runner(capsys, rewrites):
 
     assert (ran.code, ran.err) == (0, "")
     assert equals("explore-runner.txt", ran.out, rewrites)
-
-
-def test_a_machine_reads_the_same_of_a_runner(capsys):
-    """One object, with the bounds of the family, and why each arrow was never taken."""
-    said = run(capsys, "explore", "--family", "tool-runner", *SMALL, "--json").json
-    never = {row["clause"]: row for chart in said["charts"] for row in chart["never"]}
-
-    assert (said["model"], said["verdict"], said["exhaustive"]) == ("tool-runner", "held", True)
-    assert said["bounds"] == {"calls": 1, "limit": 1, "cancels": 0}
-    assert never["STOP-5"]["why"] == "the policies exclude" and not never["STOP-5"]["applies"]
-    assert never["CANCEL-2"]["why"] == "the bounds exclude" and never["CANCEL-2"]["applies"]
 
 
 @pytest.mark.parametrize(
@@ -80,16 +69,30 @@ def test_what_cannot_be_explored_of_a_runner_is_turned_down(capsys, asked, says)
     assert says in ran.err
 
 
-def test_the_graph_of_a_runner_is_exported(capsys, tmp_path):
-    """The JSON has every state and edge, with the clauses of both charts; so has the picture."""
+def test_a_machine_reads_one_object_and_the_graph(capsys, tmp_path):
+    """The bounds of the family, why an arrow was never taken, and every state and edge with its clauses."""
     graph, dot = tmp_path / "graph.json", tmp_path / "graph.dot"
-    said = run(capsys, "explore", "tool-runner", *SMALL, "--graph", graph, "--dot", dot, "--json").json
+    exported = ("--graph", graph, "--dot", dot)
+    said = run(capsys, "explore", "--family", "tool-runner", *SMALL, *exported, "--json").json
+    never = {row["clause"]: row for chart in said["charts"] for row in chart["never"]}
     read = json.loads(graph.read_text("utf-8"))
 
+    assert (said["model"], said["verdict"], said["exhaustive"]) == ("tool-runner", "held", True)
+    assert said["bounds"] == {"calls": 1, "limit": 1, "cancels": 0}
+    assert never["STOP-5"]["why"] == "the policies exclude" and not never["STOP-5"]["applies"]
+    assert never["CANCEL-2"]["why"] == "the bounds exclude" and never["CANCEL-2"]["applies"]
     assert (len(read["states"]), len(read["edges"])) == (said["states"], said["transitions"])
     assert {"RUNNER-8", "ONCE-1", "RUN-6"} <= {one for edge in read["edges"] for one in edge["clauses"]}
     assert read["states"][0]["runner"] == "Settled"
     assert "run Yielded" in dot.read_text("utf-8")
+
+
+@pytest.mark.long
+def test_an_estimate_of_a_runner_is_of_the_right_size():
+    """From one call and two, three are foreseen within a third."""
+    foreseen = guess(Plan("tool-runner", 3), choose("tool-runner", {}))
+
+    assert 26_656 * 2 / 3 < foreseen.states < 26_656 * 4 / 3
 
 
 @pytest.fixture(scope="module")
