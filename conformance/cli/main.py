@@ -292,9 +292,13 @@ def replay(
 @app.command()
 def explore(  # each is a separate option
     model: Annotated[
-        str,
-        typer.Argument(metavar="PROFILE", help="A profile, or `calls` for N calls with a cancel of the run."),
-    ] = "awaken-8",
+        str | None,
+        typer.Argument(
+            metavar="PROFILE",
+            help="A profile, or `calls` for N calls with a cancel; by default that of the family.",
+        ),
+    ] = None,
+    family: FamilyName = None,
     calls: Annotated[int, typer.Option(metavar="N", help="Number of calls in the round.")] = 2,
     resuspensions: Annotated[
         int | None, typer.Option(metavar="R", help="Maximum re-suspensions of each call; 1, in `calls` 2.")
@@ -304,6 +308,10 @@ def explore(  # each is a separate option
     policy: Annotated[
         list[str] | None,
         typer.Option(metavar="KEY=VALUE", help="Set an open policy, e.g. end.live=left."),
+    ] = None,
+    bound: Annotated[
+        list[str] | None,
+        typer.Option(metavar="NAME=N", help="Set a bound that the family adds, e.g. limit=1."),
     ] = None,
     symmetry: Annotated[
         bool, typer.Option("--symmetry/--no-symmetry", help="Count interchangeable calls once.")
@@ -326,10 +334,10 @@ def explore(  # each is a separate option
     from runlock.conformance.cli.commands import explore as command
 
     options = command.Options(
-        calls, resuspensions, cancels, crashes, tuple(policy or ()),
+        calls, resuspensions, cancels, crashes, tuple(policy or ()), tuple(bound or ()),
         symmetry, max_states, budget, dot, graph, json,
     )  # fmt: skip
-    return command.run(model, options)
+    return command.run(model, family, options)
 
 
 @app.command()

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection, Iterator, Sequence
 from typing import Any, Final
 
+from runlock.conformance.family.exploration import counted
 from runlock.conformance.family.family import Family
 from runlock.conformance.report.clause_names import file_of, grouped
 from runlock.conformance.report.console import Page
@@ -48,7 +49,7 @@ def _write_findings(family: Family, findings: Sequence[Finding], name: str, page
         page.headline(f"{finding.clause} broken", f" by the charts of {name}: {finding.because}", "red")
         page.labelled("clause", f"{clause.sentence}   {file_of(family, clause)}")
         many = "once" if finding.times == 1 else f"{finding.times:,} times"
-        page.labelled("seen", f"{many}; the shortest way there has {_counted(len(finding.way), 'step')}")
+        page.labelled("seen", f"{many}; the shortest way there has {counted(len(finding.way), 'step')}")
         page.block("way", list(_table(finding.way)))
         page.line()
     if len(findings) > FINDINGS_SHOWN:
@@ -57,11 +58,12 @@ def _write_findings(family: Family, findings: Sequence[Finding], name: str, page
 
 
 def _table(way: Sequence[Step]) -> Iterator[str]:
-    """A path as a table: the status of the run and of each call after each step."""
+    """A path as a table: where each subject and each call is after each step."""
     calls = len(way[0].calls) if way else 0
-    heads = ["", "run", *(f"c{number}" for number in range(1, calls + 1)), "what happened"]
+    shown = list(way[0].control.shown) if way else ["run"]
+    heads = ["", *shown, *(f"c{number}" for number in range(1, calls + 1)), "what happened"]
     rows = [
-        [str(number), step.control.run, *map(str, step.calls), told(step)]
+        [str(number), *step.control.shown.values(), *map(str, step.calls), told(step)]
         for number, step in enumerate(way, 1)
     ]
     widths = [max(len(row[at]) for row in [heads, *rows]) for at in range(len(heads) - 1)]
@@ -78,7 +80,7 @@ def told(step: Step) -> str:
 def _facts(explored: Explored) -> Iterator[tuple[str, str]]:
     judged = explored.judged
     yield "explored", _size(explored)
-    yield "bounds", _bounds(explored)
+    yield "bounds", ", ".join(explored.said_bounds)
     yield "charts", ", ".join(table.name for table in explored.tables)
     if explored.chosen is not None:
         yield "policies", _policies(explored)
@@ -88,14 +90,13 @@ def _facts(explored: Explored) -> Iterator[tuple[str, str]]:
     yield "ends", _ends(explored)
     broken = {finding.clause for finding in judged.findings}
     held = [clause for clause, times in judged.checked.items() if times and clause not in broken]
-    yield "held", f"{_counted(len(held), 'clause')}: {_grouped(held)}"
+    yield "held", f"{counted(len(held), 'clause')}: {_grouped(held)}"
     if judged.unasked:
         yield "untested", f"nothing in these bounds is about {_grouped(judged.unasked)}"
     yield "never", _never(explored)
     if explored.stopped is not None:
         yield "partial", f"{explored.stopped}: this says nothing of the states that were not reached"
-    if explored.is_calls_alone:
-        yield "rules", "each is about one call, and calls know nothing of each other: one call shows them all"
+    yield from explored.remarks
 
 
 def _grouped(clauses: Collection[str]) -> str:
@@ -113,22 +114,8 @@ def _size(explored: Explored) -> str:
     states = f"{explored.states:,} {'states' if explored.plan.symmetry else 'states with every call named'}"
     if explored.unreduced is not None:
         states += f", which stand for {explored.unreduced:,} with every call named"
-    depth = f"the farthest {_counted(explored.levels, 'step')} away"
+    depth = f"the farthest {counted(explored.levels, 'step')} away"
     return f"{states}; {explored.transitions:,} transitions; {depth}"
-
-
-def _bounds(explored: Explored) -> str:
-    plan = explored.plan
-    parts = [_counted(plan.calls, "call"), f"{_counted(plan.resuspensions, 're-suspension')} each"]
-    if explored.is_calls_alone:
-        return ", ".join([*parts, "a cancel of the run"])
-    parts += [_counted(plan.cancels, "cancel of the run"), _counted(plan.crashes, "crash", "crashes")]
-    return ", ".join([*parts, "one round, one decision at a time for each call"])
-
-
-def _counted(number: int, noun: str, many: str = "") -> str:
-    name = noun if number == 1 else many or noun.replace(" of", "s of") if " of" in noun else noun
-    return f"{number} {name if number == 1 or name != noun else many or f'{noun}s'}"
 
 
 def _policies(explored: Explored) -> str:
@@ -162,7 +149,7 @@ def _ends(explored: Explored) -> str:
     hope = "from every state the run can come to Done"
     if judged.hopeless:
         hope = f"from {judged.hopeless:,} states the run cannot come to Done"
-    return f"{done}; {dead}; {hope}, with nobody who cancels, rejects, breaks or crashes anything"
+    return f"{done}; {dead}; {hope}, with nobody who {explored.trouble} anything"
 
 
 def _never(explored: Explored) -> str:
@@ -175,7 +162,8 @@ def _never(explored: Explored) -> str:
 
 def _left_out(explored: Explored, row: Row) -> str:
     what = f"{row.clause} {row.source} to {row.target} ({row.event})"
-    return what if explored.concerns(row) else f"{what}, which the policies exclude"
+    why = explored.why_never(row)
+    return f"{what}, which {why}" if why else what
 
 
 # --- for a machine ------------------------------------------------------------------------------
@@ -192,7 +180,7 @@ def as_json(explored: Explored) -> dict[str, Any]:
         "exit_code": explored.exit_code,
         "exhaustive": explored.stopped is None,
         "stopped": explored.stopped,
-        "bounds": _bounds_json(explored),
+        "bounds": dict(explored.bounds),
         "symmetry": plan.symmetry,
         "reduction": _reduced(explored),
         "policies": dict(chosen.policies) if chosen is not None else {},
@@ -220,12 +208,6 @@ def _verdict(clause: str, broken: Collection[str], asked: int) -> str:
     return "held" if asked else "untested"
 
 
-def _bounds_json(explored: Explored) -> dict[str, int]:
-    plan = explored.plan
-    bounds = {"calls": plan.calls, "resuspensions": plan.resuspensions, "cancels": plan.cancels}
-    return bounds if explored.is_calls_alone else {**bounds, "crashes": plan.crashes}
-
-
 def _chart(explored: Explored, at: int) -> dict[str, Any]:
     table = explored.tables[at]
     never = [row for its, row in explored.judged.never_taken if its is table]
@@ -239,6 +221,7 @@ def _chart(explored: Explored, at: int) -> dict[str, Any]:
                 "event": row.event,
                 "to": row.target,
                 "applies": explored.concerns(row),
+                "why": explored.why_never(row),
             }
             for row in never
         ],
@@ -259,12 +242,7 @@ def _step(step: Step) -> dict[str, Any]:
     return {
         "what": told(step),
         "clauses": list(step.rows),
-        "run": step.control.run,
-        "at": _at(step.control),
-        "calls": [{"status": call.status or None, "decided": call.decided or None} for call in step.calls],
+        **step.control.shown,
+        "at": step.control.at,
+        "calls": [call.seen for call in step.calls],
     }
-
-
-def _at(control: Control) -> dict[str, Any]:
-    """The rest of a control: the activity of the run, its gate, and what is durable."""
-    return {"work": control.work, "gate": control.gate or None, "stored": control.kept_run or None}

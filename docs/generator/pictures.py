@@ -6,7 +6,7 @@ import json
 import re
 from collections.abc import Callable
 from contextlib import redirect_stderr, redirect_stdout
-from functools import cache
+from functools import cache, partial
 from io import StringIO
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -17,21 +17,24 @@ from runlock.conformance.families.lifecycle.exploration import CALLS
 from runlock.conformance.family.family import DEFAULT, family_named
 from runlock.conformance.report.examples import example_of
 from runlock.conformance.trace.trace import Trace
+from runlock.diagrams import state_space as explored
 from runlock.diagrams.charts.dot import DotOptions, dot, page_of
 from runlock.diagrams.charts.picture import pictures
 from runlock.diagrams.charts.playable import fragment
 from runlock.diagrams.lifecycle import sequence_svg as drawn_sequence
-from runlock.diagrams.lifecycle import state_space as explored
 from runlock.diagrams.lifecycle import timeline_svg as drawn_timeline
 from runlock.diagrams.render import graphviz_layout as layout
 from runlock.diagrams.render.png import painted
+from runlock.machines.joint.search import Search
 from runlock.machines.lifecycle.joint.calls import Calls
 from runlock.machines.lifecycle.joint.policies import choose
-from runlock.machines.lifecycle.joint.search import Search
 from runlock.machines.lifecycle.joint.transitions import Joint
+from runlock.machines.tool_runner.joint import policies as runner_policies
+from runlock.machines.tool_runner.joint import transitions as runner_transitions
+from runlock.spec.model import load_spec
 
 from . import architecture, evidence
-from .markdown import picture, played
+from .markdown import folder_of, picture, played
 
 CHECK = ("check", "reference", "--only", "GATE-*", "--examples", "0", "--jobs", "1")
 """The clauses that the coverage in a picture is about."""
@@ -70,14 +73,24 @@ def _result() -> dict[str, Any]:
 
 def _explored(name: str, root: str) -> str:
     """Every state of one call; or of a run with one call under a profile, folded by what is observable."""
+    label = f"The explored graph of {name} with one call, folded"
+    if name in load_spec("tool-runner").profiles:
+        return _explored_runner(name, label, root)
     if name == CALLS:
         graph = explored.whole(Search(Calls(1, resuspensions=1)).run())
         label = "The explored graph of one call alone"
     else:
         graph = explored.folded(Search(Joint(choose(name, {}).policies, 1, crashes=0)).run())
-        label = f"The explored graph of {name} with one call, folded"
-    source = explored.dot(graph, name, lambda clause: page_of(clause, root))
+    source = explored.dot(graph, name, "lifecycle", lambda clause: page_of(clause, root))
     return picture(layout.svg(source, label))
+
+
+def _explored_runner(name: str, label: str, root: str) -> str:
+    """Every state of a tool runner with one call and one iteration, folded by what its charts show."""
+    system = runner_transitions.Joint(runner_policies.choose(name, {}).policies, 1, limit=1, cancels=0)
+    graph = explored.folded(Search(system).run(), with_calls=False)
+    link = partial(page_of, root=f"{root}/{folder_of(system.family)}".rstrip("/"))
+    return picture(layout.svg(explored.dot(graph, name, system.family, link, direction="TB"), label))
 
 
 def _sequence(name: str, _: str) -> str:

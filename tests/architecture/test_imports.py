@@ -73,6 +73,11 @@ RULES = (
         ("conformance.families", "machines.lifecycle", "machines.tool_runner", "machines.message_loop"),
         "shared code knows a family by the object `Family` alone",
     ),
+    Rule(
+        ("machines.joint", "diagrams.state_space"),
+        ("conformance.families", "machines.lifecycle", "machines.tool_runner", "machines.message_loop"),
+        "joint states are searched, checked and drawn alike for every family",
+    ),
 )
 
 BANNED = {
@@ -265,6 +270,10 @@ PLANTED = {
         "from ...lifecycle.state import records",
     ): "do not see each other",
     ("diagrams.render.svg", "import tests.architecture"): "but what is shipped",
+    (
+        "machines.joint.checker",
+        "from runlock.machines.lifecycle.joint.state import Call",
+    ): "searched, checked and drawn alike",
 }
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import sys
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from difflib import get_close_matches
 from pathlib import Path
@@ -14,10 +14,10 @@ from typing import Any, Final
 from runlock.conformance.cli.commands.output_streams import results
 from runlock.conformance.errors import UsageError
 from runlock.conformance.family.exploration import Asked, Estimate, Exploration
-from runlock.conformance.family.family import Family, families, family_of_profile
+from runlock.conformance.family.family import Family, families, family_named, family_of_profile
 from runlock.conformance.report import state_space as report
 from runlock.conformance.report.console import Page
-from runlock.diagrams.of_family import drawing
+from runlock.diagrams import state_space as drawn
 
 DEFAULT: Final = "awaken-8"
 WORTH_A_WORD: Final = 2_000_000
@@ -33,6 +33,7 @@ class Options:
     cancels: int | None
     crashes: int | None
     policies: Sequence[str]
+    further: Sequence[str]
     symmetry: bool
     max_states: int | None
     budget: float | None
@@ -41,13 +42,15 @@ class Options:
     as_json: bool
 
 
-def run(model: str, options: Options) -> int:
+def run(model: str | None, family_name: str | None, options: Options) -> int:
     """Run the whole command; the exit code."""
-    family, exploration = _model(model)
+    model = model or (_known(family_name).default_profile if family_name else DEFAULT)
+    family, exploration = _model(model, family_name)
     _refuse(options)
+    asked = _asked(options, _further(family, exploration, options.further))
     with results() as stdout:
-        explored = exploration.explore(model, _asked(options), _announce)
-        _export(family, explored, options)
+        explored = exploration.explore(model, asked, _announce)
+        _export(explored, options)
         page = Page(stdout)
         if options.as_json:
             page.console.out(json.dumps(report.as_json(explored), indent=1))
@@ -56,30 +59,51 @@ def run(model: str, options: Options) -> int:
         return int(explored.exit_code)
 
 
-def _asked(options: Options) -> Asked:
+def _further(family: Family, exploration: Exploration, given: Sequence[str]) -> dict[str, int]:
+    """The bounds that only some families have, each as NAME=N."""
+    found = {}
+    for one in given:
+        name, _, number = one.partition("=")
+        if name not in exploration.bounds:
+            right = f"It takes {', '.join(exploration.bounds)}." if exploration.bounds else "It takes none."
+            raise UsageError(f"The family {family.name} takes no --bound {name}.", right)
+        if not number.isdecimal():
+            raise UsageError(f"--bound {one} gives no number.", f"Write it as in --bound {name}=2.")
+        found[name] = int(number)
+    return found
+
+
+def _asked(options: Options, further: Mapping[str, int]) -> Asked:
     return Asked(
         options.calls, options.resuspensions, options.cancels, options.crashes, options.policies,
         options.symmetry, options.max_states, _until(options.budget),
-        options.dot is not None or options.graph is not None,
+        options.dot is not None or options.graph is not None, further,
     )  # fmt: skip
 
 
-def _model(name: str) -> tuple[Family, Exploration]:
+def _model(name: str, family_name: str | None) -> tuple[Family, Exploration]:
     """The family that has this model; the joint model of a family is explored under its profiles."""
     able = [(one, one.explored) for one in families() if one.explored is not None]
-    known = [model for one, found in able for model in (*found.models, *one.spec.profiles)]
-    for one, found in able:
+    asked = [(one, found) for one, found in able if family_name in (None, one.name)]
+    other = _known(family_name) if family_name else family_of_profile(name)
+    if other is not None and other.explored is None:
+        having = " and ".join(one.name for one, _ in able)
+        raise UsageError(f"The family {other.name} has no joint model to explore; {having} have one.")
+    known = [model for one, found in asked for model in (*found.models, *one.spec.profiles)]
+    for one, found in asked:
         if name in (*found.models, *one.spec.profiles):
             return one, found
-    other = family_of_profile(name)
-    if other is not None:
-        raise UsageError(
-            f"The charts of {other.name} have no joint model to explore under {name}.",
-            f"There is one for {' and '.join(one.name for one, _ in able)}.",
-        )
     near = get_close_matches(name, known, n=1)
     right = f"Did you mean `{near[0]}`?" if near else f"There are {', '.join(known)}."
-    raise UsageError(f"There is no profile {name} to explore.", right)
+    where = f" of {family_name}" if family_name else ""
+    raise UsageError(f"There is no profile {name}{where} to explore.", right)
+
+
+def _known(name: str) -> Family:
+    try:
+        return family_named(name)
+    except LookupError as error:
+        raise UsageError(str(error)) from None
 
 
 def _refuse(options: Options) -> None:
@@ -123,9 +147,8 @@ def _spell(seconds: int) -> str:
 # --- the graph in a file ------------------------------------------------------------------------
 
 
-def _export(family: Family, explored: Any, options: Options) -> None:
-    drawn = drawing(family.name, "state_space")
-    if explored.search is None or drawn is None:
+def _export(explored: Any, options: Options) -> None:
+    if explored.search is None:
         return
     for path, write in ((options.dot, drawn.write_dot), (options.graph, drawn.write_graph)):
         if path is None:

@@ -2,13 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field, replace
-from math import factorial, prod
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
 from typing import Final
 
 from runlock.conformance.errors import UsageError
-from runlock.conformance.family.exploration import Asked, Estimate
+from runlock.conformance.family import exploration
+from runlock.conformance.family.exploration import (
+    SAMPLED_FROM,
+    Asked,
+    Estimate,
+    chosen_of,
+    counted,
+    extrapolated,
+)
+from runlock.machines.joint.policies import Chosen
+from runlock.machines.joint.search import Bounds, Search
 from runlock.machines.lifecycle.joint.calls import (
     Calls,
     Count,
@@ -17,26 +26,16 @@ from runlock.machines.lifecycle.joint.calls import (
 )
 from runlock.machines.lifecycle.joint.checker import Judged, judge
 from runlock.machines.lifecycle.joint.clauses import CALL_RULES, ONCE_MORE, applies, rules_for
-from runlock.machines.lifecycle.joint.policies import Chosen, NotExplored, choose
-from runlock.machines.lifecycle.joint.search import Bounds, Search
+from runlock.machines.lifecycle.joint.policies import choose
 from runlock.machines.lifecycle.joint.transitions import Joint
 from runlock.machines.lifecycle.run_status import derive_run_status
-from runlock.machines.table import Row, Table
-from runlock.spec.model import SpecError, Value, load_spec
+from runlock.machines.table import Row
+from runlock.spec.model import load_spec
 
 __all__ = ["CALLS", "Estimate", "Explored", "Plan", "explore", "explore_calls", "explored", "guess"]
 
 CALLS: Final = "calls"
 """The name of the model that is N calls and nothing else."""
-
-SAMPLED_FROM: Final = 4
-"""From this many calls on the size is estimated first: fewer are explored while one estimates."""
-
-BYTES: Final = 300
-"""About what a joint state takes in memory while it is explored."""
-
-PACE: Final = 30_000
-"""About how many joint states are explored and judged in a second."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,44 +52,49 @@ class Plan:
     is_late: Callable[[], bool] = lambda: False
 
 
-@dataclass(slots=True)
-class Explored:
-    """What was explored, and what was found."""
+class Explored(exploration.Explored):
+    """What was explored of runs, or of calls alone, and what was found."""
 
-    plan: Plan
-    states: int
-    transitions: int
-    levels: int
-    tables: Sequence[Table]
-    judged: Judged
-    unreduced: int | None = None
-    stopped: str | None = None
-    derived: dict[str, int] = field(default_factory=dict)
-    chosen: Chosen | None = None
-    search: Search | None = None
+    __slots__ = ()
 
     @property
     def is_calls_alone(self) -> bool:
         """Whether the model is calls and nothing else."""
-        return self.plan.model == CALLS
+        return bool(self.plan.model == CALLS)
+
+    @property
+    def bounds(self) -> Mapping[str, int]:
+        """The bounds by their names."""
+        plan = self.plan
+        bounds = {"calls": plan.calls, "resuspensions": plan.resuspensions, "cancels": plan.cancels}
+        return bounds if self.is_calls_alone else {**bounds, "crashes": plan.crashes}
+
+    @property
+    def said_bounds(self) -> Sequence[str]:
+        """The bounds in words."""
+        plan = self.plan
+        parts = [counted(plan.calls, "call"), f"{counted(plan.resuspensions, 're-suspension')} each"]
+        if self.is_calls_alone:
+            return [*parts, "a cancel of the run"]
+        parts += [counted(plan.cancels, "cancel of the run"), counted(plan.crashes, "crash", "crashes")]
+        return [*parts, "one round", "one decision at a time for each call"]
+
+    @property
+    def trouble(self) -> str:
+        """The verbs for what an environment that is not cooperative does."""
+        return "cancels, rejects, breaks or crashes"
+
+    @property
+    def remarks(self) -> Sequence[tuple[str, str]]:
+        """Why one call is enough for the rules of calls alone."""
+        why = "each is about one call, and calls know nothing of each other: one call shows them all"
+        return [("rules", why)] if self.is_calls_alone else []
 
     def concerns(self, row: Row) -> bool:
         """Whether the policies that were explored allow an arrow at all."""
         if self.chosen is None or row.clause not in load_spec("lifecycle").clauses:
             return True
         return applies(row.clause, self.chosen.policies)
-
-    @property
-    def verdict(self) -> str:
-        """Whether anything is wrong, and whether all of it was looked at."""
-        if self.judged.findings:
-            return "broken"
-        return "held" if self.stopped is None else "undecided"
-
-    @property
-    def exit_code(self) -> int:
-        """0 nothing is wrong, 1 something is, 3 not everything was looked at."""
-        return {"held": 0, "broken": 1, "undecided": 3}[self.verdict]
 
 
 # --- as the command line asks for it ------------------------------------------------------------
@@ -136,7 +140,7 @@ def _size_of(model: Calls, plan: Plan) -> Estimate:
 
 
 def _profile(profile: str, asked: Asked, announce: Callable[[Estimate], None]) -> Explored:
-    chosen = _chosen(profile, asked.policies)
+    chosen = chosen_of(load_spec("lifecycle"), choose, profile, asked.policies)
     plan = Plan(
         profile,
         asked.calls,
@@ -150,23 +154,6 @@ def _profile(profile: str, asked: Asked, announce: Callable[[Estimate], None]) -
     if plan.calls >= SAMPLED_FROM:
         announce(guess(replace(plan, max_states=None), chosen))
     return explore(plan, chosen)
-
-
-def _chosen(profile: str, given: Sequence[str]) -> Chosen:
-    known = load_spec("lifecycle").policies
-    asked: dict[str, Value] = {}
-    for one in given:
-        key, equals, value = one.partition("=")
-        if not equals:
-            raise UsageError(f"--policy {one} sets nothing.", "Write it as in --policy end.live=left.")
-        is_set = key in known and known[key].kind == "set of"
-        asked[key] = [part for part in value.split(",") if part] if is_set else value
-    try:
-        return choose(profile, asked)
-    except SpecError as error:
-        raise UsageError(f"--policy: {error}") from None
-    except NotExplored as error:
-        raise UsageError(str(error)) from None
 
 
 # --- the joint charts of a profile --------------------------------------------------------------
@@ -202,15 +189,8 @@ def _joint(plan: Plan, chosen: Chosen, calls: int) -> Joint:
 
 
 def guess(plan: Plan, chosen: Chosen) -> Estimate:
-    """How large it will be: it grows from one call to two as the number of multisets of call states does."""
-    one, two = (
-        Search(_joint(plan, chosen, calls)).run(Bounds(is_late=plan.is_late)).states for calls in (1, 2)
-    )
-    kinds = 2 * two / one - 1
-    states = two * prod((kinds + calls - 1) / calls for calls in range(3, plan.calls + 1))
-    if not plan.symmetry:
-        states *= factorial(plan.calls)
-    return Estimate(int(states), int(states / PACE), int(states * BYTES / 1e6))
+    """The estimated size of an exploration."""
+    return extrapolated(lambda calls: _joint(plan, chosen, calls), plan)
 
 
 # --- calls alone --------------------------------------------------------------------------------

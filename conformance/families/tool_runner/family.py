@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from importlib.resources import files
 from operator import attrgetter
 from typing import TYPE_CHECKING, Any, Final
@@ -16,6 +16,7 @@ from runlock.conformance.families.tool_runner.monitors.coverage_targets import c
 from runlock.conformance.families.tool_runner.monitors.iteration_chart import IterationMonitor
 from runlock.conformance.families.tool_runner.monitors.response_chart import ResponseMonitor
 from runlock.conformance.families.tool_runner.state import ObservedRunner
+from runlock.conformance.family.exploration import Asked, Estimate, Exploration
 from runlock.conformance.family.family import Family, Wording
 from runlock.conformance.family.inference_notes import inference_of
 from runlock.conformance.family.invariant import NOTHING, Selectors
@@ -50,6 +51,12 @@ def _reference(profile: str, policies: Mapping[str, Any]) -> AdapterFactory:
     from runlock.conformance.families.tool_runner.reference import reference
 
     return reference(profile, policies)
+
+
+def _explored(model: str, asked: Asked, announce: Callable[[Estimate], None]) -> Any:
+    from runlock.conformance.families.tool_runner.exploration import explored
+
+    return explored(model, asked, announce)
 
 
 def _mutants() -> Mapping[str, Any]:
@@ -87,6 +94,7 @@ FAMILY: Final = Family(
     wording=Wording(wording.step, wording.shown),
     unmet=needs.unmet,
     needs_of_script=needs.needs_of,
+    explored=Exploration(_explored, bounds=("limit",)),
     mixing="RUN-13",
     leaks="RUN-14",
 )

@@ -14,15 +14,9 @@ from functools import cached_property
 from math import comb
 from typing import Final, NamedTuple, Protocol, TypeVar
 
+from runlock.machines.joint.model import Changed, Move
 from runlock.machines.lifecycle.charts.call import ToolCall
-from runlock.machines.lifecycle.joint.state import (
-    BUSY,
-    FINAL,
-    Call,
-    Changed,
-    Control,
-    Move,
-)
+from runlock.machines.lifecycle.joint.state import BUSY, FINAL, Call, Control
 from runlock.machines.table import (
     Moved,
     Row,
@@ -61,6 +55,8 @@ class Count:
 
 class Calls:
     """The model: a number of calls, each with a maximum number of re-suspensions."""
+
+    family = "lifecycle"
 
     def __init__(self, calls: int, *, resuspensions: int = 2, table: Table | None = None) -> None:
         self.calls, self.suspensions = calls, resuspensions + 1

@@ -6,19 +6,14 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from runlock.machines.joint.model import Changed, Move, Test
 from runlock.machines.lifecycle.charts.call import ToolCall
 from runlock.machines.lifecycle.charts.concurrent_round import Dispatcher
 from runlock.machines.lifecycle.charts.resume_tool_call import ResumeToolCall
 from runlock.machines.lifecycle.charts.run import Run, RunWithCreated
 from runlock.machines.lifecycle.charts.wait_loop import WaitForResumeOrCancel
 from runlock.machines.lifecycle.joint.facts import is_over
-from runlock.machines.lifecycle.joint.state import (
-    Call,
-    Changed,
-    Control,
-    Move,
-    Test,
-)
+from runlock.machines.lifecycle.joint.state import Call, Control
 from runlock.machines.table import (
     Moved,
     Row,
@@ -62,6 +57,7 @@ class Driven:
     """The joint charts under the policies of a profile, within bounds: each event takes a row, or is
     refused."""
 
+    family = "lifecycle"
     owed: Test | None = None
 
     def __init__(

@@ -2,15 +2,8 @@
 
 from __future__ import annotations
 
-from runlock.machines.lifecycle.joint.state import (
-    BUSY,
-    FINAL,
-    NOT_ASKED,
-    Call,
-    Change,
-    Changed,
-    Kept,
-)
+from runlock.machines.joint.model import Change, Changed
+from runlock.machines.lifecycle.joint.state import BUSY, FINAL, NOT_ASKED, Call, Kept
 
 
 def is_busy(call: Call) -> bool:

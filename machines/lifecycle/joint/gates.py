@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Final
 
+from runlock.machines.joint.model import Change, Changed, Move, Test
 from runlock.machines.lifecycle.joint.chart_driver import Driven
 from runlock.machines.lifecycle.joint.facts import (
     busy_or_suspended,
@@ -22,14 +23,7 @@ from runlock.machines.lifecycle.joint.facts import (
     keep,
     ready_or_rejecting,
 )
-from runlock.machines.lifecycle.joint.state import (
-    Call,
-    Change,
-    Changed,
-    Control,
-    Move,
-    Test,
-)
+from runlock.machines.lifecycle.joint.state import Call, Control
 from runlock.machines.table import Moved, react
 
 __all__ = ["LOOP", "Gates"]

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Final, NamedTuple
+from typing import Final
 
-from runlock.spec.model import Value, load_spec
+from runlock.machines.joint.policies import Chosen, NotExplored, chosen
+from runlock.spec.model import Value
 
 __all__ = ["CHOICES", "Chosen", "NotExplored", "choose"]
 
@@ -30,31 +31,14 @@ CHOICES: Final[Mapping[str, Value]] = {
 }
 """The policies that the joint charts read, with the value that stands for an open one."""
 
-
-class NotExplored(ValueError):
-    """A policy, or a value of one, that the joint charts do not distinguish, with the reason."""
-
-
-class Chosen(NamedTuple):
-    """The policies of an exploration: all that are read, those asked for, and what stands for open ones."""
-
-    policies: dict[str, Value]
-    asked: dict[str, Value]
-    open: dict[str, Value]
+REFUSED: Final[Mapping[tuple[str, Value], str]] = {
+    ("round.executor", "sequential"): (
+        "Rounds are explored with their calls side by side: write round.executor=parallel. "
+        "A sequential round is not explored by itself."
+    )
+}
 
 
 def choose(profile: str, asked: Mapping[str, Value]) -> Chosen:
     """Every policy that is read, with its value; raises `NotExplored` and the spec's own errors."""
-    for key, value in asked.items():
-        if key not in CHOICES:
-            load_spec("lifecycle").policy(key)
-            raise NotExplored(f"The joint charts do not depend on {key}; they do on {', '.join(CHOICES)}.")
-        if (key, value) == ("round.executor", "sequential"):
-            raise NotExplored(
-                "Rounds are explored with their calls side by side: write round.executor=parallel. "
-                "A sequential round is not explored by itself."
-            )
-    declared = load_spec("lifecycle").policies_of(profile, asked)
-    open_ones = {key: value for key, value in CHOICES.items() if key not in declared}
-    read = {key: declared.get(key, value) for key, value in CHOICES.items()}
-    return Chosen(read, dict(asked), open_ones)
+    return chosen("lifecycle", CHOICES, profile, asked, REFUSED)

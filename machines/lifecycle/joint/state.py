@@ -1,27 +1,13 @@
-"""What a joint state is made of, and what a move between two of them is.
-
-A joint state is one `Control` (what there is once: the run, its gate, its store) and a `Call` for each tool
-call.  A `Move` says how the one changes together with one call, with every call, or with none.
-"""
+"""What a joint state of a run is made of: a `Control` (run, gate and store) and a `Call` for each call."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
-from dataclasses import dataclass
-from typing import Final, Literal, NamedTuple, Protocol
+from typing import Any, Final, NamedTuple
 
-from runlock.machines.table import Row
-
-__all__ = [
-    "BUSY", "FINAL", "NOT_ASKED", "Call", "Change", "Changed", "Control", "Kept", "Move", "System", "Test",
-    "Who",
-]  # fmt: skip
+__all__ = ["BUSY", "FINAL", "NOT_ASKED", "Call", "Control", "Kept"]
 
 FINAL: Final = frozenset({"Succeeded", "Failed", "Cancelled"})
 BUSY: Final = frozenset({"New", "Running", "Resuming"})
-
-Who = Literal["runtime", "world", "trouble"]
-"""Who makes a move: the runtime, a world that means well, or one that cancels, rejects, breaks, crashes."""
 
 
 class Kept(NamedTuple):
@@ -46,6 +32,18 @@ class Call(NamedTuple):
         again = f" {self.waits}" if self.waits > 1 else ""
         return f"{self.status}{again}{f' ({self.decided})' if self.decided else ''}"
 
+    @property
+    def words(self) -> str:
+        """The call as a picture names it, without what is durable."""
+        waits = self.waits - (self.status == "Suspended")
+        again = f", {waits} {'wait' if waits == 1 else 'waits'} before" if waits else ""
+        return f"call {self.status or 'not asked for'}{again}{f', {self.decided}' if self.decided else ''}"
+
+    @property
+    def seen(self) -> dict[str, Any]:
+        """What the report of a path shows of it."""
+        return {"status": self.status or None, "decided": self.decided or None}
+
 
 NOT_ASKED: Final = Call("")
 """A call that the model has not asked for."""
@@ -63,51 +61,23 @@ class Control(NamedTuple):
     kept_work: str = ""
     crashes: int = 0  # how many may still come
 
-
-class Changed(NamedTuple):
-    """What a move makes of one call, and the rows that this takes."""
-
-    call: Call
-    rows: tuple[Row, ...] = ()
-
-
-Change = Callable[[Call], Changed | None]
-Test = Callable[[Call], bool]
-
-
-@dataclass(frozen=True, slots=True)
-class Move:
-    """One move: of one call that `one` changes, or of `each` call, where `some` and `none` allow it."""
-
-    what: str
-    to: Control
-    who: Who = "runtime"
-    rows: tuple[Row, ...] = ()
-    one: Change | None = None
-    each: Change | None = None
-    some: Test | None = None
-    none: Test | None = None
-    cue: str = ""  # the input that it needs from the environment; without one, the runtime moves by itself
-
-
-class System(Protocol):
-    """Something that can be explored: where it starts, and how it moves."""
-
-    calls: int
+    @property
+    def shown(self) -> dict[str, str]:
+        """What an observer can see of it, by subject."""
+        return {"run": self.run}
 
     @property
-    def owed(self) -> Test | None:
-        """The calls that keep a state from being final; None where the control alone decides."""
-        ...
+    def title(self) -> str:
+        """The run as a picture names it."""
+        at = self.gate or self.work
+        return f"run {self.run}" if at in ("calls", "done") else f"run {self.run}: {at}"
 
-    def start(self) -> tuple[Control, Call]:
-        """The first joint state: its control, and what every call is in it."""
-        ...
+    @property
+    def at(self) -> dict[str, Any]:
+        """The rest of it for a report: the activity of the run, its gate, and what is durable."""
+        return {"work": self.work, "gate": self.gate or None, "stored": self.kept_run or None}
 
-    def moves(self, control: Control) -> Iterator[Move]:
-        """Every move from a control; which of them a state has, its calls decide."""
-        ...
-
-    def is_over(self, control: Control) -> bool:
-        """Whether nothing is owed any more."""
-        ...
+    @property
+    def fill(self) -> str:
+        """The colour of a picture's box."""
+        return {"Waiting": "wait", "Done": "good", "Created": "idle"}.get(self.run, "state")

@@ -11,6 +11,7 @@ from collections.abc import Iterator, Mapping
 from functools import cached_property
 from typing import Final
 
+from runlock.machines.joint.model import Change, Changed, Move, Test, Who
 from runlock.machines.lifecycle.joint.chart_driver import Charts, charts_of
 from runlock.machines.lifecycle.joint.facts import (
     busy_or_ready,
@@ -29,16 +30,7 @@ from runlock.machines.lifecycle.joint.facts import (
     then,
 )
 from runlock.machines.lifecycle.joint.gates import LOOP, Gates
-from runlock.machines.lifecycle.joint.state import (
-    NOT_ASKED,
-    Call,
-    Change,
-    Changed,
-    Control,
-    Move,
-    Test,
-    Who,
-)
+from runlock.machines.lifecycle.joint.state import NOT_ASKED, Call, Control
 from runlock.machines.table import Row, Table
 
 __all__ = ["Charts", "Joint", "charts_of"]

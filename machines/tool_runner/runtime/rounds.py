@@ -116,7 +116,7 @@ class Rounds(Requests):
             the_round.fail(call, fault)
             the_round.broken = fault
         except asyncio.CancelledError:
-            if not self.is_cancelled or _is_being_cancelled():
+            if _is_being_cancelled() or not (self.is_cancelled or body.cancelled()):
                 raise
             the_round.given_up = True
             the_round.fail(call, "cancelled")

@@ -260,7 +260,8 @@ class Runner(Responses):
             raise TurnedDown("no turn is with the user")
 
     def stop_early_calls(self) -> None:
-        """Cancel calls that started from the stream and are not needed."""
+        """Cancel calls that started from the stream; after a break, their results may still be needed."""
         for body in self.iteration.early.values():
             body.cancel()
-        self.iteration.early.clear()
+        if self.at != "Left":
+            self.iteration.early.clear()

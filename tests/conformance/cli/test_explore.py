@@ -13,11 +13,11 @@ from runlock.conformance.families.lifecycle.exploration import Explored, Plan, g
 from runlock.conformance.families.lifecycle.family import FAMILY
 from runlock.conformance.report.console import Page
 from runlock.conformance.report.state_space import as_json, write
+from runlock.machines.joint.search import Search
 from runlock.machines.lifecycle.joint.calls import Calls
 from runlock.machines.lifecycle.joint.checker import judge
 from runlock.machines.lifecycle.joint.clauses import rules_for
 from runlock.machines.lifecycle.joint.policies import choose
-from runlock.machines.lifecycle.joint.search import Search
 from runlock.machines.lifecycle.joint.transitions import Joint, charts_of
 from runlock.spec.model import load_spec
 

@@ -15,9 +15,9 @@ from runlock.conformance.family.recordings import to_text
 from runlock.conformance.selftest.witnesses import witnesses
 from runlock.conformance.trace.trace import Trace
 from runlock.diagrams import matrix
+from runlock.diagrams import state_space as explored
 from runlock.diagrams.lifecycle import sequence
 from runlock.diagrams.lifecycle import sequence_svg as drawn_sequence
-from runlock.diagrams.lifecycle import state_space as explored
 from runlock.diagrams.lifecycle import timeline_svg as drawn_timeline
 from runlock.diagrams.lifecycle.sequence import (
     PERSON,
@@ -28,8 +28,8 @@ from runlock.diagrams.lifecycle.sequence import (
 from runlock.diagrams.render import graphviz_layout as layout
 from runlock.diagrams.render.png import painted
 from runlock.diagrams.render.svg import width_of, wrapped
+from runlock.machines.joint.search import Search
 from runlock.machines.lifecycle.joint.policies import choose
-from runlock.machines.lifecycle.joint.search import Search
 from runlock.machines.lifecycle.joint.transitions import Joint
 
 
@@ -172,13 +172,20 @@ def test_folded_states_look_alike_from_outside(one_call):
 
     assert sum(stand_for) == one_call.states == 445
     assert len({node.words for node in nodes}) == len(nodes) < 20
-    assert {node.words for node in nodes if node.run == "run Waiting"} == {
+    assert {node.words for node in nodes if node.fill == "wait"} == {
         "run Waiting\ncall Suspended", "run Waiting\ncall Cancelled"
     }  # fmt: skip
-    assert not [
-        node for node in nodes if node.run == "run Done" and node.words.endswith(("New", "ing", "ended"))
-    ]
+    done = [node.words for node in nodes if node.words.startswith("run Done\n")]
+    assert done and not [words for words in done if words.endswith(("New", "ing", "ended"))]
     assert all(start != end for start, end, _ in lines)
+
+
+def test_a_picture_without_calls_runs_from_top_to_bottom(one_call):
+    """Folded by the run alone there is a box for each of its statuses, and the layout has a direction."""
+    nodes, lines = explored.folded(one_call, with_calls=False)
+
+    assert {node.words for node in nodes} == {"run Running", "run Waiting", "run Done"}
+    assert "rankdir=TB" in explored.dot((nodes, lines), "g", "lifecycle", direction="TB")
 
 
 def test_a_line_between_folded_states_has_every_clause_of_its_moves(one_call):
@@ -198,15 +205,18 @@ def test_an_explored_graph_leads_to_its_clauses(one_call):
     """With places for clauses each id next to a line is a link; without, a picture stands alone."""
     graph = explored.folded(one_call)
 
-    assert 'HREF="#RUN-1"' in explored.dot(graph, "g", lambda clause: f"#{clause}")
-    assert "HREF" not in explored.dot(graph, "g")
+    assert 'HREF="#RUN-1"' in explored.dot(graph, "g", "lifecycle", lambda clause: f"#{clause}")
+    assert "HREF" not in explored.dot(graph, "g", "lifecycle")
 
 
 def test_two_explored_graphs_stand_on_one_page(one_call):
     """The parts of a picture are named after it, so that no two places of a page have one name."""
     first, second = (
         set(
-            re.findall(r' id="(.*?)"', layout.svg(explored.dot(explored.folded(one_call), name), name).text())
+            re.findall(
+                r' id="(.*?)"',
+                layout.svg(explored.dot(explored.folded(one_call), name, "lifecycle"), name).text(),
+            )
         )
         for name in ("a", "b")
     )

@@ -13,6 +13,7 @@ from functools import lru_cache
 from typing import Any, Final, NamedTuple
 
 from runlock.conformance.families.lifecycle.joint.cues import Cue
+from runlock.machines.joint.model import Change, Changed, Move, Who
 from runlock.machines.lifecycle.joint.facts import (
     is_over,
     is_ready,
@@ -22,14 +23,7 @@ from runlock.machines.lifecycle.joint.facts import (
     keep,
 )
 from runlock.machines.lifecycle.joint.gates import LOOP
-from runlock.machines.lifecycle.joint.state import (
-    Call,
-    Change,
-    Changed,
-    Control,
-    Move,
-    Who,
-)
+from runlock.machines.lifecycle.joint.state import Call, Control
 from runlock.machines.lifecycle.joint.transitions import Joint
 
 __all__ = [

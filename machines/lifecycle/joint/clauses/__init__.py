@@ -10,16 +10,12 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any, Final
 
+from runlock.machines.joint import policies as spec_policies
+from runlock.machines.joint.rules import Due, Never, NeverStep, Rule
 from runlock.machines.lifecycle.joint.clauses.calls import CALL_RULES
 from runlock.machines.lifecycle.joint.clauses.cancels import CANCELS
 from runlock.machines.lifecycle.joint.clauses.decisions import DECISIONS, GATES
 from runlock.machines.lifecycle.joint.clauses.gates import GATE_RULES
-from runlock.machines.lifecycle.joint.clauses.rules import (
-    Due,
-    Never,
-    NeverStep,
-    Rule,
-)
 from runlock.machines.lifecycle.joint.clauses.runs import (
     AT_REST,
     CLOSED,
@@ -27,7 +23,6 @@ from runlock.machines.lifecycle.joint.clauses.runs import (
     RUN,
 )
 from runlock.machines.lifecycle.joint.clauses.store import STORED
-from runlock.spec.model import load_spec
 
 __all__ = ["CALL_RULES", "ONCE_MORE", "Due", "Never", "NeverStep", "Rule", "applies", "rules_for"]
 
@@ -49,11 +44,8 @@ ONLY_UNDER: Final[Mapping[str, tuple[str, str]]] = {
 
 def applies(clause_id: str, policies: Mapping[str, Any]) -> bool:
     """Whether a clause is one of those that a profile with these policies is held to."""
-    for key, values in load_spec("lifecycle").clause(clause_id).applies.items():
-        value = policies.get(key)
-        held = value if isinstance(value, list) else [value]
-        if not set(held) & set(values):
-            return False
+    if not spec_policies.applies("lifecycle", clause_id, policies):
+        return False
     key, allowed = ONLY_UNDER.get(clause_id, ("", ""))
     return not key or policies.get(key) in allowed.split()
 

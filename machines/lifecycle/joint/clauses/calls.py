@@ -5,14 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Final
 
-from runlock.machines.lifecycle.joint.clauses.rules import (
-    FINAL,
-    Due,
-    NeverStep,
-    Rule,
-    StepTest,
-    has_crashed,
-)
+from runlock.machines.joint.rules import Due, NeverStep, Rule, StepTest
+from runlock.machines.lifecycle.joint.clauses.rules import FINAL, has_crashed
 from runlock.machines.lifecycle.joint.state import Call, Control
 
 

@@ -4,14 +4,8 @@ from __future__ import annotations
 
 from typing import Final
 
-from runlock.machines.lifecycle.joint.clauses.rules import (
-    Never,
-    NeverStep,
-    Rule,
-    has_crashed,
-    is_entered,
-    is_in,
-)
+from runlock.machines.joint.rules import Never, NeverStep, Rule
+from runlock.machines.lifecycle.joint.clauses.rules import has_crashed, is_entered, is_in
 from runlock.machines.lifecycle.joint.state import Call, Control
 
 

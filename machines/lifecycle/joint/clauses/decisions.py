@@ -4,11 +4,9 @@ from __future__ import annotations
 
 from typing import Final
 
+from runlock.machines.joint.rules import Never, NeverStep, Rule
 from runlock.machines.lifecycle.joint.clauses.rules import (
     FINAL,
-    Never,
-    NeverStep,
-    Rule,
     has_crashed,
     is_decided,
     is_entered,

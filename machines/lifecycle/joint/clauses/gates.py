@@ -5,16 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Final
 
-from runlock.machines.lifecycle.joint.clauses.rules import (
-    FINAL,
-    Due,
-    NeverStep,
-    Occasion,
-    Rule,
-    Which,
-    has_crashed,
-    is_decided,
-)
+from runlock.machines.joint.rules import Due, NeverStep, Occasion, Rule, Which
+from runlock.machines.lifecycle.joint.clauses.rules import FINAL, has_crashed, is_decided
 from runlock.machines.lifecycle.joint.state import Call, Control
 
 RESUME_WAYS: Final = (

@@ -5,20 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Final
 
-from runlock.machines.lifecycle.joint.clauses.rules import (
-    BUSY,
-    Due,
-    Never,
-    NeverStep,
-    Rule,
-    StepTest,
-    Where,
-    has_crashed,
-    is_decided,
-    is_in,
-    runs,
-    works,
-)
+from runlock.machines.joint.rules import Due, Never, NeverStep, Rule, StepTest, Where
+from runlock.machines.lifecycle.joint.clauses.rules import BUSY, has_crashed, is_decided, is_in, runs, works
 
 DERIVED: Final[tuple[Rule, ...]] = (
     Never(

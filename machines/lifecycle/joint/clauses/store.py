@@ -4,15 +4,8 @@ from __future__ import annotations
 
 from typing import Final
 
-from runlock.machines.lifecycle.joint.clauses.rules import (
-    FINAL,
-    Due,
-    Never,
-    NeverStep,
-    Rule,
-    asks_the_model,
-    has_crashed,
-)
+from runlock.machines.joint.rules import Due, Never, NeverStep, Rule
+from runlock.machines.lifecycle.joint.clauses.rules import FINAL, asks_the_model, has_crashed
 from runlock.machines.lifecycle.joint.state import Call, Control
 
 

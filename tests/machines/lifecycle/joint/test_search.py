@@ -4,11 +4,11 @@ from dataclasses import replace
 
 import pytest
 
+from runlock.machines.joint.search import Bounds, Search
 from runlock.machines.lifecycle.joint.calls import Calls, count_counted, count_named
 from runlock.machines.lifecycle.joint.checker import judge
 from runlock.machines.lifecycle.joint.clauses import rules_for
 from runlock.machines.lifecycle.joint.policies import CHOICES, NotExplored, choose
-from runlock.machines.lifecycle.joint.search import Bounds, Search
 from runlock.machines.lifecycle.joint.transitions import Joint, charts_of
 from runlock.machines.table import Row
 from runlock.spec.model import load_spec

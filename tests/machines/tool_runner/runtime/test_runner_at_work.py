@@ -393,3 +393,33 @@ def test_a_call_that_started_from_the_stream_is_given_up_when_the_user_leaves():
         assert bench.world.held["c1"].cancelled()
 
     on_a_bench(play, [ASKS], {"tools.start": "streaming"}, {"c1": HELD}, world=HeldStream, stream=True)
+
+
+async def left_and_taken_up(bench):
+    """The first call starts from the stream, the user leaves the whole turn, and iterates again."""
+    await bench.step()
+    await bench.settle()
+    bench.world.whole.set()
+    await bench.settle()
+    await bench.walk.aclose()
+    await bench.settle()
+    bench.walk = bench.runner.again()
+    bench.step()
+
+
+@pytest.mark.parametrize(
+    ("answer", "first"), [("done", result("c1")), (HELD, result("c1", "cancelled", "error"))]
+)
+def test_a_call_that_started_from_the_stream_is_not_entered_again_after_a_break(answer, first):
+    """Its result is used when the user iterates again, or the error that it was given up."""
+    bench = on_a_bench(
+        left_and_taken_up,
+        [ASKS, turn("end")],
+        {"tools.start": "streaming"},
+        {"c1": answer} if answer is HELD else None,
+        world=HeldStream,
+        stream=True,
+    )
+
+    assert bench.world.entries == ["c1", "c2"]
+    assert bench.world.requests[1][1:] == [TURN, first, result("c2")]

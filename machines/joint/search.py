@@ -14,15 +14,7 @@ from dataclasses import dataclass, field
 from math import factorial, prod
 from typing import Final, NamedTuple
 
-from runlock.machines.lifecycle.joint.state import (
-    Call,
-    Change,
-    Changed,
-    Control,
-    Move,
-    System,
-    Test,
-)
+from runlock.machines.joint.model import Call, Change, Changed, Control, Move, System, Test
 
 __all__ = ["Bounds", "Edge", "Guarded", "Parts", "Search", "State", "Step", "Stopped"]
 

@@ -13,8 +13,8 @@ from html import escape
 from typing import Any, Final, TextIO
 
 from runlock.diagrams.render.palette import FONT, LIGHT
-from runlock.machines.lifecycle.joint.search import Search, State
-from runlock.machines.lifecycle.joint.state import Call, Control, Move
+from runlock.machines.joint.model import Control, Move
+from runlock.machines.joint.search import Search, State
 from runlock.spec.model import load_spec
 
 __all__ = ["STATES_MAX", "Node", "TooLarge", "dot", "edges", "folded", "whole", "write_dot", "write_graph"]
@@ -56,9 +56,9 @@ def clauses(search: Search, state: State, move: Move, call: int | None) -> tuple
 
 @dataclass(frozen=True, slots=True)
 class Node:
-    """A box of the picture: the run in it, its contents, and its tooltip."""
+    """A box of the picture: its colour, its contents, and its tooltip."""
 
-    run: str
+    fill: str
     words: str
     told: str
 
@@ -75,10 +75,10 @@ def whole(search: Search) -> Graph:
     return nodes, [(start, end, {what: ids}) for start, end, what, ids in edges(search)]
 
 
-def folded(search: Search) -> Graph:
+def folded(search: Search, *, with_calls: bool = True) -> Graph:
     """One box for the joint states with the same statuses of the run and its calls, and one line between
-    two."""
-    looks = [_look(search, state) for state in search.everything()]
+    two; without calls, those of the run alone."""
+    looks = [_look(search, state, with_calls=with_calls) for state in search.everything()]
     numbers = {look: number for number, look in enumerate(dict.fromkeys(looks))}
     lines: dict[tuple[int, int], dict[str, tuple[str, ...]]] = {}
     for start, end, what, ids in edges(search):
@@ -86,14 +86,18 @@ def folded(search: Search) -> Graph:
         if ends[0] != ends[1]:
             found = lines.setdefault(ends, {})
             found[what] = tuple(sorted({*found.get(what, ()), *ids}, key=_place))
-    nodes = [Node(look[0], "\n".join(look), _counted(looks.count(look))) for look in numbers]
+    fills = dict(zip(looks, (search.controls[one.control].fill for one in search.everything()), strict=True))
+    nodes = [Node(fills[look], "\n".join(look), _counted(looks.count(look))) for look in numbers]
     return nodes, [(*ends, found) for ends, found in lines.items()]
 
 
-def _look(search: Search, state: State) -> tuple[str, ...]:
-    """The status of the run and those of the calls, which an observer can see."""
-    calls = (search.calls[number] for number in search.unpack(state.calls))
-    return f"run {search.controls[state.control].run}", *(f"call {_status(call)}" for call in calls)
+def _look(search: Search, state: State, *, with_calls: bool) -> tuple[str, ...]:
+    """The status of each subject and those of the calls, which an observer can see."""
+    calls = (search.calls[number] for number in search.unpack(state.calls) if with_calls)
+    shown = search.controls[state.control].shown.items()
+    return *(f"{subject} {status}" for subject, status in shown), *(
+        f"call {call.status or 'not asked for'}" for call in calls
+    )
 
 
 def _place(clause: str) -> tuple[str, int]:
@@ -107,24 +111,8 @@ def _counted(states: int) -> str:
 
 def _node(search: Search, state: State) -> Node:
     control = search.controls[state.control]
-    calls = (_call(search.calls[number]) for number in search.unpack(state.calls))
-    return Node(f"run {control.run}", "\n".join([_title(control), *calls]), _all(control))
-
-
-def _title(control: Control) -> str:
-    at = control.gate or control.work
-    return f"run {control.run}" if at in ("calls", "done") else f"run {control.run}: {at}"
-
-
-def _call(call: Call) -> str:
-    """A call as the picture names it, without what is durable."""
-    waits = call.waits - (call.status == "Suspended")
-    again = f", {waits} {'wait' if waits == 1 else 'waits'} before" if waits else ""
-    return f"call {_status(call)}{again}{f', {call.decided}' if call.decided else ''}"
-
-
-def _status(call: Call) -> str:
-    return call.status or "not asked for"
+    calls = (search.calls[number].words for number in search.unpack(state.calls))
+    return Node(control.fill, "\n".join([control.title, *calls]), _all(control))
 
 
 def _all(control: Control) -> str:
@@ -137,14 +125,12 @@ Link = Callable[[str], str]
 """The URL of a clause."""
 
 LOOKS: Final = (
-    f'  bgcolor=transparent; rankdir=LR; nodesep=0.3; ranksep=0.6; tooltip=" "; fontname={FONT};\n'
+    f'  bgcolor=transparent; nodesep=0.3; ranksep=0.6; tooltip=" "; fontname={FONT};\n'
     f'  node [shape=box, style="rounded,filled", fontname={FONT}, fontsize=12, penwidth=1.3, '
     f'fontcolor="{LIGHT["ink"]}", color="{LIGHT["edge"]}"];\n'
     f'  edge [fontname={FONT}, fontsize=11, fontcolor="{LIGHT["ink"]}", color="{LIGHT["line"]}", '
     "arrowsize=0.75, class=line];\n"
 )
-
-FILLS: Final = {"run Waiting": "wait", "run Done": "good", "run Created": "idle"}
 
 
 def write_dot(search: Search, name: str, file: TextIO) -> None:
@@ -153,49 +139,52 @@ def write_dot(search: Search, name: str, file: TextIO) -> None:
         raise TooLarge(
             f"{search.states:,} states make no picture that anybody can read; {STATES_MAX:,} are the most."
         )
-    file.write(dot(whole(search), name))
+    file.write(dot(whole(search), name, search.system.family))
 
 
-def dot(graph: Graph, name: str, link: Link | None = None) -> str:
-    """The DOT source of a graph; with a link, each id leads to its clause."""
+def dot(graph: Graph, name: str, family: str, link: Link | None = None, *, direction: str = "LR") -> str:
+    """The DOT source of a graph, from left to right or from top to bottom; a link leads to a clause."""
     nodes, lines = graph
     boxes = [f"  s{at} [id={_quoted(f'{name}-s{at}')}, {_box(node)}];\n" for at, node in enumerate(nodes)]
     arrows = [
-        f"  s{start} -> s{end} [id={_quoted(f'{name}-m{at}')}, {_arrow(companions, link)}];\n"
+        f"  s{start} -> s{end} [id={_quoted(f'{name}-m{at}')}, {_arrow(companions, family, link)}];\n"
         for at, (start, end, companions) in enumerate(lines)
     ]
-    return f"digraph {_quoted(name)} {{\n{LOOKS}{''.join(boxes)}{''.join(arrows)}}}\n"
+    return f"digraph {_quoted(name)} {{\n  rankdir={direction};\n{LOOKS}{''.join(boxes)}{''.join(arrows)}}}\n"
 
 
 def _box(node: Node) -> str:
-    fill = LIGHT[FILLS.get(node.run, "state")]
+    fill = LIGHT[node.fill]
     return f'label={_quoted(node.words)}, fillcolor="{fill}", tooltip={_quoted(node.told)}'
 
 
-def _arrow(companions: Mapping[str, tuple[str, ...]], link: Link | None) -> str:
+def _arrow(companions: Mapping[str, tuple[str, ...]], family: str, link: Link | None) -> str:
     ids = dict.fromkeys(one for each in companions.values() for one in each)
-    told = "\n".join([*companions, *map(_said, ids)])
-    label = _quoted(", ".join(ids) or ", ".join(companions)) if link is None else _rows(companions, link)
+    told = "\n".join([*companions, *(_said(family, one) for one in ids)])
+    plain = ", ".join(ids) or ", ".join(companions)
+    label = _quoted(plain) if link is None else _rows(companions, family, link)
     return f"label={label}, tooltip={_quoted(told)}"
 
 
-def _rows(companions: Mapping[str, tuple[str, ...]], link: Link) -> str:
+def _rows(companions: Mapping[str, tuple[str, ...]], family: str, link: Link) -> str:
     """The text of the moves, and below it the clauses, each of which is a link."""
     rows = []
     for what, ids in companions.items():
         rows.append(f'<TR><TD ALIGN="LEFT" COLSPAN="{IDS_IN_A_ROW}">{escape(what)}</TD></TR>')
         for at in range(0, len(ids), IDS_IN_A_ROW):
-            rows.append(f"<TR>{''.join(_cell(one, link) for one in ids[at : at + IDS_IN_A_ROW])}</TR>")
+            rows.append(
+                f"<TR>{''.join(_cell(family, one, link) for one in ids[at : at + IDS_IN_A_ROW])}</TR>"
+            )
     return f'<<TABLE BORDER="0" CELLBORDER="0" CELLSPACING="0" CELLPADDING="2">{"".join(rows)}</TABLE>>'
 
 
-def _cell(clause: str, link: Link) -> str:
-    where = f'HREF="{escape(link(clause))}" TITLE="{escape(_said(clause))}"'
+def _cell(family: str, clause: str, link: Link) -> str:
+    where = f'HREF="{escape(link(clause))}" TITLE="{escape(_said(family, clause))}"'
     return f'<TD ALIGN="LEFT" {where}><FONT POINT-SIZE="10" COLOR="{LIGHT["link"]}">{clause}</FONT></TD>'
 
 
-def _said(clause: str) -> str:
-    return f"{clause}: {load_spec('lifecycle').clause(clause).sentence}"
+def _said(family: str, clause: str) -> str:
+    return f"{clause}: {load_spec(family).clause(clause).sentence}"
 
 
 def _quoted(text: str) -> str:
@@ -223,11 +212,12 @@ def _listed(file: TextIO, parts: Iterator[dict[str, Any]]) -> None:
 
 
 def _state(search: Search, state: State) -> dict[str, Any]:
-    calls = [search.calls[number] for number in search.unpack(state.calls)]
-    return {
-        **search.controls[state.control]._asdict(),
-        "calls": [
-            {**call._asdict(), "kept": call.kept._asdict() if call.kept is not None else None}
-            for call in calls
-        ],
-    }
+    calls = [_plain(search.calls[number]) for number in search.unpack(state.calls)]
+    return {**_plain(search.controls[state.control]), "calls": calls}
+
+
+def _plain(value: Any) -> Any:
+    """A named tuple and those in it, as objects."""
+    if not hasattr(value, "_asdict"):
+        return value
+    return {name: _plain(part) for name, part in value._asdict().items()}

@@ -1,0 +1,124 @@
+"""`runlock explore` for a tool runner: what it says, exports and turns down, and how a fault looks.
+
+golden/explore-runner.txt and golden/explore-fault.txt have the reports; `pytest --rewrite` writes them anew.
+"""
+
+import io
+import json
+from dataclasses import replace
+
+import pytest
+from command_line import run
+from places import GOLDEN
+
+from runlock.conformance.families.tool_runner.exploration import Plan, explore, guess
+from runlock.conformance.families.tool_runner.family import FAMILY
+from runlock.conformance.report.console import Page
+from runlock.conformance.report.state_space import as_json, write
+from runlock.machines.tool_runner.joint.policies import choose
+from runlock.machines.tool_runner.joint.transitions import charts_of
+
+SMALL = ("--calls", 1, "--cancels", 0, "--bound", "limit=1")
+
+
+def equals(name, said, rewrites):
+    """Compare with a golden file, or write it anew."""
+    golden = GOLDEN / name
+    if rewrites:
+        golden.write_text(said, encoding="utf-8")
+    return said == golden.read_text("utf-8")
+
+
+def test_the_report_of_a_runner(capsys, rewrites):
+    """Bounds, charts, policies, what held, and which arrows were never taken and why."""
+    ran = run(capsys, "explore", "tool-runner", *SMALL)
+
+    assert (ran.code, ran.err) == (0, "")
+    assert equals("explore-runner.txt", ran.out, rewrites)
+
+
+@pytest.mark.parametrize(
+    ("asked", "says"),
+    [
+        (
+            ("message-loop",),
+            "The family message-loop has no joint model to explore; lifecycle and tool-runner",
+        ),
+        (("--family", "message-loop"), "The family message-loop has no joint model to explore;"),
+        (("--family", "nobody"), "There is no family 'nobody'; known: lifecycle, message-loop, tool-runner."),
+        (("awaken-8", "--family", "tool-runner"), "There is no profile awaken-8 of tool-runner to explore."),
+        (("tool-runner", "--crashes", 1), "The family tool-runner takes no --crashes."),
+        (("tool-runner", "--resuspensions", 1), "The family tool-runner takes no --resuspensions."),
+        (
+            ("tool-runner", "--bound", "retries=1"),
+            "The family tool-runner takes no --bound retries. It takes",
+        ),
+        (("tool-runner", "--bound", "limit=two"), "--bound limit=two gives no number. Write it as in"),
+        (("awaken-8", "--bound", "limit=1"), "The family lifecycle takes no --bound limit. It takes none."),
+        (
+            ("tool-runner", "--policy", "runner.history=whole"),
+            "The joint charts do not depend on runner.history;",
+        ),
+    ],
+)
+def test_what_cannot_be_explored_of_a_runner_is_turned_down(capsys, asked, says):
+    """Each mistake is answered with what was written, and what would have been right."""
+    ran = run(capsys, "explore", *asked)
+
+    assert (ran.code, ran.out) == (2, "")
+    assert says in ran.err
+
+
+def test_a_machine_reads_one_object_and_the_graph(capsys, tmp_path):
+    """The bounds of the family, why an arrow was never taken, and every state and edge with its clauses."""
+    graph, dot = tmp_path / "graph.json", tmp_path / "graph.dot"
+    exported = ("--graph", graph, "--dot", dot)
+    said = run(capsys, "explore", "--family", "tool-runner", *SMALL, *exported, "--json").json
+    never = {row["clause"]: row for chart in said["charts"] for row in chart["never"]}
+    read = json.loads(graph.read_text("utf-8"))
+
+    assert (said["model"], said["verdict"], said["exhaustive"]) == ("tool-runner", "held", True)
+    assert said["bounds"] == {"calls": 1, "limit": 1, "cancels": 0}
+    assert never["STOP-5"]["why"] == "the policies exclude" and not never["STOP-5"]["applies"]
+    assert never["CANCEL-2"]["why"] == "the bounds exclude" and never["CANCEL-2"]["applies"]
+    assert (len(read["states"]), len(read["edges"])) == (said["states"], said["transitions"])
+    assert {"RUNNER-8", "ONCE-1", "RUN-6"} <= {one for edge in read["edges"] for one in edge["clauses"]}
+    assert read["states"][0]["runner"] == "Settled"
+    assert "run Yielded" in dot.read_text("utf-8")
+
+
+@pytest.mark.long
+def test_an_estimate_of_a_runner_is_of_the_right_size():
+    """From one call and two, three are foreseen within a third."""
+    foreseen = guess(Plan("tool-runner", 3), choose("tool-runner", {}))
+
+    assert 26_656 * 2 / 3 < foreseen.states < 26_656 * 4 / 3
+
+
+@pytest.fixture(scope="module")
+def faulty():
+    """What is found of a chart in which a response is never used."""
+    charts = charts_of()
+    rows = tuple(row for row in charts.response.rows if row.clause != "RUNNER-18")
+    charts = replace(charts, response=replace(charts.response, rows=rows))
+    return explore(Plan("tool-runner", 1, limit=1, cancels=0), choose("tool-runner", {}), charts)
+
+
+def test_a_fault_of_a_chart_is_told_with_the_shortest_way_there(faulty, rewrites):
+    """The clause, what was seen, and a table of the runner, its response and the call, step by step."""
+    file = io.StringIO()
+    write(FAMILY, faulty, Page(file))
+
+    assert faulty.exit_code == 1
+    assert equals("explore-fault.txt", file.getvalue(), rewrites)
+
+
+def test_a_fault_of_a_chart_is_told_to_a_machine(faulty):
+    """With every step, the states of both charts, and what the user changed."""
+    found = {one["clause"]: one for one in as_json(faulty)["findings"]}
+    last = found["RUNNER-18"]["way"][-1]
+
+    assert (last["run"], last["response"]) == ("Handling", "Kept")
+    assert last["at"]["stop"] == "tool_use" and last["calls"] == [
+        {"status": "Running", "entered": 2, "result": None}
+    ]
