@@ -97,7 +97,7 @@ async def unknown_decision():
 
 
 async def calls_left_out():
-    """After the answer to a request that nobody made, the model is shown its turn without the calls."""
+    """After the answer to a request that was never made, the model is shown its turn without the calls."""
     client = Scripted([("c1", "read"), ("c2", "write")], "done")
     agent = Agent(client=client, tools=TOOLS)
     session = agent.create_session()

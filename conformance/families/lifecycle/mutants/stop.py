@@ -184,8 +184,9 @@ class LooksBeyondTheWindow(Runtime):
     def _stop(self) -> Reason | None:
         for condition in self.stop:
             if condition["kind"] == "loop_detection":
-                *earlier, newest = self.state.history_of_calls or [None]
-                return Reason("Stopped", "alike", "loop_detection") if newest in earlier else None
+                calls = self.state.history_of_calls
+                is_loop = bool(calls) and calls[-1] in calls[:-1]
+                return Reason("Stopped", "alike", "loop_detection") if is_loop else None
         return super()._stop()
 
 

@@ -356,10 +356,10 @@ class ObservedRunner:
         return "request", None
 
     def _reads_on(self, iteration: Iteration) -> bool:
-        """Whether a call may start from a stream that its user had not read to the end at the resume, or at a
-        break in a race."""
+        """Whether a call may start from a stream that was not at its end at the resume, or at a break in a race."""
         runner = self.scenario.runner
-        if not runner.stream or runner.read != "all" or iteration.end_events:
+        is_over = iteration.end_events if runner.read == "all" else iteration.turn is not None
+        if not runner.stream or is_over:
             return False
         raced = iteration.left_at == self.stimuli and not self.alone
         return (iteration.goes_on or raced) and "streaming" in self.values("tools.start")

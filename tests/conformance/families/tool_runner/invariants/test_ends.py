@@ -434,6 +434,25 @@ def test_a_call_that_starts_before_its_piece():
     assert told.verdict == "STREAM-5"
 
 
+def test_a_call_that_the_user_pushed_is_none_of_the_stream():
+    """It has no piece there, and runs after the resume."""
+    told = streamed("all", {"tools.start": "streaming"}).push(turn("c1"))
+    told.resume().says(turn(text="one "), told.entered("c1"))
+
+    assert told.verdict == "held", told.reason
+
+
+def test_a_call_of_a_paused_turn_that_started_from_its_stream():
+    """The user had resumed before the turn was whole."""
+    told = streamed("none", {"tools.start": "streaming"}).resume()
+    piece = {"kind": "delta", "tool_call": {"id": "c1", "name": "t0", "args": {"k": "c1"}}}
+    told.release("model", piece, told.entered("c1"))
+    whole = turn("c1", text="one ")
+    told.says(whole, told.closed("tool:c1"), told.request(HELLO, whole), told.shown(None), stop="pause_turn")
+
+    assert told.verdict == "held", told.reason
+
+
 def test_a_resume_that_takes_effect_too_early():
     """The turn is not whole, and the run ends."""
     told = streamed()
