@@ -356,7 +356,7 @@ class ObservedRunner:
         return "request", None
 
     def _reads_on(self, iteration: Iteration) -> bool:
-        """Whether a call may start from a stream that was not at its end at the resume, or at a break in a race."""
+        """Whether a call may start from a stream that had not ended at the resume, or a break in a race."""
         runner = self.scenario.runner
         is_over = iteration.end_events if runner.read == "all" else iteration.turn is not None
         if not runner.stream or is_over:
