@@ -32,6 +32,8 @@ class Edit:
         before, here, after = records[: self.record], records[self.record], records[self.record + 1 :]
         if self.way in MOVES:
             return MOVES[self.way](before, here, after)
+        if self.way == "enter":
+            return [*before, {"observation": self.value}, here, *after]
         changed = copy.deepcopy(here)
         CHANGES[self.way](changed, self.value)
         return [*before, changed, *after]
@@ -76,6 +78,7 @@ CHANGES = {
     "args": lambda record, value: record["observation"].update(args=value),
     "code": lambda record, value: record["observation"]["reason"].update(code=value),
     "data": lambda record, value: record["observation"]["data"].update(value),
+    "fields": lambda record, value: record["observation"].update(value),
     "message": _last_message,
 }
 
@@ -106,7 +109,8 @@ def _facts(handshake):
 
 def label(record):
     """What a record is, in short."""
-    if "stimulus" in record:
-        return record["stimulus"]["method"]
+    if "observation" not in record:
+        ((key, value),) = record.items()
+        return value.get("method", key)
     seen = record["observation"]
     return " ".join(str(seen[key]) for key in ("kind", "on", "name", "to") if seen.get(key))

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Sequence
+from functools import partial
 from typing import Any
 
 from runlock.machines.tool_runner.runtime.core import CancelledRun, RunnerCore
 from runlock.machines.tool_runner.runtime.history import Message, stop_of, turn_message
+from runlock.machines.tool_runner.runtime.pieces import Pieces
 from runlock.machines.tool_runner.runtime.record import Iteration
 from runlock.machines.tool_runner.runtime.world import ModelTurn, WorldFault
 
@@ -21,6 +23,15 @@ class Requests(RunnerCore):
         self.iteration = Iteration(len(self.state.messages), self.state.tools.at_request())
         self.count("requests")
         self.request = asyncio.ensure_future(self._ask())
+        self.request.add_done_callback(partial(self._end_stream, self.iteration.pieces))
+
+    def _end_stream(self, pieces: Pieces, request: asyncio.Future[None]) -> None:
+        """End the stream of a request; one that is cancelled before it begins has nothing else to do so."""
+        if request.cancelled():
+            pieces.close(CancelledRun("the run was cancelled") if self.is_cancelled else None)
+        else:
+            fault = request.exception()
+            pieces.close(fault if isinstance(fault, WorldFault) else None)
 
     def count(self, what: str) -> None:
         """Count a request or a turn, if the limit counts it."""
@@ -43,22 +54,14 @@ class Requests(RunnerCore):
 
     async def _ask(self) -> None:
         messages = self.to_send()
-        try:
-            turn = await self.world.infer(
-                messages,
-                self.number_sent(messages),
-                dict(self.state.params),
-                self.named_tools(),
-                self.take_piece if self.stream else None,
-            )
-        except WorldFault as fault:
-            self.iteration.pieces.close(fault)
-            raise
-        except asyncio.CancelledError:
-            self.iteration.pieces.close(CancelledRun("the run was cancelled") if self.is_cancelled else None)
-            raise
+        turn = await self.world.infer(
+            messages,
+            self.number_sent(messages),
+            dict(self.state.params),
+            self.named_tools(),
+            self.take_piece if self.stream else None,
+        )
         self.receive(turn, messages)
-        self.iteration.pieces.close()
 
     def take_piece(self, piece: Any) -> None:
         """Receive a piece of the turn."""

@@ -171,7 +171,8 @@ class _Planner:
             return
         given = [message for act in self.iteration.acts for message in act.messages]
         self.made.handled = last
-        self.made.loose = not any(same(last, message) for message in given)
+        is_given = any(same(last, message) for message in given)
+        self.made.loose = not is_given or self.made.kept is None  # a kept turn would stand after it
 
     def _inspect_the_turn(self, messages: Sequence[Message], asks: bool, paused: bool) -> None:
         one = self.iteration
