@@ -119,7 +119,7 @@ def test_a_turn_that_was_cut_off(stop, policy, runs, verdict):
 
 
 def test_a_paused_turn_that_may_be_kept_after_a_set():
-    """No page says whether it stands after what was set, so that the calls of the last message there may wait."""
+    """No page says whether it stands after what was set, so that the calls there may wait."""
     told = Told({"pause.changed": "kept"}, stream=True, read="none")
     told.start(told.request(HELLO), told.shown(None))
     told.send("runner.set", {"messages": [NOTE, C1]}).says(turn(text="more"), stop="pause_turn")
