@@ -6,8 +6,10 @@ direction around it.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Iterator, Sequence
 from html import escape
+from itertools import repeat
 from typing import Final
 
 from runlock.conformance.campaign.result import Verdict
@@ -22,13 +24,15 @@ from runlock.conformance.text import plain
 
 STYLE: Final = """
 :root { color-scheme: light dark; --ink: #1b1f24; --paper: #fff; --dim: #57606a; --line: #d0d7de;
-  --held: #1a7f37; --broken: #cf222e; --undecided: #8a6100; --soft: #f6f8fa; }
+  --held: #1a7f37; --broken: #cf222e; --undecided: #8a6100; --soft: #f6f8fa;
+  --wait: #fdf0d0; --good: #dcf1e2; --bad: #fbe0de; }
 @media (prefers-color-scheme: dark) { :root { --ink: #e6edf3; --paper: #0d1117; --dim: #9198a1;
-  --line: #30363d; --held: #3fb950; --broken: #ff7b72; --undecided: #d29922; --soft: #161b22; } }
+  --line: #30363d; --held: #3fb950; --broken: #ff7b72; --undecided: #d29922; --soft: #161b22;
+  --wait: #453a1a; --good: #1e3f2b; --bad: #4d2523; } }
 body { margin: 0 auto; padding: 1rem; max-width: 62rem; font: 1rem/1.5 system-ui, sans-serif;
   color: var(--ink); background: var(--paper); overflow-wrap: anywhere; }
 h1 { font-size: 1.4rem; line-height: 1.3; } h2 { margin-top: 2.5rem; font-size: 1.15rem; }
-h3 { font-size: 1rem; }
+h3 { font-size: 1rem; } a { color: inherit; }
 .held { color: var(--held); } .broken { color: var(--broken); }
 .undecided, .untested, .error { color: var(--undecided); } .dim, .not-applicable { color: var(--dim); }
 .scroll { overflow-x: auto; } section.violation { border-left: 3px solid var(--broken); padding-left: 1rem; }
@@ -41,8 +45,14 @@ pre { padding: .6rem .8rem; white-space: pre-wrap; } code { padding: .1rem .3rem
 bdi, code { unicode-bidi: isolate; }
 details { border-bottom: 1px solid var(--line); padding: .4rem 0; }
 summary { cursor: pointer; padding: .3rem 0; } summary b { font-weight: 600; }
+td.status { border-radius: 4px; padding-left: .5rem; background: var(--soft); }
+td.Suspended, td.Waiting { background: var(--wait); } td.Succeeded { background: var(--good); }
+td.Failed { background: var(--bad); } tr:target { outline: 2px solid var(--broken); }
 meter { width: 6rem; } ol, ul { padding-left: 1.6rem; }
 """
+COLOURED: Final = frozenset({"Suspended", "Waiting", "Succeeded", "Failed"})
+"""The statuses that have a colour of their own in a timeline."""
+
 POLICY: Final = "default-src 'none'; style-src 'unsafe-inline'"
 OPEN: Final[tuple[Verdict, ...]] = ("broken", "error")
 """The groups of clauses that are expanded initially."""
@@ -77,12 +87,30 @@ def safe(text: object) -> str:
     return f"<bdi>{escape(plain(text))}</bdi>"
 
 
-def _table(head: Sequence[str], rows: Iterable[Sequence[str]]) -> Iterator[str]:
-    """A table whose cells are already escaped, in a container that scrolls on a narrow screen."""
+def _table(
+    head: Sequence[str], rows: Iterable[Sequence[str]], ids: Iterable[str] = repeat("")
+) -> Iterator[str]:
+    """A table whose cells are already escaped, in a container that scrolls on a narrow screen.
+
+    A cell may be a whole `<td>`; `ids` are what the rows are linked to by.
+    """
     yield f'<div class="scroll"><table><tr>{"".join(f"<th>{cell}</th>" for cell in head)}</tr>'
-    for row in rows:
-        yield f"<tr>{''.join(f'<td>{cell}</td>' for cell in row)}</tr>"
+    for row, name in zip(rows, ids, strict=False):
+        cells = "".join(cell if cell.startswith("<td") else f"<td>{cell}</td>" for cell in row)
+        yield f'<tr id="{name}">{cells}</tr>' if name else f"<tr>{cells}</tr>"
     yield "</table></div>"
+
+
+def _link(clause: str) -> str:
+    """A clause that leads to its row below; what is no clause id leads nowhere."""
+    is_id = re.fullmatch(r"[A-Z]+-[0-9]+", clause)
+    return f'<a href="#{clause}">{safe(clause)}</a>' if is_id else safe(clause)
+
+
+def _status(status: str) -> str:
+    """A cell in the colour of its status."""
+    named = f" {status}" if status in COLOURED else ""
+    return f'<td class="status{named}">{safe(status)}</td>' if status else "<td></td>"
 
 
 def _verdict(result: Stored) -> Iterator[str]:
@@ -116,10 +144,12 @@ def _violation(result: Stored, violation: StoredViolation) -> Iterator[str]:
     known = result.title(violation.clause)
     title = f": {safe(known)}" if known else ""
     yield '<section class="violation">'
-    yield f'<h3><span class="broken">{safe(violation.clause)}</span>{title}</h3>'
+    yield f'<h3><span class="broken">{_link(violation.clause)}</span>{title}</h3>'
     yield f"<p>{safe(violation.reason)}</p>"
     if violation.clause in result.expected:
         yield f'<p class="dim">Expected: {safe(result.expected[violation.clause])}</p>'
+    if violation.cause:
+        yield f'<p class="dim">It follows from {_link(violation.cause)}.</p>'
     yield from _timeline(violation)
     yield f"<h4>The witness in {violation.steps} step{'' if violation.steps == 1 else 's'}</h4><ol>"
     yield from (f"<li>{safe(move)}</li>" for move in result.words(violation))
@@ -133,7 +163,7 @@ def _timeline(violation: StoredViolation) -> Iterator[str]:
     """One row for each moment, one column for each call."""
     calls = list(dict.fromkeys(call for row in violation.timeline for call in row.calls))
     rows = (
-        [str(at), *(safe(row.calls.get(call, "")) for call in calls), safe(row.run), safe(row.happened)]
+        [str(at), *(_status(row.calls.get(call, "")) for call in calls), _status(row.run), safe(row.happened)]
         for at, row in enumerate(violation.timeline)
     )
     if violation.timeline:
@@ -153,6 +183,7 @@ def _clauses(result: Stored) -> Iterator[str]:
             yield from _table(
                 ["clause", "level", "exercised", "what it asks, and why"],
                 (_clause(result, one) for one in members),
+                (one.id for one in members),
             )
             yield "</details>"
 
