@@ -164,12 +164,17 @@ def _variant(name: str) -> tuple[Family, SutFactory]:
 def _made_by_the_kit(
     kind: str, name: str, made: Callable[[Family], Mapping[str, Any]]
 ) -> tuple[Family, SutFactory]:
-    known = {one: (family, make) for family in reversed(families()) for one, make in made(family).items()}
-    if name not in known:
-        near = difflib.get_close_matches(name, known, n=1)
+    wanted, slash, bare = name.rpartition("/")
+    known = [(family, one, make) for family in families() for one, make in made(family).items()]
+    found = [one for one in known if one[1] == bare and wanted in (one[0].name, "")]
+    if not found or (slash and not wanted):
+        near = difflib.get_close_matches(bare, [one for _, one, _ in known], n=1)
         right = f"Did you mean `{kind}:{near[0]}`?" if near else f"`runlock list {kind}s` shows them all."
         raise UsageError(f"There is no {kind} `{name}`.", right)
-    family, make = known[name]
+    if len(found) > 1:
+        which = " or ".join(f"`{kind}:{family.name}/{bare}`" for family, _, _ in found)
+        raise UsageError(f"Several families have a {kind} `{bare}`.", f"Say {which}.")
+    ((family, _, make),) = found
     return family, lambda: family.host(make)
 
 

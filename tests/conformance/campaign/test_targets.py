@@ -143,7 +143,7 @@ def test_a_trace_has_a_path_and_cannot_be_driven(folder):
         target.open()
 
 
-@pytest.mark.parametrize("name", ["mutant:AsksOnWhenDone", "variant:silent"])
+@pytest.mark.parametrize("name", ["mutant:AsksOnWhenDone", "variant:silent", "variant:lifecycle/core"])
 def test_what_the_kit_made_on_purpose_can_be_named(name):
     """A mutant or a variant is a target by its name, and is the reference to all appearances."""
     sut = resolve(name).open()
@@ -185,6 +185,16 @@ NO_TARGET = {
         UsageError,
         "There is no mutant `AsksOnWhenDown`.",
         "Did you mean `mutant:AsksOnWhenDone`?",
+    ),
+    "variant:core": (
+        UsageError,
+        "Several families have a variant `core`.",
+        "Say `variant:lifecycle/core` or `variant:tool-runner/core`.",
+    ),
+    "variant:core/silent": (
+        UsageError,
+        "There is no variant `core/silent`.",
+        "Did you mean `variant:silent`?",
     ),
     "mutant:": (UsageError, "There is no mutant ``.", "`runlock list mutants` shows them all."),
     "variant:silend": (UsageError, "There is no variant `silend`.", "Did you mean `variant:silent`?"),
