@@ -6,6 +6,7 @@ function reach() {
     if (part.scrollWidth > part.clientWidth) part.tabIndex = 0;
     else part.removeAttribute("tabindex");
   }
+  for (const copy of document.querySelectorAll(".md-code__nav")) copy.role = "none"; // one button is no landmark
 }
 
 addEventListener("load", reach);

@@ -14,7 +14,7 @@ from typing import Any, Final
 from runlock.conformance.family.family import families
 
 WORDS: Final[Mapping[str, tuple[str, ...]]] = {
-    "index.html": ("install", "installation", "setup", "quickstart"),
+    "index.html": ("install", "setup", "quickstart"),
     "tutorial.html": ("tutorial", "start", "beginner"),
     "every-schedule.html": ("exhaustive", "bounded"),
     "every-joint-state.html": ("explore", "model-checking"),
@@ -27,7 +27,7 @@ WORDS: Final[Mapping[str, tuple[str, ...]]] = {
     "ci.html": ("ci", "github", "junit", "baseline"),
     "matrix.html": ("langgraph", "langchain", "strands", "vercel", "openai", "pydantic-ai", "google-adk"),
 }
-"""Pages, and the words that lead to each of them first."""
+"""Pages, and the words that lead to each of them first; a word also finds those that begin with it."""
 
 CLAUSE: Final = re.compile(r"(families/.*)?clauses/[a-z]+\.html#([a-z]+)-(\d+)")
 FURTHER: Final = 0.5
