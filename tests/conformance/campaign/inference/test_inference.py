@@ -185,7 +185,7 @@ def is_one_of_the_values(variant: Any) -> bool:
 )
 def test_what_a_legal_variant_declares_is_not_contradicted(variant: Any) -> None:
     """Nothing that it shows speaks against what it declares, and it mixes nothing."""
-    found = found_out(f"variant:{variant.name}")
+    found = found_out(f"variant:lifecycle/{variant.name}")
 
     assert {one: found.against[one, value].reason for one, value in found.contradicted.items()} == {}
     assert found.mixed == []
