@@ -58,6 +58,7 @@ def is_timely(move: Move, state: ObservedState) -> bool:
     for method, _ in move.parts():
         if method == "decide" and not idle and not offered.decisions.live:
             return False
-        if method == "cancel" and idle and "cancel.waiting" not in offered.stimuli:
+        waits = idle and state.run is not None and not state.run.is_done
+        if method == "cancel" and waits and "cancel.waiting" not in offered.stimuli:
             return False
     return True
