@@ -154,7 +154,10 @@ def an_attempt_follows_a_retry(state: ObservedState, seen: GateOpened) -> CheckR
     """An assertion of retry leads to another attempt of the same stage execution."""
     path = state.path_of(seen)
     if path is not None and path.attempt > 1 and not path.sent:
-        yield HELD
+        before = path.turn.executions[path.stage or ""].passes[-2]
+        said = before.asserts[-1].answered_with if before.asserts else ""
+        why = f"{path.label} begins attempt {path.attempt}, yet its last assertion said {said or 'nothing'}"
+        yield held_or(said == "retry", why)
 
 
 def an_assertion_follows_act(capped: bool) -> Check:
@@ -209,6 +212,7 @@ NAMED: tuple[Iterable[Invariant], ...] = (
     _each("AUTH 65", hooks.guards_stand_where_declared, GateOpened, ("hook", "prompt")),
     _each("AUTH 52", pairs.what_a_tool_answered_is_shown, GateOpened, MODEL),
     _each("AUTH 53", cancelling.no_new_call_ran),
+    _each("AUTH 53", cancelling.no_new_call_runs_after_a_cancel, GateOpened, TOOL),
     _each("AUTH 80 82", _entered(False), GateOpened, TOOL),
     _each("AUTH 81 83", _entered(True), GateOpened, TOOL),
     _each("CALL 19", statuses.a_call_that_did_not_run_did_not_succeed, CallMoved),
@@ -247,7 +251,7 @@ NAMED: tuple[Iterable[Invariant], ...] = (
     _each("TURN 54", _of_kind(executions.a_failure_ends_the_turn_in_error, "group"), TurnEnded),
     _each("TURN 55", _of_kind(cancelling.a_cancelled_turn_ends_as_cancelled, "group"), TurnEnded),
     _each("TURN 56 72", sessions.a_turn_starts_once, Published, ("SessionTurnStart",)),
-    _each("TURN 57", ends.a_turn_that_is_over_stays_quiet),
+    _each("TURN 57", ends.a_turn_at_work_has_a_gate_open),
     _each("TURN 58 59", sessions.a_turn_that_is_over_has_ended_its_bracket),
     _each("WIRE 40", wire.text_comes_in_order_and_once, Published, ("ProviderTokensStreamed",)),
     _each("WIRE 41", wire.a_request_ends_as_it_did, Published, ("ProviderRequestCompleted",)),

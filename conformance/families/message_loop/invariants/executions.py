@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Final
 
+from runlock.conformance.families.message_loop.invariants.cancelling import cancelled
 from runlock.conformance.families.message_loop.invariants.reading import base_of, sending
 from runlock.conformance.families.message_loop.invariants.results import (
     HELD,
@@ -259,6 +260,13 @@ def a_cancelled_stage_does_not_exit(state: ObservedState) -> CheckResults:
                 yield HELD
 
 
+def nothing_exits_after_a_cancel(state: ObservedState, seen: Checkpointed) -> CheckResults:
+    """A stage execution that a cancel certainly met before its Exit does not exit."""
+    execution = execution_of(state, seen)
+    if execution is not None and cancelled(state, state.turn_of(seen)) and not execution.exits:
+        yield broken(f"turn {seen.run} was cancelled, yet {execution.id} exits")
+
+
 INVARIANTS = (
     Invariant("TURN-8", exit_runs_once_after_ok, GateOpened, at=("store.put",)),
     Invariant("TURN-8", exit_makes_the_slot_durable, Checkpointed, at=("exit",)),
@@ -275,4 +283,5 @@ INVARIANTS = (
     Invariant("WIRE-11", a_stage_renders_as_declared, TurnEnded),
     Invariant("TURN-10", a_failed_sibling_cancels_the_others),
     Invariant("TURN-49", a_cancelled_stage_does_not_exit),
+    Invariant("TURN-49", nothing_exits_after_a_cancel, Checkpointed, at=("exit",)),
 )

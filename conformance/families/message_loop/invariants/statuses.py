@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Final
 
+from runlock.conformance.families.message_loop.invariants.cancelling import cancelled
 from runlock.conformance.families.message_loop.invariants.results import HELD, CheckResults, broken, named
 from runlock.conformance.families.message_loop.messages import CallMoved
 from runlock.conformance.families.message_loop.state import ObservedState
@@ -73,8 +74,19 @@ def an_aborted_call_is_cancelled(state: ObservedState, seen: CallMoved) -> Check
 def a_waiting_call_is_cancelled(state: ObservedState, seen: CallMoved) -> CheckResults:
     """A call that a cancel finds before it ran moves from New to Cancelled."""
     call = _moved(state, seen)
-    if call is not None and not call.entries and call.path.turn.cancelled_at and seen.to == "Cancelled":
+    if call is None or call.entries or not call.path.turn.cancelled_at:
+        return
+    if seen.to == "Cancelled":
         yield HELD
+    elif seen.to in FINAL and _waited_at_the_cancel(state, call):
+        yield broken(f"{named(call)} was to be approved when the cancel came, yet it is {seen.to}")
+
+
+def _waited_at_the_cancel(state: ObservedState, call: Call) -> bool:
+    """Whether a cancel certainly found the call at a prompt, or at a hook before its body."""
+    turn = call.path.turn
+    asked = [gate for prompt in call.prompts for gate in prompt.gates] + call.hook_gates("pre")
+    return cancelled(state, turn) and any(gate.id in turn.cancel_met for gate in asked)
 
 
 INVARIANTS = (
@@ -84,5 +96,5 @@ INVARIANTS = (
     Invariant("CALL-5", a_call_ends_as_its_tool_answered, CallMoved),
     Invariant("CALL-6", an_aborted_call_is_cancelled, CallMoved),
     Invariant("CALL-15", a_call_that_did_not_run_did_not_succeed, CallMoved),
-    Invariant("CALL-16", a_waiting_call_is_cancelled, CallMoved, at=("Cancelled",)),
+    Invariant("CALL-16", a_waiting_call_is_cancelled, CallMoved),
 )
