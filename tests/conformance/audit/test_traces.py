@@ -17,6 +17,7 @@ TRACES = (
 RIGHT = sorted((DATA / "right_traces").glob("*.jsonl"))
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("path", TRACES, ids=lambda path: path.stem)
 def test_an_audit_agrees_with_the_target(path: Path) -> None:
     """Verdicts, reasons and counts are those of `trace:`, and so are the causes."""

@@ -33,6 +33,7 @@ def test_a_shallow_fault_hides_no_deep_one(capsys):
     assert not held & symptoms.keys()
 
 
+@pytest.mark.long
 def test_no_held_clause_breaks_once_the_broken_ones_are_skipped(capsys):
     """What is reported as held was judged to the end of each schedule."""
     _, causes, symptoms, held = checked(capsys)

@@ -221,7 +221,7 @@ def test_a_violation_outlives_the_breakdown_after_it() -> None:
 
 def test_it_raises_what_is_broken() -> None:
     """In a test of one's own, the broken clause is the error, and the schedule is a note to it."""
-    mutant = named("AsksOnWhenDone")
+    mutant = named("FinishesTwice")
 
     with pytest.raises(ClauseBroken, match=f"^{mutant.clause}: .*{mutant.says}") as raised:
         conformance_test(lambda: Hosted(mutant), examples=200)

@@ -57,6 +57,7 @@ def taken(monkeypatch):
     return found
 
 
+@pytest.mark.sampled(4)
 @pytest.mark.parametrize("target", TARGETS)
 def test_every_arrow_that_is_taken_is_drawn(target, taken):
     """In the scripts of the corpus nothing is taken but rows of charts; only a beginning is none."""

@@ -27,7 +27,7 @@ from runlock.conformance.selftest.witnesses import Case, witnesses
 WITHOUT_A_WITNESS = Order("", 6_000)
 """What a mutant without a stored witness is hunted with; each takes less than 200 schedules."""
 
-QUICK, WHOLE = (12, 4), (6, 10)
+QUICK, WHOLE = (24, 2), (6, 10)
 """A variant plays one script in N, the next variant from the next script on, and M random walks; (N, M)."""
 
 

@@ -13,7 +13,7 @@ from runlock.conformance.families.tool_runner.variants import VARIANTS
 from runlock.conformance.family.chooser import Seeded
 from runlock.spec.model import load_spec
 
-WALKS = 12
+WALKS = 4
 """Random walks of each variant, in addition to its scripts."""
 
 OF_THE_KIT = {"RUN-1", "RUN-3", "RUN-10", "STREAM-6", "CANCEL-3"}
