@@ -1,4 +1,4 @@
-"""The tool runners of the `anthropic` SDK behind the hosted face, offline: its HTTP client ends in the kit.
+"""What a user of the tool runners of the `anthropic` SDK does, whether they block or not.
 
 Not declared:
 - `cancel`: the SDK has no abort signal.
@@ -7,7 +7,6 @@ Not declared:
 - Looking at the tools: the SDK does not show its set.  The messages and params are those that
   `set_messages_params` hands to a function; the function raises, so nothing is set.
 - The end by a limit is `NaturalEnd`: the iteration ends in the same way.
-- Streams that are read, of the blocking runner: its user waits for the next piece and cannot act meanwhile.
 
 A user who leaves in the middle of a stream calls `close`, as the SDK documents for one who does not come
 back; leaving at any other time is just the end of the `for` loop.
@@ -15,7 +14,6 @@ back; leaving at any other time is just the end of the `for` loop.
 
 from __future__ import annotations
 
-import asyncio
 import logging
 import warnings
 from abc import ABC, abstractmethod
@@ -24,21 +22,16 @@ from contextlib import aclosing
 from typing import Any, ClassVar
 
 import anthropic
-import httpx2
-from anthropic.lib.tools import beta_async_tool, beta_tool
 
-from runlock.conformance.adapters.blocking import BlockingThread
 from runlock.conformance.adapters.models.anthropic import Endpoint
 from runlock.conformance.adapters.models.anthropic_messages import (
     as_sent,
     params_of,
     piece_of,
     result_seen,
-    returned,
     seen,
     snapshot_of,
 )
-from runlock.conformance.adapters.models.anthropic_wire import AsyncWire, BlockingWire
 from runlock.conformance.families.tool_runner.adapter import (
     Delta,
     Handshake,
@@ -214,94 +207,3 @@ class Runner(ABC):
 
     @abstractmethod
     async def close(self) -> None: ...
-
-
-class AsyncRunner(Runner):
-    """`AsyncAnthropic`, with coroutines as tools; turns come whole."""
-
-    def _client(self) -> Any:
-        http = httpx2.AsyncClient(transport=AsyncWire(self.endpoint), trust_env=False)
-        return anthropic.AsyncAnthropic(http_client=http, **CLIENT)
-
-    async def _items(self) -> AsyncGenerator[Item, None]:
-        async with aclosing(aiter(self.runner)) as items:
-            try:
-                async for item in items:
-                    yield self._shown(item)
-            except GeneratorExit:
-                if self._is_under_way:
-                    await self.runner.close()
-                raise
-
-    def _tool(self, name: str, version: int) -> Any:
-        async def body(**args: Any) -> Any:
-            return returned(await self.host.tool(None, name, args, version=version))
-
-        return beta_async_tool(body, name=name, description=name, input_schema={"type": "object"})
-
-    async def _respond(self) -> Any:
-        return await self.runner.generate_tool_call_response()
-
-    async def _do(self, work: Any) -> None:
-        work()
-
-    async def close(self) -> None:
-        if self.runner is not None:
-            await self.runner.close()
-
-
-class AsyncStreamRunner(AsyncRunner):
-    """The same runner, which also yields streams."""
-
-    stream = [False, True]
-
-
-class AsyncEagerRunner(AsyncStreamRunner):
-    """The same runner, whose tools run while their turn is read."""
-
-    read = ["all"]
-    options = {"run_tools_eagerly": True}
-    policies = {"tools.start": "streaming"}
-
-
-class BlockingRunner(Runner):
-    """`Anthropic`, with functions as tools, in a thread; its streams are not read."""
-
-    stream = [False, True]
-    read = ["none"]
-
-    async def open(self, host: RunnerHost, scenario: RunnerScenario) -> None:
-        self.thread = BlockingThread(asyncio.get_running_loop())
-        await super().open(host, scenario)
-
-    def busy(self) -> bool:
-        return hasattr(self, "thread") and self.thread.busy()
-
-    def _client(self) -> Any:
-        http = httpx2.Client(transport=BlockingWire(self.endpoint, self.thread), trust_env=False)
-        return anthropic.Anthropic(http_client=http, **CLIENT)
-
-    async def _items(self) -> AsyncGenerator[Item, None]:
-        items = iter(self.runner)
-        try:
-            while (item := await self.thread.do(lambda: next(items, None))) is not None:
-                yield self._shown(item)
-        except GeneratorExit:
-            if self._is_under_way:
-                await self._do(self.runner.close)
-            raise
-
-    def _tool(self, name: str, version: int) -> Any:
-        def body(**args: Any) -> Any:
-            return returned(self.thread.ask(self.host.tool(None, name, args, version=version)))
-
-        return beta_tool(body, name=name, description=name, input_schema={"type": "object"})
-
-    async def _respond(self) -> Any:
-        return await self.thread.do(self.runner.generate_tool_call_response)
-
-    async def _do(self, work: Any) -> None:
-        await self.thread.do(work)
-
-    async def close(self) -> None:
-        await self.thread.close(None if self.runner is None else self.runner.close)
