@@ -27,9 +27,12 @@ from runlock.conformance.families.message_loop.invariants import (
 )
 from runlock.conformance.families.message_loop.invariants.authority import (
     approval_of,
+    decides,
+    execution_of,
     nobody_is_there,
     prompt_verdict,
     standing,
+    token_uses,
 )
 from runlock.conformance.families.message_loop.invariants.authority import (
     rewrites as rewrites_of,
@@ -56,7 +59,8 @@ def _executed(driven: bool, by: str) -> Check:
         for call in denials.round_is_settled(state, seen):
             fits = call.path.is_driven == driven and approval_of(state, call) == by
             fits = fits and (by != "standing" or _is_certainly_granted(state, call))
-            if fits and call.guard_denial is None and (by != "token" or call.entries):
+            fits = fits and (by != "token" or bool(call.entries) or _is_certainly_left_a_token(state, call))
+            if fits and call.guard_denial is None:
                 yield held_or(bool(call.entries), f"{named(call)} was approved by {by}, yet it did not run")
 
     return check
@@ -70,6 +74,15 @@ def _is_certainly_granted(state: ObservedState, call: Call) -> bool:
     ask = "grant" if call.path.is_driven else "mode"
     known = state.policy("grant.match") is not None and state.policy("grant.scopes") is not None
     return known and not call.prompts and any(grant.ask == ask for grant in standing(state, call))
+
+
+def _is_certainly_left_a_token(state: ObservedState, call: Call) -> bool:
+    """Whether a token is left for a call however many the other calls of its stage execution have used."""
+    execution = execution_of(call)
+    if execution is None or call.prompts or decides(state):
+        return False
+    every = [one for path in execution.passes for one in path.every_call()]
+    return sum(one.name == call.name for one in every) <= token_uses(call)
 
 
 def _runs_not(driven: bool, why: Callable[[ObservedState, Call], bool], words: str) -> Check:
