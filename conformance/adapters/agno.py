@@ -1,0 +1,117 @@
+"""agno behind the hosted face, offline: a model that asks the kit, and tools that need confirmation.
+
+A run that waits has a requirement for each of its calls, which its caller confirms or rejects and gives back.
+The session lies in the JSON files of the library's own database.
+"""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Sequence
+from typing import Any
+from uuid import uuid4
+
+from agno.agent import Agent
+from agno.db.json import JsonDb
+from agno.models.response import ToolExecution
+from agno.run.agent import RunOutput
+from agno.run.base import RunStatus
+from agno.run.requirement import RunRequirement
+from agno.tools import tool
+from agno.tools.function import FunctionCall
+from pydantic import JsonValue
+
+from runlock.conformance.adapter import Decision, Host, ReasonCode, Refused, Scenario, Segment, ToolSpec
+from runlock.conformance.adapters.libraries import Thread, offers
+from runlock.conformance.adapters.models.agno import KitModel
+
+logging.getLogger("agno").setLevel(logging.CRITICAL)  # it logs each tool that fails
+
+
+ENDS: dict[RunStatus, ReasonCode] = {RunStatus.cancelled: "Cancelled", RunStatus.error: "Error"}
+
+
+class Agno(Thread):
+    """One session of an agent."""
+
+    handshake = offers(
+        "agno",
+        "agno",
+        tool=["ok", "raise"],
+        # https://docs.agno.com/hitl/overview: a run that waits is stored, and is continued by its id.
+        policies={"state": "runtime"},
+    )
+
+    async def open(self, host: Host, scenario: Scenario) -> None:
+        await super().open(host, scenario)
+        self.run = ""  # its id: the library keeps the cancelled ones of all agents in one place
+        self.agent = Agent(
+            model=KitModel(host),
+            tools=[self._tool(spec) for spec in scenario.tools],
+            db=JsonDb(db_path=scenario.data),
+            session_id="session",
+            add_history_to_context=True,
+            num_history_runs=1_000,
+            telemetry=False,
+        )
+
+    async def start(self, text: str) -> Segment:
+        self.run = str(uuid4())
+        return self._left(await self.agent.arun(text, run_id=self.run))
+
+    input = start
+
+    async def decide(self, decisions: Sequence[Decision]) -> Segment:
+        for one in decisions:
+            asked = self.asked.get(one.call) or _unknown(one.call)
+            self.asked[one.call] = asked
+            try:
+                asked.confirm() if one.action == "resume" else asked.reject()
+            except ValueError as error:  # it is decided already
+                self.host.refuse(str(error), one.id)
+        return self._left(
+            await self.agent.acontinue_run(run_id=self.run, requirements=[*self.asked.values()])
+        )
+
+    async def cancel(self) -> None:
+        await self.agent.acancel_run(self.run)
+
+    async def checkpoint(self) -> Any:
+        return self.run
+
+    async def restore(self, host: Host, scenario: Scenario, checkpoint: Any) -> None:
+        await self.open(host, scenario)
+        self.run = checkpoint
+
+    async def resume_run(self, run: str) -> Segment:
+        """Its caller has the id of the run alone, and continues it."""
+        stored = await self.agent.aget_run_output(self.run)
+        if stored is None:
+            raise Refused("nothing was durable")
+        if stored.status is RunStatus.paused:
+            return self._left(stored)
+        return self._left(await self.agent.acontinue_run(run_id=self.run, requirements=[]))
+
+    def _left(self, output: RunOutput) -> Segment:
+        """How a run ended; `asked` holds every requirement that its output gives to the caller."""
+        self.asked = {_call(one): one for one in output.requirements or ()}
+        paused = output.status is RunStatus.paused
+        waiting = [(_call(one), one) for one in output.active_requirements if paused]
+        return self.ended(waiting, ENDS.get(output.status, "NaturalEnd"))
+
+    def _tool(self, spec: ToolSpec) -> Any:
+        async def body(fc: FunctionCall, k: str = "", v: JsonValue = None) -> Any:
+            answer = await self.host.tool(fc.call_id or "", spec.name, {"k": k, "v": v})
+            return answer.content
+
+        asks = spec.permission == "ask"
+        return tool(name=spec.name, description=spec.name, requires_confirmation=asks)(body)
+
+
+def _call(requirement: RunRequirement) -> str:
+    return str(requirement.tool_execution.tool_call_id)
+
+
+def _unknown(call: str) -> RunRequirement:
+    """A requirement that the run does not have."""
+    return RunRequirement(ToolExecution(tool_call_id=call, tool_name="nothing", requires_confirmation=True))

@@ -1,0 +1,158 @@
+"""What agno does, with a scripted model; a name on the command line shows one."""
+
+import asyncio
+import logging
+import sys
+
+from agno.agent import Agent
+from agno.db.in_memory import InMemoryDb
+from agno.models.base import Model
+from agno.models.response import ModelResponse, ToolExecution
+from agno.run.requirement import RunRequirement
+from agno.tools import tool
+
+logging.getLogger("agno").setLevel(logging.CRITICAL)
+
+
+class Scripted(Model):
+    """Gives its turns one after the other: text, or the ids and names of calls."""
+
+    def __init__(self, *turns):
+        super().__init__(id="scripted")
+        self.turns, self.shown, self.begins = list(turns), [], lambda: None
+
+    async def ainvoke(self, messages, **more):
+        self.shown = [(one.role, one.tool_call_id or one.content) for one in messages]
+        self.begins()
+        turn = self.turns.pop(0)
+        if isinstance(turn, str):
+            return ModelResponse(role="assistant", content=turn)
+        calls = [
+            {"id": call, "type": "function", "function": {"name": name, "arguments": "{}"}}
+            for call, name in turn
+        ]
+        return ModelResponse(role="assistant", tool_calls=calls)
+
+    def results(self):
+        """The calls whose results it was shown last."""
+        return [said for role, said in self.shown if role == "tool"]
+
+    invoke = invoke_stream = ainvoke_stream = None
+    _parse_provider_response = _parse_provider_response_delta = None
+
+
+RAN = []
+
+
+@tool
+async def read(fc):
+    RAN.append(fc.call_id)
+    return "read"
+
+
+@tool(requires_confirmation=True)
+async def write(fc):
+    RAN.append(fc.call_id)
+    return "written"
+
+
+def agent_of(model):
+    """An agent with both tools and a session."""
+    RAN.clear()
+    return Agent(model=model, tools=[read, write], db=InMemoryDb(), session_id="s", telemetry=False)
+
+
+async def undecided_is_rejected():
+    """A call without yes or no counts as rejected when the run is continued."""
+    model = Scripted([("c1", "write"), ("c2", "write")], "done")
+    agent = agent_of(model)
+    waiting = await agent.arun("write both")
+    first, second = waiting.active_requirements
+    first.confirm()
+    print("  confirmed: c1; still to be confirmed: c2 is", second.needs_confirmation)
+    end = await agent.acontinue_run(run_id=waiting.run_id, requirements=waiting.requirements)
+    print("  ran:", RAN, "- results shown:", model.results(), "-", end.status.value)
+    return RAN == ["c1"] and model.results() == ["c1", "c2"]
+
+
+async def unknown_decision():
+    """A confirmation for a call that the run does not have rejects the one that waits."""
+    model = Scripted([("c1", "write")], "done")
+    agent = agent_of(model)
+    waiting = await agent.arun("write it")
+    unknown = RunRequirement(ToolExecution(tool_call_id="c9", tool_name="write", requires_confirmation=True))
+    unknown.confirm()
+    end = await agent.acontinue_run(run_id=waiting.run_id, requirements=[*waiting.requirements, unknown])
+    print("  ran:", RAN, "- results shown:", model.results(), "-", end.status.value)
+    return model.results() == ["c1"] and not RAN
+
+
+async def cancel_before_the_tools():
+    """A run that is cancelled while the model answers executes the calls of that answer."""
+    model = Scripted([("c1", "read")], "done")
+    agent = agent_of(model)
+    model.begins = lambda: asyncio.get_running_loop().create_task(agent.acancel_run("run"))
+    slow = model.ainvoke
+
+    async def answer(*args, **more):
+        turn = await slow(*args, **more)
+        await asyncio.sleep(0.05)  # the cancel is taken meanwhile
+        return turn
+
+    model.ainvoke = answer
+    end = await agent.arun("read it", run_id="run")
+    print("  ran:", RAN, "-", end.status.value)
+    return RAN == ["c1"]
+
+
+async def cancel_of_a_waiting_run():
+    """A run that is cancelled while it waits executes its tool once it is confirmed, and ends as cancelled."""
+    model = Scripted([("c1", "write")], "done")
+    agent = agent_of(model)
+    waiting = await agent.arun("write it", run_id="run")
+    print("  cancelled:", await agent.acancel_run("run"))
+    for one in waiting.active_requirements:
+        one.confirm()
+    end = await agent.acontinue_run(run_id="run", requirements=waiting.requirements)
+    print("  ran:", RAN, "-", end.status.value)
+    return RAN == ["c1"]
+
+
+async def continued_after_its_end():
+    """A run that is continued when it has ended asks the model once more."""
+    model = Scripted([("c1", "write")], "done", "done again")
+    agent = agent_of(model)
+    waiting = await agent.arun("write it")
+    waiting.active_requirements[0].confirm()
+    for _ in range(2):
+        end = await agent.acontinue_run(run_id=waiting.run_id, requirements=waiting.requirements)
+        print("  ", end.status.value, "- turns of the model that are left:", len(model.turns))
+    return not model.turns
+
+
+async def repeated_id():
+    """Two calls with one id in one turn give the model two results under that id."""
+    model = Scripted([("c1", "read"), ("c1", "read")], "done")
+    await agent_of(model).arun("read both")
+    print("  the model is shown results for:", model.results())
+    return model.results() == ["c1", "c1"]
+
+
+SHOWN = {
+    one.__name__: one
+    for one in (
+        undecided_is_rejected,
+        unknown_decision,
+        cancel_before_the_tools,
+        cancel_of_a_waiting_run,
+        continued_after_its_end,
+        repeated_id,
+    )
+}
+
+
+if __name__ == "__main__":
+    for name in sys.argv[1:] or SHOWN:
+        print(f"{name}: {SHOWN[name].__doc__}")
+        if not asyncio.run(SHOWN[name]()):
+            raise SystemExit("not seen here")
