@@ -35,6 +35,7 @@ class Adapter {
     this.thread = [];
     this.kept = null; // the state of a run that waits, as its caller stores it
     this.text = null; // what was said and has no answer yet
+    this.isOver = false; // whether the state has its answer
     this.stop = new AbortController();
   }
 
@@ -52,8 +53,7 @@ class Adapter {
 
   decide(decisions) {
     for (const { id, call, action } of decisions) {
-      const nothing = functionCall({ id: call, name: "nothing" });
-      const item = this.asked[call] ?? new RunToolApprovalItem(nothing, this.agent);
+      const item = this.asked[call] ?? this.madeUp(call);
       try { // each decision is a call of its own, and one that fails says nothing of the others
         if (action === "resume") this.state.approve(item);
         else this.state.reject(item);
@@ -62,6 +62,12 @@ class Adapter {
       }
     }
     return this.run(this.state);
+  }
+
+  /** A request for a call that asked for nothing: one of the thread, or one that is not there. */
+  madeUp(call) {
+    const known = this.thread.find((item) => item.type === "function_call" && item.callId === call);
+    return new RunToolApprovalItem(known ?? functionCall({ id: call, name: "nothing" }), this.agent);
   }
 
   cancel() {
@@ -89,16 +95,18 @@ class Adapter {
 
   async run(given) {
     const signal = (this.stop = new AbortController()).signal;
-    const before = given.history?.length; // of a state
-    const result = await run(this.agent, given, { stream: true, signal });
+    const before = this.isOver && given.history?.length; // of a state that has its answer
+    const how = { stream: true, signal, maxTurns: null }; // without a limit
+    const result = await run(this.agent, given, how);
     try {
       await result.completed;
     } finally {
       Object.assign(this, { state: result.state, thread: result.history, text: null });
     }
+    if (result.history.length === before) return null; // it comes back as it was
+    this.isOver = !result.cancelled && !result.interruptions.length;
     if (result.cancelled) return { reason: "Cancelled" };
-    const isAsBefore = result.history.length === before; // a state that is over comes back as it was
-    if (!result.interruptions.length) return isAsBefore ? null : { reason: "NaturalEnd" };
+    if (this.isOver) return { reason: "NaturalEnd" };
     this.kept = result.state.toString();
     return { reason: "Suspended", pending: this.ask(result.interruptions) };
   }
