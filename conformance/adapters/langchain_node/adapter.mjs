@@ -1,0 +1,119 @@
+// LangChain's agent and the hosted face, offline: a chat model that asks the kit, and a saver in memory.
+//
+// What asks is its middleware for human approval: one interrupt for all calls of a turn that need it, which a
+// `Command` answers by position.  The saver stands for one that is durable: what it holds survives a crash.
+
+import { tool } from "@langchain/core/tools";
+import { Command, MemorySaver } from "@langchain/langgraph";
+import { createAgent, humanInTheLoopMiddleware } from "langchain";
+import about from "langchain/package.json" with { type: "json" };
+import { Refused, serve } from "./runlock.mjs";
+import { KitModel, unlessAborted } from "./model.mjs";
+
+const THREAD = { configurable: { thread_id: "thread" } };
+const ANSWERS = { resume: { type: "approve" }, cancel: { type: "reject" } };
+
+class Adapter {
+  handshake = {
+    implementation: { name: "langchain", version: about.version, language: "javascript" },
+    profile: "core",
+    // At https://docs.langchain.com/oss/javascript/ langgraph/persistence keeps the state, and
+    // langchain/human-in-the-loop asks for a decision on each call; ToolNode.ts makes a message of an error.
+    policies: { state: "runtime", resume: "all_or_nothing", "tool.raises": "failed_call" },
+    gates: ["model", "tool"],
+    stimuli: ["decide", "cancel", "run.again", "run.input", "clock.advance", "deliver"],
+    outcomes: { tool: ["ok", "raise"] },
+    tools: ["allow", "ask"],
+    decisions: { live: false, ids: false, suspensions: false, payload: false },
+  };
+
+  open(host, { tools }) {
+    this.host = host;
+    this.saver = new MemorySaver();
+    this.stop = new AbortController();
+    this.order = []; // the calls of the interrupt, in its order
+    const asking = tools.filter(({ permission }) => permission === "ask").map(({ name }) => name);
+    const allowedDecisions = ["approve", "reject"];
+    const interruptOn = Object.fromEntries(asking.map((name) => [name, { allowedDecisions }]));
+    this.agent = createAgent({
+      model: new KitModel(host),
+      tools: tools.map((spec) => this.tool(spec)),
+      middleware: [humanInTheLoopMiddleware({ interruptOn })],
+      checkpointer: this.saver,
+    });
+  }
+
+  start(text) {
+    return this.run({ messages: [{ role: "user", content: text }] });
+  }
+
+  input(text) {
+    return this.start(text);
+  }
+
+  async decide(decisions) {
+    // Invoked although nothing is interrupted, it would try again what an error ended, or a cancel.
+    if (!(await this.waiting()).length) throw new Refused("nothing is interrupted");
+    const answers = Object.fromEntries(decisions.map(({ call, action }) => [call, ANSWERS[action]]));
+    if (!Object.keys(answers).every((call) => this.order.includes(call))) {
+      throw new Refused("answers are given by position, and no call of that id has one");
+    }
+    const given = this.order.filter((call) => call in answers).map((call) => answers[call]);
+    return this.run(new Command({ resume: { decisions: given } }));
+  }
+
+  cancel() {
+    this.stop.abort();
+  }
+
+  checkpoint() {
+    return { storage: this.saver.storage, writes: this.saver.writes };
+  }
+
+  async restore(host, scenario, { storage, writes }) {
+    this.open(host, scenario);
+    Object.assign(this.saver, { storage, writes });
+    if (!(await this.state()).values.messages) throw new Refused("nothing was durable");
+  }
+
+  async resumeRun() {
+    const { next } = await this.state();
+    return next.length && !(await this.waiting()).length ? this.run(null) : this.left();
+  }
+
+  async run(given) {
+    const { signal } = (this.stop = new AbortController());
+    try {
+      await this.agent.invoke(given, { ...THREAD, signal, durability: "sync" });
+    } catch (error) {
+      if (!signal.aborted) throw error;
+      return { reason: "Cancelled" };
+    }
+    return this.left();
+  }
+
+  async left() {
+    this.order = await this.waiting();
+    return this.order.length ? { reason: "Suspended", pending: this.order } : { reason: "NaturalEnd" };
+  }
+
+  state() {
+    return this.agent.getState(THREAD);
+  }
+
+  /** The calls that are interrupted; a request for one names its arguments, of which one is the kit's id. */
+  async waiting() {
+    const { tasks } = await this.state();
+    const requests = tasks.flatMap((task) => task.interrupts).flatMap(({ value }) => value.actionRequests);
+    return requests.map(({ args }) => args.k);
+  }
+
+  tool({ name }) {
+    const execute = async (args, { toolCallId: call, signal }) => {
+      return (await unlessAborted(signal, this.host.tool(call, name, args, { signal }))).content;
+    };
+    return tool(execute, { name, description: name, schema: { type: "object", properties: {} } });
+  }
+}
+
+serve(() => new Adapter());

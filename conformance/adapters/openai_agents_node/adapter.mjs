@@ -1,0 +1,130 @@
+// @openai/agents and the hosted face, offline: a model that asks the kit, and tools that need approval.
+//
+// A run that waits is a `RunState`, which its caller holds as a string.  The thread is the history that a
+// result gives to its caller.
+
+import { Agent, run, RunState, RunToolApprovalItem, setTracingDisabled, tool } from "@openai/agents";
+import about from "./node_modules/@openai/agents/package.json" with { type: "json" };
+import { Refused, serve } from "./runlock.mjs";
+import { functionCall, kitModel, unlessAborted } from "./model.mjs";
+
+setTracingDisabled(true);
+
+class Adapter {
+  handshake = {
+    implementation: { name: "@openai/agents", version: about.version, language: "javascript" },
+    profile: "core",
+    // At https://openai.github.io/openai-agents-js/guides/ human-in-the-loop gives its caller the state, and
+    // lets it decide a part of the calls, and tools makes a result of an error.
+    policies: { state: "caller", resume: "partial", "tool.raises": "failed_call" },
+    gates: ["model", "tool"],
+    stimuli: ["decide", "cancel", "run.again", "run.input", "clock.advance", "deliver"],
+    outcomes: { tool: ["ok", "raise"] },
+    tools: ["allow", "ask"],
+    // The state of a run that a cancel or an error ended continues its turn, as guides/results has it.
+    decisions: {
+      live: false, ids: false, suspensions: false, payload: false, after_error: false, after_cancel: false,
+    },
+  };
+
+  open(host, { tools }) {
+    this.host = host;
+    const model = kitModel(host);
+    this.agent = new Agent({ name: "agent", model, tools: tools.map((spec) => this.tool(spec)) });
+    this.asked = {}; // the library's own request for each call that waits, or waited
+    this.thread = [];
+    this.kept = null; // the state of a run that waits, as its caller stores it
+    this.text = null; // what was said and has no answer yet
+    this.isOver = false; // whether the state has its answer
+    this.stop = new AbortController();
+  }
+
+  start(text) {
+    this.text = text;
+    return this.run([...this.thread, { role: "user", content: text }]);
+  }
+
+  /** A state that waits takes what is said until its run goes on; else it begins a run of its own. */
+  input(text) {
+    if (!this.state?.getInterruptions().length) return this.start(text);
+    this.state.addInput(text);
+    this.kept = this.state.toString();
+  }
+
+  decide(decisions) {
+    for (const { id, call, action } of decisions) {
+      const item = this.asked[call] ?? this.madeUp(call);
+      try { // each decision is a call of its own, and one that fails says nothing of the others
+        if (action === "resume") this.state.approve(item);
+        else this.state.reject(item);
+      } catch (error) {
+        this.host.refuse(String(error.message), id);
+      }
+    }
+    return this.run(this.state);
+  }
+
+  /** A request for a call that asked for nothing: one of the thread, or one that is not there. */
+  madeUp(call) {
+    const known = this.thread.find((item) => item.type === "function_call" && item.callId === call);
+    return new RunToolApprovalItem(known ?? functionCall({ id: call, name: "nothing" }), this.agent);
+  }
+
+  cancel() {
+    this.stop.abort();
+  }
+
+  checkpoint() {
+    return { kept: this.kept, thread: this.thread, text: this.text };
+  }
+
+  async restore(host, scenario, { kept, thread, text }) {
+    this.open(host, scenario);
+    Object.assign(this, { kept, thread, text });
+    if (kept === null) return;
+    this.state = await RunState.fromString(this.agent, kept);
+    this.ask(this.state.getInterruptions());
+  }
+
+  /** Its caller says again what has no answer, or still has the state that waits. */
+  resumeRun() {
+    if (this.text !== null) return this.start(this.text);
+    if (this.kept === null) throw new Refused("its caller has nothing of this run");
+    return { reason: "Suspended", pending: Object.keys(this.asked) };
+  }
+
+  async run(given) {
+    const signal = (this.stop = new AbortController()).signal;
+    const before = this.isOver && given.history?.length; // of a state that has its answer
+    const how = { stream: true, signal, maxTurns: null }; // without a limit
+    const result = await run(this.agent, given, how);
+    try {
+      await result.completed;
+    } finally {
+      Object.assign(this, { state: result.state, thread: result.history, text: null });
+    }
+    if (result.history.length === before) return null; // it comes back as it was
+    this.isOver = !result.cancelled && !result.interruptions.length;
+    if (result.cancelled) return { reason: "Cancelled" };
+    if (this.isOver) return { reason: "NaturalEnd" };
+    this.kept = result.state.toString();
+    return { reason: "Suspended", pending: this.ask(result.interruptions) };
+  }
+
+  ask(requests) {
+    const asked = Object.fromEntries(requests.map((item) => [item.rawItem.callId, item]));
+    Object.assign(this.asked, asked);
+    return Object.keys(asked);
+  }
+
+  tool({ name, permission }) {
+    const execute = async (args, context, { toolCall: { callId }, signal }) => {
+      return (await unlessAborted(signal, this.host.tool(callId, name, args, { signal }))).content;
+    };
+    const parameters = { type: "object", properties: {}, required: [], additionalProperties: true };
+    const needsApproval = permission === "ask";
+    return tool({ name, description: name, parameters, strict: false, needsApproval, execute });
+  }
+}
+
+serve(() => new Adapter());

@@ -1,0 +1,119 @@
+// What LangChain.js does, with a scripted chat model; a name on the command line shows one.  Run it in the
+// folder of its packages:
+//
+//     cd .runlock/langchain-node && node --input-type=module - [NAME] < show_langchain.mjs
+
+import { BaseChatModel } from "@langchain/core/language_models/chat_models";
+import { AIMessage } from "@langchain/core/messages";
+import { tool } from "@langchain/core/tools";
+import { Command, MemorySaver } from "@langchain/langgraph";
+import { createAgent, humanInTheLoopMiddleware } from "langchain";
+
+/** Gives its turns one after the other, a text or the ids and names of calls; `shown` is what it was sent. */
+class Scripted extends BaseChatModel {
+  constructor(turns) {
+    super({});
+    this.turns = turns;
+  }
+
+  _llmType() {
+    return "scripted";
+  }
+
+  bindTools() {
+    return this;
+  }
+
+  async _generate(messages) {
+    this.shown = messages;
+    const turn = this.turns.shift();
+    const asked = typeof turn === "string" ? [] : turn;
+    const tool_calls = asked.map(([id, name]) => ({ type: "tool_call", id, name, args: {} }));
+    const text = asked.length ? "" : turn;
+    return { generations: [{ text, message: new AIMessage({ content: text, tool_calls }) }] };
+  }
+}
+
+/** A thread of an agent that asks before it writes; `ran` are the calls that were executed. */
+function thread(...turns) {
+  const model = new Scripted(turns);
+  const ran = [];
+  const schema = { type: "object", properties: {} };
+  const body = async (_, { toolCallId }) => `ran ${ran.push(toolCallId)}`;
+  const tools = ["read", "write"].map((name) => tool(body, { name, description: name, schema }));
+  const interruptOn = { write: { allowedDecisions: ["approve", "reject"] } };
+  const middleware = [humanInTheLoopMiddleware({ interruptOn })];
+  const agent = createAgent({ model, tools, middleware, checkpointer: new MemorySaver() });
+  const invoke = (given) => agent.invoke(given, { configurable: { thread_id: "t" } });
+  const say = (content) => invoke({ messages: [{ role: "user", content }] });
+  const resume = (decisions) => invoke(new Command({ resume: { decisions } }));
+  const decide = (...types) => resume(types.map((type) => ({ type })));
+  return { model, ran, say, decide };
+}
+
+/** The messages that a model is shown, in few words. */
+function inShort(messages) {
+  return messages.map((one) => {
+    if (one.type === "tool") return `result of ${one.tool_call_id}`;
+    return one.tool_calls?.length ? `calls ${one.tool_calls.map(({ id }) => id)}` : one.type;
+  });
+}
+
+/** Two calls with one id in one turn give the model two results under that id. */
+async function repeatedId() {
+  const { model, say } = thread([["c1", "read"], ["c1", "read"]], "done");
+  await say("read");
+  console.log("  the model is shown:", inShort(model.shown));
+  return inShort(model.shown).filter((one) => one === "result of c1").length === 2;
+}
+
+/** Calls without a result: one that waits when the user goes on, and one whose sibling was rejected. */
+async function callWithoutResult() {
+  const waits = thread([["c1", "write"]], "done");
+  await waits.say("write");
+  await waits.say("never mind");
+  console.log("  input while it waits, and the model is shown:", inShort(waits.model.shown));
+  const rejected = thread([["c1", "read"], ["c2", "write"]], "done");
+  await rejected.say("read and write");
+  await rejected.decide("reject");
+  console.log("  c2 is rejected:", inShort(rejected.model.shown), "these ran:", rejected.ran);
+  const isSkipped = rejected.ran.length === 0 && !inShort(rejected.model.shown).includes("result of c1");
+  return isSkipped && inShort(waits.model.shown).join() === "human,calls c1,human";
+}
+
+/** The turn of the model is written anew: in another order, and without a call whose sibling was rejected. */
+async function turnWrittenAnew() {
+  const mixed = thread([["c1", "write"], ["c2", "read"]], "done");
+  await mixed.say("write and read");
+  await mixed.decide("approve");
+  console.log("  c1 is approved, and the model is shown:", inShort(mixed.model.shown));
+  const rejected = thread([["c1", "write"], ["c2", "write"]], "done");
+  await rejected.say("write both");
+  await rejected.decide("approve", "reject");
+  console.log("  c1 is approved, c2 rejected:", inShort(rejected.model.shown), "these ran:", rejected.ran);
+  const isLost = rejected.ran.length === 0 && inShort(rejected.model.shown)[1] === "calls c2";
+  return isLost && inShort(mixed.model.shown)[1] === "calls c2,c1";
+}
+
+/** A resume with too few decisions fails, and is kept: with all of them it fails in the same way. */
+async function rejectedResume() {
+  const { ran, say, decide } = thread([["c1", "write"], ["c2", "write"]], "done");
+  await say("write both");
+  const errors = [];
+  for (const decisions of [["approve"], ["approve", "approve"]]) {
+    await decide(...decisions).catch((error) => errors.push(error.message));
+    console.log(`  ${decisions.length} decisions:`, errors.at(-1));
+  }
+  return errors.length === 2 && errors[0] === errors[1] && ran.length === 0;
+}
+
+const shown = { repeatedId, callWithoutResult, turnWrittenAnew, rejectedResume };
+const names = process.argv.slice(2).filter((name) => name in shown);
+for (const name of names.length ? names : Object.keys(shown)) {
+  console.log(`${name}:`);
+  if (!(await shown[name]())) {
+    console.log("not seen here");
+    process.exit(1);
+  }
+}
+process.exit(0);

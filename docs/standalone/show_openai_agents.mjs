@@ -1,0 +1,46 @@
+// What @openai/agents does, with the scripted model of its own tests; a name on the command line shows one.
+// Run it in the folder of its packages:
+//
+//     cd .runlock/openai-agents-node && node --input-type=module - [NAME] < show_openai_agents.mjs
+
+import { Agent, run, setTracingDisabled, tool } from "@openai/agents";
+import { assistantMessage, functionCall, ScriptedModel } from "@openai/agents/testing";
+
+setTracingDisabled(true);
+
+const parameters = { type: "object", properties: {}, required: [], additionalProperties: true };
+
+/** A call has the id of one in an earlier run: the model is shown the old turn and the new result. */
+async function repeatedId() {
+  const asks = [functionCall("write", {}, { callId: "c1" })];
+  const says = [assistantMessage("done")];
+  const model = new ScriptedModel([asks, says, asks, says]);
+  let written = 0;
+  const execute = () => `written ${++written}`;
+  const asking = { name: "write", description: "", needsApproval: true };
+  const write = tool({ ...asking, parameters, strict: false, execute });
+  const agent = new Agent({ name: "agent", model, tools: [write] });
+  let thread = [];
+  for (const content of ["write", "write again"]) {
+    let result = await run(agent, [...thread, { role: "user", content }]);
+    for (const item of result.interruptions) result.state.approve(item);
+    result = await run(agent, result.state);
+    thread = result.history;
+  }
+  const shown = model.lastCall.request.input.map((item) => item.type ?? item.role);
+  console.log("  the model is shown:", shown);
+  const times = (type) => shown.filter((one) => one === type).length;
+  const alone = times("function_call") === 1 && times("function_call_result") === 1;
+  return alone && shown.indexOf("function_call") === 1 && shown.at(-1) === "function_call_result";
+}
+
+const shown = { repeatedId };
+const names = process.argv.slice(2).filter((name) => name in shown);
+for (const name of names.length ? names : Object.keys(shown)) {
+  console.log(`${name}:`);
+  if (!(await shown[name]())) {
+    console.log("not seen here");
+    process.exit(1);
+  }
+}
+process.exit(0);
