@@ -8,8 +8,8 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Sequence
+from itertools import count
 from typing import Any
-from uuid import uuid4
 
 from agno.agent import Agent
 from agno.db.json import JsonDb
@@ -28,6 +28,7 @@ from runlock.conformance.adapters.models.agno import KitModel
 logging.getLogger("agno").setLevel(logging.CRITICAL)  # it logs each tool that fails
 
 
+NUMBERS = count(1)  # of runs: the library keeps the ids of the cancelled runs of all agents in one place
 ENDS: dict[RunStatus, ReasonCode] = {RunStatus.cancelled: "Cancelled", RunStatus.error: "Error"}
 
 
@@ -44,7 +45,7 @@ class Agno(Thread):
 
     async def open(self, host: Host, scenario: Scenario) -> None:
         await super().open(host, scenario)
-        self.run = ""  # its id: the library keeps the cancelled ones of all agents in one place
+        self.run = ""
         self.agent = Agent(
             model=KitModel(host),
             tools=[self._tool(spec) for spec in scenario.tools],
@@ -56,7 +57,7 @@ class Agno(Thread):
         )
 
     async def start(self, text: str) -> Segment:
-        self.run = str(uuid4())
+        self.run = f"run-{next(NUMBERS)}"
         return self._left(await self.agent.arun(text, run_id=self.run))
 
     input = start

@@ -106,7 +106,7 @@ async def cancel_before_the_tools():
 
 
 async def cancel_of_a_waiting_run():
-    """A run that is cancelled while it waits executes its tool once it is confirmed, and ends as cancelled."""
+    """A run that is cancelled while it waits executes its tool once it is confirmed, and ends so."""
     model = Scripted([("c1", "write")], "done")
     agent = agent_of(model)
     waiting = await agent.arun("write it", run_id="run")
