@@ -75,8 +75,12 @@ def _asked_in_spite_of_a_grant(state: ObservedState, seen: GateOpened) -> Iterat
 
 
 def _certainly_covers(state: ObservedState, grant: Grant, call: Call, seen: GateOpened) -> bool:
-    """Whether a grant, which was the only thing sent in its window, certainly covers a later call."""
-    is_earlier = grant.call.request is not call.request and grant.ask == seen.ask
+    """Whether a grant, which was the only thing sent in its window, certainly covers a later call.
+
+    A call that the model asked for before the grant, in another stage execution, is none.
+    """
+    asked_at = call.request.model_gates[-1].released_at
+    is_earlier = grant.at < asked_at and grant.call.request is not call.request and grant.ask == seen.ask
     is_certain = state.is_clean(grant.window) and prompt_verdict(state, grant.call) == "allow"
     reaches = grant.scope == "session" or grant.stage is not None
     same = state.policy("grant.match") == "tool" or grant.args == seen.args
