@@ -210,15 +210,17 @@ class Authority(Prompting):
         has_stage = scope == "stage" and p.execution is not None
         if scope in self.policies["grant.scopes"] and (scope == "session" or has_stage):
             stage = p.stage if has_stage else None
-            self.standing.append(StandingGrant(ask, call.name, deepcopy(call.args), scope, stage))
+            self.standing.append(StandingGrant(call, ask, call.name, deepcopy(call.args), scope, stage))
 
     def stands(self, p: PassRecord, call: Call, ask: str) -> bool:
         """Whether any standing grant covers a call."""
         return any(grant.ask == ask and self.fits(p, call, grant) for grant in self.standing)
 
     def fits(self, p: PassRecord, call: Call, grant: StandingGrant) -> bool:
-        """Whether one standing grant covers a call."""
-        if grant.tool != call.name or (grant.scope == "stage" and grant.stage != p.stage):
+        """Whether one standing grant covers a call: a later one, so not its own once that was rewritten."""
+        if grant.call is call or grant.tool != call.name:
+            return False
+        if grant.scope == "stage" and grant.stage != p.stage:
             return False
         if self.policies["grant.match"] == "arguments":
             return bool(grant.args == call.args)

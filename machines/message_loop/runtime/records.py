@@ -83,8 +83,9 @@ class Token:
 
 @dataclass(frozen=True)
 class StandingGrant:
-    """A person's approval that also covers later calls."""
+    """A person's approval of one call that also covers later calls."""
 
+    call: Call
     ask: str
     tool: str
     args: Any

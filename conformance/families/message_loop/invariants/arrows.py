@@ -8,6 +8,7 @@ clause of the rule that a wrong transition breaks says more than the clause of t
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
+from typing import Final
 
 from runlock.conformance.families.message_loop.invariants import (
     bounds,
@@ -58,9 +59,7 @@ def _executed(driven: bool, by: str) -> Check:
     def check(state: ObservedState, seen: GateOpened) -> CheckResults:
         for call in denials.round_is_settled(state, seen):
             fits = call.path.is_driven == driven and approval_of(state, call) == by
-            fits = fits and (by != "standing" or _is_certainly_granted(state, call))
-            fits = fits and (by != "token" or bool(call.entries) or _is_certainly_left_a_token(state, call))
-            if fits and call.guard_denial is None:
+            if fits and call.guard_denial is None and CERTAIN.get(by, _always)(state, call):
                 yield held_or(bool(call.entries), f"{named(call)} was approved by {by}, yet it did not run")
 
     return check
@@ -76,13 +75,23 @@ def _is_certainly_granted(state: ObservedState, call: Call) -> bool:
     return known and not call.prompts and any(grant.ask == ask for grant in standing(state, call))
 
 
-def _is_certainly_left_a_token(state: ObservedState, call: Call) -> bool:
-    """Whether a token is left for a call however many the other calls of its stage execution have used."""
+def _has_certainly_a_token(state: ObservedState, call: Call) -> bool:
+    """Whether a call ran, or the tokens of its stage execution are enough for all calls of its tool."""
+    if call.entries:
+        return True
     execution = execution_of(call)
     if execution is None or call.prompts or decides(state):
         return False
     every = [one for path in execution.passes for one in path.every_call()]
     return sum(one.name == call.name for one in every) <= token_uses(call)
+
+
+def _always(state: ObservedState, call: Call) -> bool:
+    return True
+
+
+CERTAIN: Final = {"standing": _is_certainly_granted, "token": _has_certainly_a_token}
+"""By what approves a call: whether it certainly does; the mode, the envelope and an answer leave no doubt."""
 
 
 def _runs_not(driven: bool, why: Callable[[ObservedState, Call], bool], words: str) -> Check:
@@ -161,6 +170,13 @@ def a_continuation_below_the_bound_begins(state: ObservedState, seen: GateOpened
     if path is not None and path.sent and path.sent[-1].calls:
         right = len(path.sent) + 1 <= bounds.requests_allowed(state, path)
         yield held_or(right, f"{path.label} continues beyond its bound")
+
+
+def a_turn_without_work_ends(state: ObservedState) -> CheckResults:
+    """A turn that has begun and waits at no gate is over."""
+    turn = state.run
+    if turn is not None and turn.gates and not turn.open_gates():
+        yield held_or(turn.is_done, f"turn {turn.id} waits at no gate, yet it is not over")
 
 
 def an_attempt_follows_a_retry(state: ObservedState, seen: GateOpened) -> CheckResults:
@@ -264,7 +280,7 @@ NAMED: tuple[Iterable[Invariant], ...] = (
     _each("TURN 54", _of_kind(executions.a_failure_ends_the_turn_in_error, "group"), TurnEnded),
     _each("TURN 55", _of_kind(cancelling.a_cancelled_turn_ends_as_cancelled, "group"), TurnEnded),
     _each("TURN 56 72", sessions.a_turn_starts_once, Published, ("SessionTurnStart",)),
-    _each("TURN 57", ends.a_turn_at_work_has_a_gate_open),
+    _each("TURN 57", a_turn_without_work_ends),
     _each("TURN 58 59", sessions.a_turn_that_is_over_has_ended_its_bracket),
     _each("WIRE 40", wire.text_comes_in_order_and_once, Published, ("ProviderTokensStreamed",)),
     _each("WIRE 41", wire.a_request_ends_as_it_did, Published, ("ProviderRequestCompleted",)),

@@ -79,7 +79,7 @@ def a_waiting_call_is_cancelled(state: ObservedState, seen: CallMoved) -> CheckR
     if seen.to == "Cancelled":
         yield HELD
     elif seen.to in FINAL and _waited_at_the_cancel(state, call):
-        yield broken(f"{named(call)} was to be approved when the cancel came, yet it is {seen.to}")
+        yield broken(f"{named(call)} had not run when the cancel came, yet it is {seen.to}")
 
 
 def _waited_at_the_cancel(state: ObservedState, call: Call) -> bool:

@@ -161,6 +161,13 @@ class GrantsEveryTool(MessageLoop):
         return by == "standing" or super().approved(p, call, by)
 
 
+class GrantsItsOwnRewrite(MessageLoop):
+    """Lets a rewritten call pass on the grant that a person gave for it before the rewrite."""
+
+    def fits(self, p: PassRecord, call: Call, grant: StandingGrant) -> bool:
+        return (grant.call is call and grant.tool == call.name) or super().fits(p, call, grant)
+
+
 class AsksForListedTools(MessageLoop):
     """Asks about tools that are on the allowlist."""
 
@@ -330,6 +337,13 @@ MUTANTS = (
         "AUTH-1",
         "needs a person's approval and nothing approved it, yet its tool was entered",
         also=UNAPPROVED,
+    ),
+    Mutant(
+        GrantsItsOwnRewrite,
+        "AUTH-13",
+        "yet t0 runs with",
+        policies={"rewrite.place": "asked_again"},
+        also=("AUTH-50", "WIRE-5"),
     ),
     Mutant(RunsWhatWasDenied, "GATE-2", "was denied at prompt prompt-"),
     Mutant(GuardsFirst, "AUTH-2", "before it was approved"),
