@@ -52,7 +52,7 @@ class Agno(Thread):
             db=JsonDb(db_path=scenario.data),
             session_id="session",
             add_history_to_context=True,
-            num_history_runs=1_000,
+            num_history_runs=1_000,  # all of them: the default is 3
             telemetry=False,
         )
 
@@ -63,16 +63,21 @@ class Agno(Thread):
     input = start
 
     async def decide(self, decisions: Sequence[Decision]) -> Segment:
-        for one in decisions:
-            asked = self.asked.get(one.call) or _unknown(one.call)
-            self.asked[one.call] = asked
-            try:
-                asked.confirm() if one.action == "resume" else asked.reject()
-            except ValueError as error:  # it is decided already
-                self.host.refuse(str(error), one.id)
-        return self._left(
-            await self.agent.acontinue_run(run_id=self.run, requirements=[*self.asked.values()])
-        )
+        """Confirm or reject requirements, and continue the run unless none of that succeeded."""
+        failed = [one for one in decisions if not self._is_taken(one)]
+        if decisions and len(failed) == len(decisions):
+            raise Refused("no requirement could be confirmed or rejected")
+        given = [*self.asked.values()]
+        return self._left(await self.agent.acontinue_run(run_id=self.run, requirements=given))
+
+    def _is_taken(self, decision: Decision) -> bool:
+        asked = self.asked.setdefault(decision.call, _unknown(decision.call))
+        try:
+            asked.confirm() if decision.action == "resume" else asked.reject()
+        except ValueError as error:  # it is decided already
+            self.host.refuse(str(error), decision.id)
+            return False
+        return True
 
     async def cancel(self) -> None:
         await self.agent.acancel_run(self.run)

@@ -51,6 +51,7 @@ class LangGraph(Thread, ABC):
     async def open(self, host: Host, scenario: Scenario) -> None:
         await super().open(host, scenario)
         self.saver = Saver(sqlite3.connect(":memory:"))
+        self.saver.setup()  # some versions of SQLite cannot serialize a database that has no tables yet
         self.asking = [tool.name for tool in scenario.tools if tool.permission == "ask"]
         self.graph: Any = self._build(KitModel(host=host), [self._tool(spec) for spec in scenario.tools])
 

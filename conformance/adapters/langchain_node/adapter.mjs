@@ -1,4 +1,4 @@
-// LangChain's agent and the hosted face, offline: a chat model that asks the kit, and a saver in memory.
+// LangChain's agent behind the hosted face, offline: a chat model that asks the kit, and a saver in memory.
 //
 // What asks is its middleware for human approval: one interrupt for all calls of a turn that need it, which a
 // `Command` answers by position.  The saver stands for one that is durable: what it holds survives a crash.
@@ -7,8 +7,8 @@ import { tool } from "@langchain/core/tools";
 import { Command, MemorySaver } from "@langchain/langgraph";
 import { createAgent, humanInTheLoopMiddleware } from "langchain";
 import about from "langchain/package.json" with { type: "json" };
-import { Refused, serve } from "./runlock.mjs";
-import { KitModel, unlessAborted } from "./model.mjs";
+import { Refused, serve, unlessAborted } from "./runlock.mjs";
+import { KitModel } from "./model.mjs";
 
 const THREAD = { configurable: { thread_id: "thread" } };
 const ANSWERS = { resume: { type: "approve" }, cancel: { type: "reject" } };

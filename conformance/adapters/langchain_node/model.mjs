@@ -2,6 +2,7 @@
 
 import { BaseChatModel } from "@langchain/core/language_models/chat_models";
 import { AIMessage } from "@langchain/core/messages";
+import { unlessAborted } from "./runlock.mjs";
 
 /** A model whose turns are the kit's. */
 export class KitModel extends BaseChatModel {
@@ -22,16 +23,6 @@ export class KitModel extends BaseChatModel {
     const { text, tool_calls } = await unlessAborted(signal, this.host.infer(messages.map(seen), { signal }));
     const calls = tool_calls.map((call) => ({ type: "tool_call", ...call }));
     return { generations: [{ text, message: new AIMessage({ content: text, tool_calls: calls }) }] };
-  }
-}
-
-/** What a request gives; where its signal was aborted it fails with the signal's reason, as `fetch` does. */
-export async function unlessAborted(signal, request) {
-  try {
-    return await request;
-  } catch (error) {
-    signal?.throwIfAborted();
-    throw error;
   }
 }
 

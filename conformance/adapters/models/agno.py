@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-from collections.abc import AsyncIterator, Iterator
 from typing import Any
 
 from agno.models.base import Model
@@ -21,24 +20,15 @@ class KitModel(Model):
         self.host = host
 
     async def ainvoke(self, messages: list[Said], **more: Any) -> ModelResponse:
-        turn = await self.host.infer([seen(one) for one in messages])
+        turn = await self.host.infer([_seen(one) for one in messages])
         calls = [_asked(call) for call in turn.tool_calls]
         return ModelResponse(role="assistant", content=turn.text or None, tool_calls=calls)
 
-    async def ainvoke_stream(self, messages: list[Said], **more: Any) -> AsyncIterator[ModelResponse]:
-        yield await self.ainvoke(messages, **more)
+    def _unused(self, *args: Any, **more: Any) -> Any:
+        raise TypeError("The agent of this adapter awaits whole turns, and this model has no provider.")
 
-    def invoke(self, *args: Any, **more: Any) -> ModelResponse:
-        raise TypeError("The agent of this adapter is never run in a blocking way.")
-
-    def invoke_stream(self, *args: Any, **more: Any) -> Iterator[ModelResponse]:
-        raise TypeError("The agent of this adapter is never run in a blocking way.")
-
-    def _parse_provider_response(self, response: Any, **more: Any) -> ModelResponse:
-        raise TypeError("The model has no provider.")
-
-    def _parse_provider_response_delta(self, response: Any) -> ModelResponse:
-        raise TypeError("The model has no provider.")
+    invoke = invoke_stream = ainvoke_stream = _unused
+    _parse_provider_response = _parse_provider_response_delta = _unused
 
 
 def _asked(call: ToolCall) -> dict[str, Any]:
@@ -46,7 +36,7 @@ def _asked(call: ToolCall) -> dict[str, Any]:
     return {"id": call.id, "type": "function", "function": function}
 
 
-def seen(said: Said) -> Message:
+def _seen(said: Said) -> Message:
     """A message that the model receives, in the protocol's words."""
     text = said.get_content_string()
     if said.role == "tool":
@@ -55,4 +45,4 @@ def seen(said: Said) -> Message:
         ToolCall(id=one["id"], name=one["function"]["name"], args=json.loads(one["function"]["arguments"]))
         for one in said.tool_calls or ()
     ]
-    return Message(role="assistant" if said.role == "assistant" else "user", text=text, tool_calls=calls)
+    return Message(role=said.role, text=text, tool_calls=calls)

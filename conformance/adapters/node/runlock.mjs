@@ -57,6 +57,16 @@ export class ToolRaised extends Error {}
 /** The runtime gave a gate up: its signal was aborted while it waited there. */
 export class GivenUp extends Error {}
 
+/** What a request gives; where its signal was aborted it fails with the signal's reason, as `fetch` does. */
+export async function unlessAborted(signal, request) {
+  try {
+    return await request;
+  } catch (error) {
+    signal?.throwIfAborted();
+    throw error;
+  }
+}
+
 /** The runtime turns a verb down, and nothing has changed; name the decision that is at fault, if it is known. */
 export class Refused extends Error {
   /** @param {string} why @param {string} [decision] */

@@ -1,12 +1,12 @@
-// @openai/agents and the hosted face, offline: a model that asks the kit, and tools that need approval.
+// @openai/agents behind the hosted face, offline: a model that asks the kit, and tools that need approval.
 //
 // A run that waits is a `RunState`, which its caller holds as a string.  The thread is the history that a
 // result gives to its caller.
 
 import { Agent, run, RunState, RunToolApprovalItem, setTracingDisabled, tool } from "@openai/agents";
 import about from "./node_modules/@openai/agents/package.json" with { type: "json" };
-import { Refused, serve } from "./runlock.mjs";
-import { functionCall, kitModel, unlessAborted } from "./model.mjs";
+import { Refused, serve, unlessAborted } from "./runlock.mjs";
+import { functionCall, kitModel } from "./model.mjs";
 
 setTracingDisabled(true);
 

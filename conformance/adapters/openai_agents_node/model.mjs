@@ -1,5 +1,7 @@
 // A model for @openai/agents that asks the kit, and what it is asked, in the protocol's words.
 
+import { unlessAborted } from "./runlock.mjs";
+
 const USAGE = { inputTokens: 1, outputTokens: 1, totalTokens: 2 };
 
 /** A model whose turns are the kit's: each is one event of a stream. */
@@ -13,16 +15,6 @@ export function kitModel(host) {
     yield { type: "response_done", response: { id: "answer", usage: USAGE, output } };
   };
   return { getResponse, getStreamedResponse };
-}
-
-/** What a request gives; where its signal was aborted it fails with the signal's reason, as `fetch` does. */
-export async function unlessAborted(signal, request) {
-  try {
-    return await request;
-  } catch (error) {
-    signal?.throwIfAborted();
-    throw error;
-  }
 }
 
 /** A call as the library has it. */

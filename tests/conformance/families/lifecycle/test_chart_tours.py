@@ -56,9 +56,9 @@ def test_walks_alone_leave_more_out(profile):
 
 
 @pytest.mark.long
-@pytest.mark.parametrize("variant", VARIANTS[::3], ids=lambda variant: variant.name)
+@pytest.mark.parametrize("variant", VARIANTS, ids=lambda variant: variant.name)
 def test_a_variant_passes_the_tours(variant):
-    """A tour is a schedule like any other: it blames no freedom of one variant in three."""
+    """A tour is a schedule like any other: it blames no one for a freedom that is left open."""
     total = toured(Bench(lambda: Hosted(variant)), 1)
 
     assert {clause: found.violation.reason for clause, found in total.found.items()} == {}

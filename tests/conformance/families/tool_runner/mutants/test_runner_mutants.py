@@ -13,8 +13,8 @@ from runlock.conformance.families.tool_runner.variants import VARIANTS
 from runlock.conformance.family.chooser import Seeded
 from runlock.spec.model import load_spec
 
-WALKS = 4
-"""Random walks of each variant, in addition to its scripts."""
+WALKS, MORE = range(4), range(4, 12)
+"""Random walks of each variant, in addition to its scripts, in the default lane and in the long one."""
 
 OF_THE_KIT = {"RUN-1", "RUN-3", "RUN-10", "STREAM-6", "CANCEL-3"}
 """Clauses about what the kit itself reports as it iterates: ends, late resumes and cancels."""
@@ -83,9 +83,9 @@ def scripts(bench):
             yield script.scenario, play(script)
 
 
-def walks(bench):
+def walks(bench, numbers=WALKS):
     """A few random walks."""
-    for index in range(WALKS):
+    for index in numbers:
         scenario = bench.scenarios[index % len(bench.scenarios)]
         yield scenario, lambda session, index=index: walk(session, Seeded(3, index))
 
@@ -121,7 +121,19 @@ def test_a_wrong_transition_breaks_the_chart_where_its_own_clause_is_not_judged(
 @pytest.mark.parametrize("variant", VARIANTS, ids=lambda variant: variant.name)
 def test_a_variant_passes(variant):
     """A legal variant violates no clause, in scripts and in random walks."""
-    for schedules in (scripts, walks):
-        for tally in played(variant, schedules):
+    breaks_nothing(variant, scripts, walks)
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("variant", VARIANTS, ids=lambda variant: variant.name)
+def test_a_variant_passes_more_walks(variant):
+    """Nor does it in more walks."""
+    breaks_nothing(variant, lambda bench: walks(bench, MORE))
+
+
+def breaks_nothing(variant, *schedules):
+    """Play these schedules on a variant: no clause is violated."""
+    for some in schedules:
+        for tally in played(variant, some):
             assert {clause: one.violation.reason for clause, one in tally.found.items()} == {}
             assert tally.troubles == []
