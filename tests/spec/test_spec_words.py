@@ -47,7 +47,7 @@ NUMBERS_OF_ARROWS = {
 }
 """The numbers of an area that are kept for arrows and for what may leave a state."""
 
-OF_OTHER_DOCUMENTS = {*range(37, 48), *range(56, 63)}
+OF_OTHER_DOCUMENTS = {*range(37, 48), *range(56, 63), *range(67, 79)}
 """Numbers of errata that are kept for the families of the tool runner and the message loop."""
 
 AS_DECLARED = re.compile(r"\bas (it )?(was |is )?declared\b")
