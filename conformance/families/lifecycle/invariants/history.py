@@ -98,7 +98,8 @@ def _calls_of(turn: Mapping[str, Any]) -> list[ToolCall]:
 def _may_lack_a_result(run: Run, call: ToolCall) -> bool:
     """Whether a call waits, or its run fell; a call without a result may be left out of the history."""
     same = [one for one in run.every_call if one.id == call.id]
-    return _fell(run) or any(one.waits or one.input_at is not None for one in same)
+    waits = any((one.waits and not one.is_let_go) or one.input_at is not None for one in same)
+    return _fell(run) or waits
 
 
 def _fell(run: Run) -> bool:

@@ -244,19 +244,6 @@ def a_copilotkit_suspension_waits_on_the_page(state: ObservedState, seen: Segmen
         yield HELD if call in asked else broken(why)
 
 
-def a_suspension_closes_the_stream_of_one_turn(state: ObservedState) -> CheckResults:
-    """A stream of AI SDK v6 whose watcher was told of a suspension is closed at quiescence."""
-    ended = [one.reason.code for one in state.shown if isinstance(one, SegmentEnded)]
-    if ended != ["Suspended"] or not state.alone:
-        return
-    closed = [one.watcher for one in state.shown if isinstance(one, StreamClosed)]
-    for event in state.shown:
-        if not isinstance(event, Published) or (event.stream, event.name) != ("ai-sdk-v6", "finish"):
-            continue
-        why = f"{_who(event.watcher)} was told that the segment suspends, and its stream was not closed"
-        yield HELD if event.watcher is None or event.watcher in closed else broken(why)
-
-
 def a_parked_run_publishes_nothing(state: ObservedState) -> CheckResults:
     """A run that waits and has no decision publishes no event."""
     run = state.run
@@ -333,7 +320,6 @@ INVARIANTS = (
         Invariant("STREAM-16", a_resume_reaches_its_own_watcher, SegmentEnded, requires="a watcher"),
         Invariant("STREAM-12", a_suspension_is_told, SegmentEnded, at=("Suspended",)),
         Invariant("STREAM-6", the_stream_of_a_run_that_is_over_is_closed, requires="a watcher"),
-        Invariant("STREAM-19", a_suspension_closes_the_stream_of_one_turn, requires="a watcher"),
         Invariant("STREAM-10", a_parked_run_publishes_nothing),
         Invariant("STREAM-7", an_unwatched_run_goes_on, requires="a watcher"),
         Invariant("STREAM-17", a_tool_at_work_is_heard, requires="a watcher"),

@@ -109,18 +109,6 @@ class LeavesTheStreamOpen(Sunk):
     sink_kind = _LeavesItOpen
 
 
-class _KeepsTheSuspendedOpen(EventSink):
-    def end_segment(self, final: bool) -> None:
-        if final or self.stream != "ai-sdk-v6":
-            super().end_segment(final)
-
-
-class LeavesTheSuspendedStreamOpen(Sunk):
-    """A stream of AI SDK v6 is not closed when its run suspends."""
-
-    sink_kind = _KeepsTheSuspendedOpen
-
-
 class WaitsForAWatcher(Runtime):
     """A run that no one watches any more does not begin its next step."""
 
@@ -289,8 +277,5 @@ MUTANTS = (
     Mutant(RendersNoPartThatWaits, "STREAM-15", "and no part of the page waits"),
     Mutant(EndsResumedSegmentsInSilence, "STREAM-16", "was not told"),
     Mutant(KeepsActivityBack, "STREAM-17", "nobody was told of it"),
-    Mutant(
-        LeavesTheSuspendedStreamOpen, "STREAM-19", "that the segment suspends, and its stream was not closed"
-    ),
     Mutant(GoesOnAfterTheEnd, "STREAM-20", "event goodbye came late"),
 )

@@ -201,6 +201,14 @@ class Call:
         return [d for d in self.decisions if d.action == "resume" and not (d.turned_down or d.repeats)]
 
     @property
+    def is_let_go(self) -> bool:
+        """Whether it certainly took a resume decision for its present suspension, while its run waited."""
+        return any(
+            decided.answers is self and decided.at_rest and decided.in_suspension == self.suspensions
+            for decided in self.approvals
+        )
+
+    @property
     def rejection(self) -> Decided | None:
         """The cancel decision that it certainly took: none that came after one that let it go on."""
         approved = {one.in_suspension: one.at for one in reversed(self.approvals)}
