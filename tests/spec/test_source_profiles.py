@@ -16,10 +16,6 @@ ELSEWHERE = {
     ("DECIDE-10", "tirea"): (
         "its stream commits each replay, so that DECIDE-24 says there what acts at once"
     ),
-    ("DECIDE-22", "awaken-8"): (
-        "the source resumes from what a checkpoint holds; a runtime that hands the run to its caller does so "
-        "from that value"
-    ),
     ("ROUND-63", "tirea"): (
         "the arrow from Execute to WaitDecision is that of its running call, on a chart that tirea lacks; "
         "CALL-3 and PHASE-10 bind it there"
