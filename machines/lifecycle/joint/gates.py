@@ -106,6 +106,8 @@ class Gates(Driven):
     def _replay_over(self, control: Control) -> Iterator[Move]:
         work = "after" if control.work == "last" else control.work
         yield from self._advance(control, "finished", "the replay is over", work, none=is_replayed)
+        if control.work == "again":  # the call that is over may be the one that was to wait again
+            yield from self._advance(control, "finished", "the replay is over", "entered", none=is_replayed)
         ends = control.work == "entered" and self.policies["replay.start"] == "end_if_any"
         work = "again" if ends else control.work
         yield from self._advance(control, "resuspended", "is to wait again", work, some=is_held_again)

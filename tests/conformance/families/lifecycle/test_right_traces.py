@@ -97,6 +97,7 @@ ABOUT = {
     "a-wait-superseded-without-a-status": "DERIVE-5",
     "a-wait-that-is-announced-again-after-a-rejection": "RUN-21",
     "an-answer-that-meets-a-stop": "PHASE-14",
+    "a-wait-that-is-over-in-the-replay-that-began-it": "RUN-31",
     "an-end-after-a-replay-during-the-model": "RUN-31",
     "an-end-of-a-round-that-is-not-shown": "ROUND-81",
     "an-end-that-is-not-shown": "STORE-10",
