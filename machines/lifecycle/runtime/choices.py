@@ -15,6 +15,7 @@ CHOICES: Final[Mapping[str, Any]] = {
     "decision.early": "buffer",
     "decision.batch": "each",
     "decision.cancel_path": "direct",
+    "decision.kept": "no",
     "replay.gate": "yes",
     "stop.conditions": [
         "max_rounds", "timeout", "token_budget", "consecutive_errors", "stop_on_tool", "content_match",

@@ -111,9 +111,20 @@ class Runtime(Replays):
         """Take decisions in; a waiting run goes on with what was accepted."""
         for decision, why in self.receive(decisions):
             self.world.refuse(why, decision.id)
-        if self.active or self.state.status != "Waiting" or not self.ready():
+        if self.active or self.state.status != "Waiting":
             return None
-        return await self.segment(self._resume())
+        if self.ready():
+            return await self.segment(self._resume())
+        try:
+            await self._keep_decisions()
+        except WorldFault as fault:
+            return await self.segment(self._end(Reason("Error", str(fault))))
+        return None
+
+    async def _keep_decisions(self) -> None:
+        """Where an accepted decision survives a crash, it is durable before it acts."""
+        if self.policies["decision.kept"] == "acceptance" and self.state.decisions:
+            await self.commit("DecisionAccepted", "decision")
 
     async def cancel(self) -> Segment | None:
         """The external cancel signal; it has no effect on a run that is over."""
@@ -234,6 +245,8 @@ class Runtime(Replays):
         self.move_run("resume")
         if self.reentered:
             await self._start_up()
+        await self._keep_decisions()
+        if self.reentered:
             waiting = {call.id for call in self.state.in_status("Suspended")}
             await self.apply_decisions("run_start")
             if self.cancelling:

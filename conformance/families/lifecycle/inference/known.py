@@ -23,6 +23,10 @@ ALIKE: Final[Mapping[str, tuple[frozenset[str], str]]] = {
         frozenset({"call", "round", "step", "segment"}),
         "a runtime may keep more than it promises, and nothing was lost that speaks against these",
     ),
+    "decision.kept": (
+        frozenset({"acceptance", "checkpoint", "no"}),
+        "a runtime may keep more than it promises, and no decision was lost that speaks against these",
+    ),
     "state": (
         frozenset({"runtime", "caller"}),
         "an adapter that holds the value for its caller shows the same",

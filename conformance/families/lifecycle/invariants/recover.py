@@ -96,17 +96,11 @@ def a_stored_decision_acts(state: ObservedState) -> CheckResults:
         call, named = run.calls.get(name), _part(kept, name)
         if call is None or call.duplicate_id or any(one.turned_down for one in call.decisions):
             continue
-        if _has_moved(call):
+        if call.has_moved_since_the_crash:
             yield HELD
         elif state.observes("call.status"):
             held = f"the checkpoint holds decision {named.get('id')} for call {name}"
             yield broken(f"{held}, which waits in it, yet the call waits still")
-
-
-def _has_moved(call: Call) -> bool:
-    """Whether a call that waited in the checkpoint was seen to do anything since."""
-    entered = len(call.entries) > call.lost_entries or len(call.judged) > call.lost_verdicts
-    return call.claimed not in (None, "Suspended") or entered or bool(call.numbers)
 
 
 def the_thread_survives(state: ObservedState, seen: GateOpened) -> CheckResults:

@@ -190,8 +190,9 @@ def checkpoints_have_their_trigger(state: ObservedState, seen: Checkpointed) -> 
     run = state.run_of(seen)
     if run is None or state.policy("checkpoint.at") != "triggers" or run.claimed == "Created":
         return
-    if seen.trigger not in TRIGGERS and state.policy("durability") == "call":
-        return  # each result is an occasion more, which no source has a name for
+    more = state.policy("durability") == "call" or state.policy("decision.kept") == "acceptance"
+    if seen.trigger not in TRIGGERS and more:
+        return  # each result, or each decision, is an occasion more, which no source has a name for
     if seen.trigger not in TRIGGERS:
         yield broken(f"a checkpoint was taken at {seen.trigger}, which is none of {', '.join(TRIGGERS)}")
     elif state.life == 1:

@@ -66,6 +66,7 @@ class Decided:
     segment: int = 0  # how many segments of the run had ended when it came
     busy_sibling: str | None = None  # a call of the same round that was executing for the first time
     batch: int = 1  # how many decisions came together
+    checkpoints: int | None = None  # how many had been taken when the runtime said that it accepted it
 
 
 @dataclass(slots=True)
@@ -194,6 +195,12 @@ class Call:
         said = {gate.outcome["kind"] for gate in (*self.entries, *self.judged) if gate.outcome is not None}
         asks = self.tool is not None and self.tool.permission == "ask"
         return asks or bool(said & {"pending", "suspend"})
+
+    @property
+    def has_moved_since_the_crash(self) -> bool:
+        """Whether a call that waited in the checkpoint was seen to do anything since."""
+        entered = len(self.entries) > self.lost_entries or len(self.judged) > self.lost_verdicts
+        return self.claimed not in (None, "Suspended") or entered or bool(self.numbers)
 
     @property
     def approvals(self) -> list[Decided]:

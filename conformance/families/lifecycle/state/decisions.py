@@ -99,6 +99,7 @@ def disposed(state: ObservedState, seen: DecisionTaken) -> None:
     else:
         decided = undisposed[-1] if undisposed else sent[-1]
     decided.disposition = seen.disposition
+    decided.checkpoints = len(state.checkpoints)
     decided.turned_down = not taken
 
 

@@ -73,6 +73,7 @@ class Run:
     input_text: str = ""
     cancel_in_replay: Call | None = None  # what was replayed in the wait that the cancel met
     paid_for: list[Call] = field(default_factory=list)  # had answered, and a crash must not cost that
+    owed: list[Decided] = field(default_factory=list)  # accepted before the crash, and not acted to the end
     said: str = ""  # the input that it began with
     cut_off: list[Call] = field(default_factory=list)  # had answered in the round that a cancel cut off
     left_to_drain: list[Call] = field(default_factory=list)  # executed for the first time when it came

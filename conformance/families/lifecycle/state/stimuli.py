@@ -9,6 +9,7 @@ from runlock.conformance.families.lifecycle.messages import ToolSpec
 from runlock.conformance.families.lifecycle.state.decisions import decisions_sent
 from runlock.conformance.families.lifecycle.state.records import (
     Call,
+    Decided,
     Gate,
     Run,
 )
@@ -184,11 +185,28 @@ def _crashed(state: ObservedState, _params: Mapping[str, Any]) -> None:
     state.life += 1
     state.kept_before = len(state.checkpoints), len(state.messages)
     state.forgotten |= state.decision_ids.keys()
+    for run in state.runs.values():
+        run.owed = _owed(state, run)
     for gate in state.open_gates:
         gate.gone = "crash"
     state.volatile = StateVolatile()
     for run in state.runs.values():
         run.crash([call for call in run.calls.values() if state.is_whole(run, call)])
+
+
+def _owed(state: ObservedState, run: Run) -> list[Decided]:
+    """The decisions that were certainly accepted in a wait and whose calls are not over, nor wait again."""
+    if run.is_done or not state.settled_before or state.is_committing(run):
+        return []
+    newest = [call.decisions[-1] for call in run.calls.values() if call.decisions and not call.is_final]
+    return [one for one in newest if _was_accepted(state, one)]
+
+
+def _was_accepted(state: ObservedState, decided: Decided) -> bool:
+    call = decided.answers
+    told = decided.disposition == "accepted" or not state.observes("decision")
+    lost = decided.turned_down or decided.unsure or not decided.at_rest
+    return call is not None and told and not lost and call.suspensions == decided.in_suspension
 
 
 def _recovered(state: ObservedState, params: Mapping[str, Any]) -> None:

@@ -138,6 +138,9 @@ PLAIN: Final = Control(settle="exact", clock="virtual", step="turns", store="non
 
 TACITURN: Final = {"observes": ["message", "run.finished"]}
 
+KEPT: Final = {"decision.kept": "acceptance"}
+CHECKPOINTED: Final = {"decision.kept": "checkpoint"}
+
 VARIANTS: Final[tuple[Variant, ...]] = (
     Variant(
         "sequential",
@@ -181,6 +184,14 @@ VARIANTS: Final[tuple[Variant, ...]] = (
     ),
     Variant("refusing-early", "an early decision is refused", policies={"decision.early": "refuse"}),
     Variant("ignoring-early", "an early decision is ignored", policies={"decision.early": "ignore"}),
+    Variant("keeping-decisions", "a decision is stored when it is accepted", policies=KEPT),
+    Variant("keeping-decisions-tirea", "a decision is stored when it is accepted", "tirea", KEPT),
+    Variant(
+        "checkpointing-decisions",
+        "a decision is in the next checkpoint",
+        "tirea",
+        {"decision.kept": "checkpoint"},
+    ),
     Variant("atomic", "a batch is taken whole or not at all", policies={"decision.batch": "atomic"}),
     Variant("ungated-replay", "a replay does not pass the gate again", policies={"replay.gate": "no"}),
     Variant("raising-ends", "a tool that throws ends the run", policies={"tool.raises": "end_run"}),

@@ -1,0 +1,63 @@
+"""KEEP: since when an accepted decision survives a crash, as the policy decision.kept says."""
+
+from __future__ import annotations
+
+from runlock.conformance.families.lifecycle.invariants.blame import Rank, ranked
+from runlock.conformance.families.lifecycle.state import ObservedState
+from runlock.conformance.families.lifecycle.state.disturbances import CANCEL, FAULT, INPUT
+from runlock.conformance.families.lifecycle.state.records import Decided, Run
+from runlock.conformance.family.invariant import HELD, CheckResults, Invariant, broken
+
+
+def an_accepted_decision_survives(state: ObservedState) -> CheckResults:
+    """A decision that was accepted in a wait, and stored, acts after a crash without being sent again."""
+    run = state.run
+    if run is not None and state.policy("decision.kept") == "acceptance":
+        for decided in run.owed:
+            yield from _acts(state, run, decided, "had been accepted")
+
+
+def a_decision_in_a_checkpoint_survives(state: ObservedState) -> CheckResults:
+    """A decision that was accepted before the checkpoint of a recovery acts after it."""
+    run = state.run
+    if run is None or state.policy("decision.kept") not in ("acceptance", "checkpoint"):
+        return
+    own = [one for one in state.checkpoints[: state.kept_before[0]] if one.run in (None, run.id)]
+    for decided in run.owed:
+        before = decided.checkpoints
+        if before is not None and own and any(own[-1] is one for one in state.checkpoints[before:]):
+            yield from _acts(state, run, decided, "had been accepted before the checkpoint")
+
+
+def a_decision_may_be_lost(state: ObservedState) -> CheckResults:
+    """Counts the decisions that a crash cost a runtime that does not promise to keep them."""
+    run = state.run
+    if run is not None and state.policy("decision.kept") == "no":
+        for decided in run.owed:
+            if not all(one.ok for one in _acts(state, run, decided, "was accepted")):
+                yield HELD
+
+
+def _acts(state: ObservedState, run: Run, decided: Decided, what: str) -> CheckResults:
+    """Judge a run that rests after its recovery, and that nothing else has met since."""
+    call = run.calls[decided.call]
+    if run.crashes != 1 or run.is_done or run.disturbed_by(CANCEL, FAULT, INPUT) or call.duplicate_id:
+        return
+    if call.has_moved_since_the_crash:
+        yield HELD
+    elif not state.gates_of(run) and call.decisions[-1] is decided and _suffices(state, run):
+        yield broken(f"decision {decided.id} {what}, yet after the crash call {call.id} waits for another")
+
+
+def _suffices(state: ObservedState, run: Run) -> bool:
+    """Whether the decisions that are owed are all that the run needs to go on."""
+    waiting = {call.id for call in run.calls.values() if call.waits}
+    return state.policy("resume") == "partial" or waiting <= {one.call for one in run.owed}
+
+
+INVARIANTS = ranked(
+    Rank.RECOVERY,
+    Invariant("KEEP-2", a_decision_in_a_checkpoint_survives, requires="a crash"),
+    Invariant("KEEP-1", an_accepted_decision_survives, requires="a crash"),
+    Invariant("KEEP-3", a_decision_may_be_lost, requires="a crash"),
+)

@@ -1,0 +1,37 @@
+"""Wrong about what a crash may cost of a decision that was accepted."""
+
+from __future__ import annotations
+
+from typing import Any, Final
+
+from runlock.conformance.families.lifecycle.mutants.mutant import Mutant
+from runlock.machines.lifecycle.runtime.runtime import Runtime
+from runlock.machines.lifecycle.runtime.state import Reason
+
+KEPT: Final = {"decision.kept": "acceptance"}
+
+
+class ConfirmsBeforeItStores(Runtime):
+    """A decision is accepted, and stored only with the next checkpoint of the step."""
+
+    async def _keep_decisions(self) -> None:
+        return
+
+
+class StoresNoDecision(Runtime):
+    """A checkpoint is taken for a decision, and does not hold it."""
+
+    def to_store(self, ending: tuple[str, Reason | None] | None) -> dict[str, Any]:
+        return {**super().to_store(ending), "decisions": {}}
+
+
+MUTANTS = (
+    Mutant(ConfirmsBeforeItStores, "KEEP-1", "had been accepted, yet after the crash", policies=KEPT),
+    Mutant(
+        StoresNoDecision,
+        "KEEP-2",
+        "had been accepted before the checkpoint, yet after the crash",
+        policies=KEPT,
+        also=("KEEP-1",),
+    ),
+)
