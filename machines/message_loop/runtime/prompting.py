@@ -47,14 +47,18 @@ class Prompting(Responding):
     async def prompt(self, p: PassRecord, r: Round, call: Call, ask: str) -> PersonAnswer | None:
         """Ask about a call when its turn comes; None if no interactor is left."""
         async with self.in_line(p, r, call):
-            prompt = self.new_prompt(p, call, ask)
-            try:
-                answer = await self.first_answer(call, prompt)
-            finally:
-                await self.close(prompt)
-            if call.is_settled:
-                call.scope.heed()  # the denial of another call has dropped this one meanwhile
-            return answer
+            return await self.prompt_now(p, call, ask)
+
+    async def prompt_now(self, p: PassRecord, call: Call, ask: str) -> PersonAnswer | None:
+        """Ask about a call whose turn has come."""
+        prompt = self.new_prompt(p, call, ask)
+        try:
+            answer = await self.first_answer(call, prompt)
+        finally:
+            await self.close(prompt)
+        if call.is_settled:
+            call.scope.heed()  # the denial of another call has dropped this one meanwhile
+        return answer
 
     @asynccontextmanager
     async def in_line(self, p: PassRecord, r: Round, call: Call) -> AsyncIterator[None]:

@@ -85,5 +85,7 @@ VARIANTS: Final = (
             make=freedoms.KeepsTheRendered),
     Variant("ReportsBoth", "reports a denied call as failed as well", make=freedoms.ReportsBoth),
     Variant("ChangesIds", "ids of events have another format", make=freedoms.OtherIds),
+    Variant("LooksAgain", "a grant given while a call waits to be asked about covers that call too",
+            make=freedoms.LooksAgain),
     Variant("StoresMore", "stores the session when a stage execution begins", make=freedoms.StoresMore),
 )  # fmt: skip

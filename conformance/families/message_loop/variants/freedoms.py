@@ -2,10 +2,19 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import Any
 
 from runlock.machines.message_loop.runtime.loop import MessageLoop
-from runlock.machines.message_loop.runtime.records import Call, Execution, PassRecord, Reason, Response
+from runlock.machines.message_loop.runtime.records import (
+    Call,
+    Execution,
+    PassRecord,
+    Reason,
+    Response,
+    TurnFault,
+)
+from runlock.machines.message_loop.runtime.world import PersonAnswer, WorldFault
 
 
 class Chatty(MessageLoop):
@@ -48,9 +57,28 @@ class OtherIds(MessageLoop):
         return {key: f"acme/{value}" for key, value in super().ids(p).items()}
 
 
+@dataclass(frozen=True)
+class Standing:
+    """The answer of a standing grant."""
+
+    kind: str = "allow"
+    scope: str = "once"
+    message: str | None = None
+
+
+class LooksAgain(MessageLoop):
+    """Looks for a standing grant once more when a call's turn to be asked about has come."""
+
+    async def prompt_now(self, p: PassRecord, call: Call, ask: str) -> PersonAnswer | None:
+        return Standing() if self.stands(p, call, ask) else await super().prompt_now(p, call, ask)
+
+
 class StoresMore(MessageLoop):
     """Stores the session at the start of each attempt of a stage execution."""
 
     async def act(self, x: Execution) -> Reason | None:
-        await x.scope.outside(self.world.commit("AcmeBegan", "acme", False, self.state(), x.id))
+        try:
+            await x.scope.outside(self.world.commit("AcmeBegan", "acme", False, self.state(), x.id))
+        except WorldFault as fault:
+            raise TurnFault(f"the store failed: {fault}") from fault
         return await super().act(x)
