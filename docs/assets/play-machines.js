@@ -9,6 +9,9 @@ const DECIDED = {
 };
 /* The events that a person's decision is, by the state that waits for it. */
 
+const HINT = "Send an event. One that is pale will be refused, and it is said why.";
+const HINT_EXPLORED = "Make a move. Each that is possible here has a button.";
+
 const WHO = { runtime: "the runtime", world: "model, tools and people", trouble: "trouble" };
 
 const took = (rows) => rows.map(([who, arrow]) => `${who}: ${arrow.on} to ${arrow.to}, ${arrow.when} (${arrow.clause})`).join("; ");
@@ -26,6 +29,7 @@ class Alone {
     this.start = chart.initial;
     this.opening = "it begins";
     this.facts = factsOf(chart);
+    this.hint = HINT;
   }
 
   send(state, move) {
@@ -59,6 +63,7 @@ class Joined {
     this.start = this.game.begin(calls);
     this.opening = `the model asks for ${this.ids.join(", ")}`;
     this.facts = [];
+    this.hint = HINT;
   }
 
   send(joint, move) {
@@ -94,6 +99,7 @@ class Explored {
     this.start = 0;
     this.opening = "it begins";
     this.facts = [];
+    this.hint = HINT_EXPLORED;
   }
 
   look = (at) => this.joint.looks[this.joint.states[at][0]];

@@ -8,7 +8,7 @@ const STATUSES = { lifecycle: { call: "ToolCall", run: "RunWithCreated" }, "mess
 function traceIn(text, data) {
   const records = text.split("\n").map((line, at) => line.trim() && parsed(line, at + 1)).filter(Boolean);
   const name = records.find((one) => one.handshake)?.handshake.family ?? "lifecycle";
-  const family = data.families[name] ?? data;
+  const family = Object.hasOwn(data.families, name) ? data.families[name] : data;
   const charts = STATUSES[name] ?? {};
   return { moments: moments(records, family, charts), verdict: verdict(records), family, charts };
 }

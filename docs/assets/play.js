@@ -1,8 +1,6 @@
 /* The page that plays: what is chosen and every move of it stand in the address, and are shown from there. */
 "use strict";
 
-const HINT = "Send an event. One that is pale will be refused, and it is said why.";
-
 const clauseLink = (data, id) =>
   make("a", { href: `${data.root}clauses/${id.split("-")[0].toLowerCase()}.html#${id.toLowerCase()}`, title: data.clauses[id] ?? id }, id);
 
@@ -14,6 +12,8 @@ const status = (name) => make("span", { class: `status ${name.toLowerCase() || "
 
 const button = (key, words, act, looks = "able") =>
   make("button", { type: "button", class: looks, "data-key": key, onclick: act }, words);
+
+const own = (map, key) => (Object.hasOwn(map, key) ? map[key] : undefined);
 
 const problem = (words) => make("p", { class: "refused", role: "alert" }, words);
 
@@ -31,12 +31,14 @@ function show(place, data) {
   const body = make("div");
   place.replaceChildren(make("p", { class: "presets" }, "Try: ", ...presets.flatMap((one) => [one, " "])), body);
   const go = (wish) => {
-    history.replaceState(null, "", `#${new URLSearchParams(wish)}`);
+    history.pushState(null, "", `#${new URLSearchParams(wish)}`);
     render();
   };
   const render = async () => {
-    const wish = new URLSearchParams(location.hash.slice(1));
+    const { hash } = location;
+    const wish = new URLSearchParams(hash.slice(1));
     const { whole, fill } = await playing(data, wish).catch((error) => ({ whole: problem(wrong(error)), fill() {} }));
+    if (hash !== location.hash) return;
     kept(body, () => {
       body.replaceChildren(chooser(data, wish, go), whole);
       fill();
@@ -54,20 +56,24 @@ const wrong = (error) =>
 
 async function playing(data, wish) {
   if (wish.has("trace")) return trace(await unpacked(wish.get("trace")), data, wish);
-  if (wish.has("joint")) {
-    await loaded(`assets/joints/${wish.get("joint")}.js`);
-    const joint = globalThis.JOINTS?.[wish.get("joint")];
-    if (joint) return player(new Explored(joint), data.families[joint.family] ?? data, wish);
-  }
-  const family = data.families[wish.get("family")] ?? data;
-  const chart = family.charts[wish.get("chart")];
+  const joint = await jointOf(data, wish.get("joint"));
+  if (joint) return player(new Explored(joint), own(data.families, joint.family) ?? data, wish);
+  const family = own(data.families, wish.get("family")) ?? data;
+  const chart = own(family.charts, wish.get("chart"));
   if (chart) return player(new Alone(chart), family, wish);
   const [profile, calls] = joining(data, wish);
   return player(new Joined(data, profile, calls), data, wish);
 }
 
+/* The joint states of a family, if there are some. */
+async function jointOf(data, name) {
+  if (name !== "lifecycle" && !own(data.families, name)) return undefined;
+  await loaded(`assets/joints/${name}.js`);
+  return own(globalThis.JOINTS ?? {}, name);
+}
+
 function joining(data, wish) {
-  const profile = data.profiles[wish.get("profile")] ? wish.get("profile") : "awaken-8";
+  const profile = own(data.profiles, wish.get("profile")) ? wish.get("profile") : "awaken-8";
   return [profile, Math.min(Math.max(Number(wish.get("calls")) || 2, 1), 4)];
 }
 
@@ -129,8 +135,9 @@ function stands(machine, at) {
   return make("p", { class: "stands" }, ...parts, make("br"), machine.notes(at));
 }
 
+/* Tab comes to the buttons before the many links of a picture, which stands first. */
 function layout(pictures, ...side) {
-  return make("div", { class: pictures.whole.hidden ? "desk bare" : "desk" }, pictures.whole, make("div", { class: "side" }, ...side));
+  return make("div", { class: pictures.whole.hidden ? "desk bare" : "desk" }, make("div", { class: "side" }, ...side), pictures.whole);
 }
 
 /* Everything is shown from the moves: one is added, or the last one taken away. */
@@ -158,7 +165,7 @@ function player(machine, data, wish) {
     const held = machine.facts.length ? [factBoxes(machine, facts, () => kept(whole, fill))] : [];
     const stood = machine instanceof Explored ? [stands(machine, last.at)] : [];
     panel.replaceChildren(...stood, ...machine.groups(last.at, facts).map((one) => group(data, one, send)), ...held);
-    words.replaceChildren(...linked(data, moves.length ? last.told : HINT));
+    words.replaceChildren(...linked(data, moves.length ? last.told : machine.hint));
     words.classList.toggle("refused", last.refused);
     rows.fill(steps.map((one) => [machine.cells(one.at), one.told, one.refused ? "refused" : ""]));
     pictures.light(machine.lit(last.at), last.arrows);
