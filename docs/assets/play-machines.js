@@ -14,7 +14,7 @@ const HINT_EXPLORED = "Make a move. Each that is possible here has a button.";
 
 const WHO = { runtime: "the runtime", world: "model, tools and people", trouble: "trouble" };
 
-const took = (rows) => rows.map(([who, arrow]) => `${who}: ${arrow.on} to ${arrow.to}, ${arrow.when} (${arrow.clause})`).join("; ");
+const taken = (who, arrow) => `${who}: ${arrow.on} to ${arrow.to}, ${arrow.when} (${arrow.clause})`;
 
 function decisions(state, send) {
   return Object.entries(DECIDED[state] ?? {}).filter(([event]) => !send(event).refused);
@@ -36,8 +36,8 @@ class Alone {
     const [event, ...facts] = move.split("*");
     const answer = react(this.chart, state, event, facts);
     const { arrow } = answer;
-    const rows = arrow ? [[this.chart.subject, arrow]] : [];
-    return { at: arrow?.to ?? state, refused: Boolean(answer.refused), told: answer.refused ?? took(rows), arrows: arrow ? [[this.chart.chart, arrow]] : [] };
+    if (!arrow) return { at: state, refused: true, told: answer.refused, arrows: [] };
+    return { at: arrow.to, refused: false, told: taken(this.chart.subject, arrow), arrows: [[this.chart.chart, arrow]] };
   }
 
   groups(state, facts) {
@@ -68,17 +68,20 @@ class Joined {
 
   send(joint, move) {
     const [who, event = ""] = move.split(".");
-    if (who !== "run" && !this.ids.includes(who)) return { at: joint, refused: true, told: `There is no ${who} here.`, arrows: [] };
+    const stays = (told) => ({ at: joint, refused: true, told, arrows: [] });
+    if (who !== "run" && !this.ids.includes(who)) return stays(`There is no ${who} here.`);
     const { joint: at, rows, refused } = this.game.play(joint, who, event);
+    if (refused) return stays(`${`${who} ${event}`.trim()} is refused: ${refused}`);
     const arrows = rows.map(([mover, arrow]) => [mover === "run" ? this.game.run.chart : this.game.call.chart, arrow]);
-    return { at, refused: Boolean(refused), told: refused ? `${`${who} ${event}`.trim()} is refused: ${refused}` : took(rows), arrows };
+    return { at, refused: false, told: rows.map(([mover, arrow]) => taken(mover, arrow)).join("; "), arrows };
   }
 
   groups(joint) {
     const every = this.game.events(this.ids.length);
     return ["run", ...this.ids].map((who) => {
       const able = (event) => this.send(joint, `${who}.${event}`);
-      const own = every.filter(([one]) => one === who).map(([, event]) => [`${who}.${event}`, event, !able(event).refused]);
+      const events = every.filter(([one]) => one === who).map(([, event]) => event);
+      const own = events.map((event) => [`${who}.${event}`, event, !able(event).refused]);
       const now = who === "run" ? joint.run : joint.calls[this.ids.indexOf(who)];
       const decided = who === "run" ? [] : decisions(now, able);
       return { title: who, now, moves: own, decided: decided.map(([event, words]) => [`${who}.${event}`, words]) };
@@ -86,7 +89,10 @@ class Joined {
   }
 
   cells = (joint) => [...joint.calls, joint.run];
-  lit = (joint) => [[this.game.run.chart, joint.run, ""], ...joint.calls.map((state, at) => [this.game.call.chart, state, this.ids[at]])];
+  lit = (joint) => [
+    [this.game.run.chart, joint.run, ""],
+    ...joint.calls.map((state, at) => [this.game.call.chart, state, this.ids[at]]),
+  ];
   notes = () => "";
 }
 
@@ -109,7 +115,8 @@ class Explored {
 
   moves(at) {
     const row = this.joint.states[at];
-    return Array.from({ length: (row.length - 1) / 2 }, (_, number) => [this.joint.words[row[2 * number + 1]], row[2 * number + 2]]);
+    const length = (row.length - 1) / 2;
+    return Array.from({ length }, (_, number) => [this.joint.words[row[2 * number + 1]], row[2 * number + 2]]);
   }
 
   send(at, move) {
@@ -120,7 +127,8 @@ class Explored {
   }
 
   arrows(from, to) {
-    const moved = this.joint.subjects.map(([, chart], at) => [chart, { from: this.cells(from)[at], to: this.cells(to)[at] }]);
+    const [before, after] = [this.cells(from), this.cells(to)];
+    const moved = this.joint.subjects.map(([, chart], at) => [chart, { from: before[at], to: after[at] }]);
     return moved.filter(([chart, arrow]) => chart && arrow.from !== arrow.to);
   }
 
@@ -149,7 +157,8 @@ const inAddress = (moves) => moves.join("-");
 
 /* What can be chosen: titles with entries, each of them words and what the address then holds. */
 function choices(data) {
-  const own = (name, charts) => [name, Object.keys(charts).map((chart) => [chart, name === "lifecycle" ? { chart } : { family: name, chart }])];
+  const place = (family, chart) => (family === "lifecycle" ? { chart } : { family, chart });
+  const own = (name, charts) => [name, Object.keys(charts).map((chart) => [chart, place(name, chart)])];
   const together = [
     ["a run and its calls", {}],
     ["a run, its gate, its store and a crash", { joint: "lifecycle" }],
@@ -162,13 +171,14 @@ function choices(data) {
 const WAITS = "the_model_is_asked-the_model_asks_for_the_calls-is_held-the_round_is_over-the_wait_is_made_durable-the_run_waits";
 const WAKES = "is_decided_resume-decisions_arrive-the_decisions_are_made_known-the_decided_calls_resume-its_tool_is_entered";
 const YIELDS = "a_request_is_sent-the_model_answers_with_tool_use-the_turn_is_yielded";
+const DROPS = "the_user_asks_for_a_response-succeeds-the_response_is_made-the_user_pushes_a_message";
 
 const PRESETS = [
   ["approve, then crash", `joint=lifecycle&moves=${WAITS}-${WAKES}-the_runtime_crashes_and_recovers`],
   ["reject one of two", "profile=awaken-8&calls=2&moves=c1.suspend-c2.suspend-c1.cancel-c2.resume-c2.start-c2.succeed"],
   ["cancel while waiting", "profile=awaken-8&calls=2&moves=c1.suspend-c2.suspend-run.cancelled"],
   ["run what was rejected", "profile=awaken-8&calls=1&moves=c1.suspend-c1.cancel-c1.start"],
-  ["tool runner: drop a response", `joint=tool-runner&moves=${YIELDS}-the_user_asks_for_a_response-succeeds-the_response_is_made-the_user_pushes_a_message`],
+  ["tool runner: drop a response", `joint=tool-runner&moves=${YIELDS}-${DROPS}`],
   ["message loop: allow, then rewrite", "family=message-loop&chart=ModeAuthority&moves=judge-ask-allow-rewritten"],
 ];
 /* Words, and the address that plays them. */

@@ -1,7 +1,10 @@
 /* A trace as moments, one for each stimulus: what was done, what was seen, and where everything then stands. */
 "use strict";
 
-const STATUSES = { lifecycle: { call: "ToolCall", run: "RunWithCreated" }, "message-loop": { call: "CallStatus", run: "TurnStatus" } };
+const STATUSES = {
+  lifecycle: { call: "ToolCall", run: "RunWithCreated" },
+  "message-loop": { call: "CallStatus", run: "TurnStatus" },
+};
 /* By family: the charts of the statuses that its runtimes show. */
 
 /* The moments of a trace, its verdict in words, the data of its family, and the charts of its statuses. */
@@ -35,7 +38,8 @@ function moments(records, family, charts) {
   for (const record of records) {
     if (record.stimulus?.method === "recover") continue;
     if (record.stimulus || record.crash) {
-      found.push({ did: record.crash ? "crash and recover" : told(record.stimulus, stands), saw: [], odd: [], run: "", calls: {} });
+      const did = record.crash ? "crash and recover" : told(record.stimulus, stands);
+      found.push({ did, saw: [], odd: [], run: "", calls: {} });
     }
     const now = found.at(-1);
     if (!now) continue;
@@ -75,17 +79,18 @@ function stimulate({ method, params }, stands) {
   if (gate?.on === "tool" && after[params.outcome.kind]) stands.calls[gate.call] = after[params.outcome.kind];
 }
 
-function observe(seen, stands, now, known) {
+function observe(seen, stands, now, charts) {
   if (seen.kind === "gate.open") {
     stands.gates[seen.gate] = { on: seen.on, call: seen.call };
     if (seen.on === "tool") stands.calls[seen.call] = "Running";
-    now.saw.push({ model: "the model is asked", tool: `tool ${seen.call} is entered`, yield: "a turn is yielded" }[seen.on] ?? `${seen.on} is asked`);
+    const known = { model: "the model is asked", tool: `tool ${seen.call} is entered`, yield: "a turn is yielded" };
+    now.saw.push(known[seen.on] ?? `${seen.on} is asked`);
   } else if (seen.kind === "call.status") {
-    check(known.call, `call ${seen.call}`, seen, now);
+    check(charts.call, `call ${seen.call}`, seen, now);
     stands.calls[seen.call] = seen.to;
     now.saw.push(`${seen.call} is ${seen.to}`);
   } else if (seen.kind === "run.status") {
-    check(known.run, "the run", seen, now);
+    check(charts.run, "the run", seen, now);
     stands.run = seen.to;
     now.saw.push(`the run is ${seen.to}`);
   } else if (seen.kind === "run.finished") {
@@ -101,6 +106,25 @@ function check(chart, who, seen, now) {
   const drawn = chart.arrows.some((arrow) => arrow.from === seen.from && arrow.to === seen.to);
   const clause = stateOf(chart, seen.from)?.closed;
   if (!drawn) now.odd.push(`${who} went from ${seen.from} to ${seen.to}, which no arrow of ${chart.chart} does (${clause})`);
+}
+
+/* The lines up to a step, what is said there, and whether the trace broke there: the kit sends nothing more once a
+   clause is broken, so that is the last step. */
+function upTo(every, ids, because, at) {
+  const isBroken = Boolean(because) && at === every.length;
+  const lines = every.slice(0, at).map((moment, number) => {
+    const looks = isBroken && number === at - 1 ? "broke" : moment.odd.length ? "refused" : "";
+    return [[...ids.map((id) => moment.calls[id] ?? ""), moment.run], happened(moment, looks), looks];
+  });
+  const next = at < every.length && `${at} of ${every.length} steps were played. Next: ${every[at].did}`;
+  const end = isBroken ? `It broke here, at the last of ${every.length} steps.` : "All steps were played.";
+  return { lines, said: next || end, isBroken };
+}
+
+function happened(moment, looks) {
+  const seen = [moment.did, ...moment.saw].join(", ");
+  const odd = moment.odd.length ? ` — ${moment.odd.join("; ")}` : "";
+  return seen + odd + (looks === "broke" ? " — it broke here" : "");
 }
 
 async function packed(text) {

@@ -1,8 +1,10 @@
 /* The page that plays: what is chosen and every move of it stand in the address, and are shown from there. */
 "use strict";
 
-const clauseLink = (data, id) =>
-  make("a", { href: `${data.root}clauses/${id.split("-")[0].toLowerCase()}.html#${id.toLowerCase()}`, title: data.clauses[id] ?? id }, id);
+function clauseLink(data, id) {
+  const page = `${id.split("-")[0].toLowerCase()}.html#${id.toLowerCase()}`;
+  return make("a", { href: `${data.root}clauses/${page}`, title: data.clauses[id] ?? id }, id);
+}
 
 function linked(data, words) {
   return words.split(/\b([A-Z]+-\d+)\b/).map((part) => (data.clauses[part] ? clauseLink(data, part) : part));
@@ -14,6 +16,8 @@ const button = (key, words, act, looks = "able") =>
   make("button", { type: "button", class: looks, "data-key": key, onclick: act }, words);
 
 const own = (map, key) => (Object.hasOwn(map, key) ? map[key] : undefined);
+
+const said = () => make("p", { class: "said", role: "status", "aria-live": "polite" });
 
 const problem = (words) => make("p", { class: "refused", role: "alert" }, words);
 
@@ -81,28 +85,41 @@ function joining(data, wish) {
 
 function select(key, groups, now, then) {
   const entry = (words) => make("option", { value: words, selected: words === now }, words);
-  const parts = groups.map(([title, words]) => (title ? make("optgroup", { label: title }, ...words.map(entry)) : words.map(entry)));
+  const parts = groups.flatMap(([title, words]) => {
+    const entries = words.map(entry);
+    return title ? [make("optgroup", { label: title }, ...entries)] : entries;
+  });
   const chosen = (event) => then(event.target.value);
-  return make("label", {}, `${key} `, make("select", { "data-key": key, onchange: chosen }, ...parts.flat()));
+  return make("label", {}, `${key} `, make("select", { "data-key": key, onchange: chosen }, ...parts));
 }
 
 const isChosen = (wish, entry) => ["joint", "family", "chart"].every((key) => (wish.get(key) ?? undefined) === entry[key]);
 
 function chooser(data, wish, go) {
-  const every = choices(data).map(([title, entries]) => [title, entries.map(([words, entry]) => [titled(title, words), entry])]);
-  const entries = every.flatMap(([, some]) => some);
-  const listed = every.map(([title, some]) => [title, some.map(([words]) => words)]);
-  const now = wish.has("trace") ? "a trace" : (entries.find(([, entry]) => isChosen(wish, entry)) ?? entries[0])[0];
-  const what = select("play", wish.has("trace") ? [...listed, ["", [now]]] : listed, now, (words) => go(Object.fromEntries(entries)[words] ?? {}));
+  const listed = choices(data).map(([title, some]) => [title, some.map(([words, entry]) => [titled(title, words), entry])]);
+  const entries = listed.flatMap(([, some]) => some);
+  const chosen = (entries.find(([, entry]) => isChosen(wish, entry)) ?? entries[0])[0];
+  const now = wish.has("trace") ? "a trace" : chosen;
+  const names = listed.map(([title, some]) => [title, some.map(([words]) => words)]);
+  const every = wish.has("trace") ? [...names, ["", [now]]] : names;
+  const what = select("play", every, now, (words) => go(Object.fromEntries(entries)[words] ?? {}));
+  const further = now === entries[0][0] ? joinings(data, wish, go) : [];
+  const still = (event) => event.preventDefault();
+  return make("form", { class: "choose", onsubmit: still }, what, ...further, opener(go));
+}
+
+function joinings(data, wish, go) {
   const [profile, calls] = joining(data, wish);
-  const further = [
+  return [
     select("profile", [["", Object.keys(data.profiles)]], profile, (one) => go({ profile: one, calls })),
     select("calls", [["", ["1", "2", "3", "4"]]], String(calls), (one) => go({ profile, calls: one })),
   ];
-  const chosen = async (event) => go({ trace: await packed(await event.target.files[0].text()) });
-  const file = make("label", {}, "or open a trace ", make("input", { type: "file", accept: ".jsonl", "data-key": "file", onchange: chosen }));
-  const isJoined = now === entries[0][0];
-  return make("form", { class: "choose", onsubmit: (event) => event.preventDefault() }, what, ...(isJoined ? further : []), file);
+}
+
+function opener(go) {
+  const onchange = async (event) => go({ trace: await packed(await event.target.files[0].text()) });
+  const input = make("input", { type: "file", accept: ".jsonl", "data-key": "file", onchange });
+  return make("label", {}, "or open a trace ", input);
 }
 
 /* Two families may have a chart of the same name. */
@@ -114,8 +131,9 @@ function ledger(data, heads) {
   const head = make("tr", {}, ...["t", ...heads, "what happened"].map((name) => make("th", { scope: "col" }, name)));
   const frame = make("div", { class: "scrolls", tabindex: "0", role: "region", "aria-label": "timeline" });
   frame.append(make("table", { class: "ledger" }, make("thead", {}, head), body));
+  const cell = (...inner) => make("td", {}, ...inner);
   const row = ([cells, words, looks], at) =>
-    make("tr", { class: looks }, make("td", {}, String(at)), ...cells.map((one) => make("td", {}, status(one))), make("td", {}, ...linked(data, words)));
+    make("tr", { class: looks }, cell(String(at)), ...cells.map((one) => cell(status(one))), cell(...linked(data, words)));
   const fill = (rows) => {
     body.replaceChildren(...rows.map(row));
     frame.scrollTop = frame.scrollHeight;
@@ -124,10 +142,11 @@ function ledger(data, heads) {
 }
 
 function group(data, { title, now, moves, decided }, send) {
-  const decisions = decided.map(([move, words]) => button(`${words} ${move}`, words, () => send(move), `decide ${words.toLowerCase()}`));
-  const each = moves.map(([move, words, able]) => button(`${title} ${words}`, words, () => send(move), able ? "able" : "unable"));
+  const one = (words, move, looks) => button(`${title} ${words}`, words, () => send(move), looks);
+  const decisions = decided.map(([move, words]) => one(words, move, `decide ${words.toLowerCase()}`));
+  const each = moves.map(([move, words, able]) => one(words, move, able ? "able" : "unable"));
   const legend = make("legend", {}, `${title} `, ...(now === null ? [] : [status(now)]));
-  return make("fieldset", {}, legend, ...(decisions.length ? [make("div", { class: "decisions" }, ...decisions)] : []), ...each);
+  return make("fieldset", {}, legend, make("div", {}, ...decisions), ...each);
 }
 
 function stands(machine, at) {
@@ -137,14 +156,15 @@ function stands(machine, at) {
 
 /* Tab comes to the buttons before the many links of a picture, which stands first. */
 function layout(pictures, ...side) {
-  return make("div", { class: pictures.whole.hidden ? "desk bare" : "desk" }, make("div", { class: "side" }, ...side), pictures.whole);
+  const looks = pictures.whole.hidden ? "desk bare" : "desk";
+  return make("div", { class: looks }, make("div", { class: "side" }, ...side), pictures.whole);
 }
 
 /* Everything is shown from the moves: one is added, or the last one taken away. */
 function player(machine, data, wish) {
   const pictures = new Pictures(data.root, machine.charts);
   const rows = ledger(data, machine.heads);
-  const words = make("p", { class: "said", role: "status", "aria-live": "polite" });
+  const words = said();
   const panel = make("div", { class: "panel" });
   let moves = movesIn(wish.get("moves"));
   const facts = new Set(moves.at(-1)?.split("*").slice(1));
@@ -181,19 +201,20 @@ function factBoxes(machine, facts, then) {
       else facts.delete(name);
       then();
     };
-    return make("label", {}, make("input", { type: "checkbox", "data-key": `fact ${name}`, checked: facts.has(name), onchange: turn }), ` ${name}`);
+    const looks = { type: "checkbox", "data-key": `fact ${name}`, checked: facts.has(name), onchange: turn };
+    return make("label", {}, make("input", looks), ` ${name}`);
   });
   return make("fieldset", {}, make("legend", {}, "facts that hold"), ...boxes);
 }
 
-/* A trace breaks at its last moment, because the kit sends nothing more once a clause is broken. */
+/* One step after the other; its verdict stands above from the start. */
 function trace(text, data, wish) {
   const { moments: every, verdict, family, charts } = traceIn(text, data);
   const because = wish.get("because") || verdict;
   const ids = unique(every.flatMap((moment) => Object.keys(moment.calls)));
   const pictures = new Pictures(family.root, Object.values(charts));
   const rows = ledger(family, [...ids, "run"]);
-  const words = make("p", { class: "said", role: "status", "aria-live": "polite" });
+  const words = said();
   let at = Math.min(Number(wish.get("at")) || 0, every.length);
   const put = (now) => {
     at = Math.min(Math.max(now, 0), every.length);
@@ -204,29 +225,30 @@ function trace(text, data, wish) {
   const forth = button("next step", "next step", () => put(at + 1));
   const back = button("step back", "step back", () => put(at - 1));
   const end = button("end", because ? "where it broke" : "the end", () => put(every.length));
-  const told = (moment) => [moment.did, ...moment.saw].join(", ") + (moment.odd.length ? ` — ${moment.odd.join("; ")}` : "");
   const fill = () => {
-    const isBroken = Boolean(because) && at === every.length;
-    const broke = (number) => isBroken && number === at - 1;
-    const looks = (moment, number) => (broke(number) ? "broke" : moment.odd.length ? "refused" : "");
-    const shown = (moment, number) => [[...ids.map((id) => moment.calls[id] ?? ""), moment.run], broke(number) ? `${told(moment)} — it broke here` : told(moment), looks(moment, number)];
-    rows.fill(every.slice(0, at).map(shown));
-    words.replaceChildren(at < every.length ? `${at} of ${every.length} steps were played. Next: ${every[at].did}` : isBroken ? `It broke here, at the last of ${every.length} steps.` : "All steps were played.");
+    const { lines, said: told, isBroken } = upTo(every, ids, because, at);
+    rows.fill(lines);
+    words.replaceChildren(told);
     pictures.light(at ? lit(every[at - 1], charts) : [], [], isBroken);
     for (const one of [forth, end]) one.setAttribute("aria-disabled", String(at === every.length));
     back.setAttribute("aria-disabled", String(!at));
   };
-  const whole = make("div", { class: "trace" }, layout(pictures, ruling(family, because), make("div", { class: "panel" }, forth, back, end), words), rows.frame);
+  const steps = make("div", { class: "panel" }, forth, back, end);
+  const whole = make("div", { class: "trace" }, layout(pictures, ruling(family, because), steps, words), rows.frame);
   return { whole, fill };
 }
 
 function ruling(family, because) {
-  if (!because) return make("p", { class: "ruling" }, "This trace holds no verdict; ", make("code", {}, "runlock check trace:FILE"), " gives one.");
+  const command = make("code", {}, "runlock check trace:FILE");
+  if (!because) return make("p", { class: "ruling" }, "This trace holds no verdict; ", command, " gives one.");
   const [, clause, rest] = because.match(/^([A-Z]+-\d+)(: .*)$/s) ?? [];
-  return make("p", { class: "ruling refused" }, "Broken: ", ...(clause ? [clauseLink(family, clause), ...linked(family, rest)] : linked(family, because)));
+  const words = clause ? [clauseLink(family, clause), ...linked(family, rest)] : linked(family, because);
+  return make("p", { class: "ruling refused" }, "Broken: ", ...words);
 }
 
-const lit = (moment, { call, run }) => [[run, moment.run, ""], ...Object.entries(moment.calls).map(([id, state]) => [call, state, id])];
+function lit(moment, { call, run }) {
+  return [[run, moment.run, ""], ...Object.entries(moment.calls).map(([id, state]) => [call, state, id])];
+}
 
 /* Keys that work while the focus is in the playground. */
 function pressed(place, event) {
