@@ -33,7 +33,7 @@ function opened(frame) {
 }
 
 addEventListener("load", () => {
-  for (const frame of document.querySelectorAll(".md-content .picture")) {
+  for (const frame of document.querySelectorAll(".md-content .picture:not(.play .picture)")) {
     if (frame.scrollWidth <= frame.clientWidth) continue;
     fitting(frame);
     opened(frame);

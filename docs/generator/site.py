@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from runlock.conformance.family.family import DEFAULT, Family, families, family_named
-from runlock.diagrams.charts.playable import script
+from runlock.diagrams.charts import playable, playable_joint
 from runlock.diagrams.render import palette
 
 from . import (
@@ -79,7 +79,9 @@ def _generated() -> Iterator[Made]:
     for source in FILES:
         yield from ((name, text.encode()) for name, text in source.files())
     yield "changelog.md", (HERE.parent / "CHANGELOG.md").read_bytes()
-    yield "assets/charts.js", script().encode()
+    yield "assets/charts.js", playable.script().encode()
+    for family in playable_joint.JOINTS:
+        yield f"assets/joints/{family}.js", playable_joint.script(family).encode()
     yield "assets/areas.js", search.areas().encode()
     yield "assets/colours.css", f"{palette.darkened(DARK)}\n".encode()
 

@@ -1,9 +1,8 @@
-// Answers for the page's own script what tests/docs/test_play.py asks of the Python charts.
+// Answers for the page's own scripts what tests/docs/test_play.py asks of the Python charts.
 const fs = require("node:fs");
 const vm = require("node:vm");
-const [dataFile, scriptFile, asked] = process.argv.slice(2);
-vm.runInThisContext(fs.readFileSync(dataFile, "utf8"));
-const { Game, eventsOf, factsOf, moments, packed, react, unpacked } = require(scriptFile);
+const [asked, ...scripts] = process.argv.slice(2);
+for (const script of scripts) vm.runInThisContext(fs.readFileSync(script, "utf8"));
 const data = globalThis.RUNLOCK;
 
 function subsets(list) {
@@ -37,12 +36,48 @@ function* paths(profile, calls, length) {
   }
 }
 
+/* Every move from every place that can be come to. */
+function* joints(family) {
+  const machine = new Explored(globalThis.JOINTS[family]);
+  const met = new Set([machine.start]);
+  for (const at of met) {
+    const offered = machine.groups(at).flatMap(({ moves }) => moves);
+    for (const [move] of offered) {
+      const sent = machine.send(at, move);
+      yield [machine.cells(at), sent.told, machine.cells(sent.at)];
+      met.add(sent.at);
+    }
+  }
+}
+
+/* Where an address leads: what was said at each step, and where everything stands in the end. */
+function led(address) {
+  const wish = new URLSearchParams(address);
+  const steps = replay(machineOf(wish), movesIn(wish.get("moves")));
+  return { told: steps.map((one) => one.told), refused: steps.map((one) => one.refused), cells: machineOf(wish).cells(steps.at(-1).at) };
+}
+
+function machineOf(wish) {
+  if (wish.has("joint")) return new Explored(globalThis.JOINTS[wish.get("joint")]);
+  const family = data.families[wish.get("family")] ?? data;
+  if (wish.has("chart")) return new Alone(family.charts[wish.get("chart")]);
+  return new Joined(data, wish.get("profile"), Number(wish.get("calls")));
+}
+
+async function traced(file) {
+  const text = fs.readFileSync(file, "utf8");
+  const { moments, verdict } = traceIn(text, data);
+  return { moments, verdict, same: (await unpacked(await packed(text))) === text };
+}
+
 async function main() {
   const question = JSON.parse(asked);
   if (question.what === "cells") return [...cells(question.family)];
   if (question.what === "paths") return [...paths(question.profile, question.calls, question.length)];
-  const text = fs.readFileSync(question.trace, "utf8");
-  return { moments: moments(text, data), same: (await unpacked(await packed(text))) === text };
+  if (question.what === "joints") return [...joints(question.family)];
+  if (question.what === "presets") return Object.fromEntries(PRESETS.map(([words, address]) => [words, led(address)]));
+  if (question.what === "address") return led(question.address);
+  return traced(question.trace);
 }
 
 main().then((found) => process.stdout.write(JSON.stringify(found)));

@@ -162,62 +162,6 @@ def test_search_leads_to_the_page_of_a_word(browser, address):
     assert found == {words: [place, place] for words, place in WORDS}
 
 
-TEXTS = "[...document.querySelectorAll('.play tbody tr')].map((row) => row.textContent)"
-
-
-def reach(browser, words):
-    """Go by Tab alone until what is focused bears these words."""
-    for _ in range(120):
-        browser.press("Tab")
-        if browser.run("return document.activeElement.textContent.trim()") == words:
-            return
-    raise AssertionError(f"no Tab leads to {words}")
-
-
-def test_a_chart_is_played_by_keyboard(browser, address):
-    """Tab goes to an event, Enter sends it; a refusal is said, with its clause, and the focus stays."""
-    browser.size(1280, 900)
-    browser.open(f"{address}/play.html#profile=awaken-8&calls=1")
-    reach(browser, "start")
-    browser.press("Enter")
-    browser.press("Enter")
-
-    assert [row[:1] for row in browser.run(f"return {TEXTS}")] == ["0", "1", "2"]
-    assert "a call in Running takes suspend" in browser.run(
-        "return document.querySelector('.said').textContent"
-    )
-    assert browser.run("return document.activeElement.textContent") == "start"
-
-
-def test_profile_and_calls_are_chosen(browser, address):
-    """The page remembers in its address what was chosen."""
-    browser.open(f"{address}/play.html#profile=awaken-9&calls=3")
-
-    assert browser.run(f"return {TEXTS}")[0] == "0NewNewNewCreatedthe model asks for c1, c2, c3"
-
-
-def test_a_witness_opens_from_a_link(browser, address):
-    """The link next to a clause plays its trace, step by step, and ends with what is broken."""
-    browser.open(f"{address}/clauses/gate.html")
-    link = browser.run("return document.querySelector('#gate-2 ~ details a[href*=\"#trace=\"]').href")
-    browser.open(link)
-    browser.until("return document.querySelector('.play .panel button')")
-    for _ in range(20):
-        browser.run("document.querySelector('.play .panel button').click()")
-
-    assert "GATE-2: call" in browser.run("return document.querySelector('.said').textContent")
-    assert len(browser.run(f"return {TEXTS}")) >= 3
-
-
-def test_a_link_that_was_cut_off_is_told(browser, address):
-    """Half a trace is no trace, and the page says so."""
-    browser.open(f"{address}/play.html#trace=7Vrbb")
-
-    assert "no trace that can be read" in browser.until(
-        "return document.querySelector('.refused')?.textContent"
-    )
-
-
 def test_the_matrix_shows_only_what_is_broken(browser, address):
     """The switch hides each clause that nothing breaks, and a broken cell leads to its counterexample."""
     browser.open(f"{address}/matrix.html")
@@ -231,15 +175,6 @@ def test_the_matrix_shows_only_what_is_broken(browser, address):
     broken = "[...document.querySelectorAll('.heat td.broken a')]"
     lost = f"{broken}.filter((one) => !document.getElementById(one.hash.slice(1)))"
     assert browser.run(f"return [{broken}.length > 0, {lost}.length]") == [True, 0]
-
-
-def test_a_chart_of_a_further_family_is_played(browser, address):
-    """Its picture is shown, and its clauses lead to the pages of its family."""
-    browser.open(f"{address}/play.html#family=message-loop&chart=ToolInvocation")
-    browser.until("return document.querySelector('.play .picture svg .here')")
-    found = browser.run("return document.querySelector('.play .picture a').getAttribute('href')")
-
-    assert found.startswith("families/message-loop/clauses/")
 
 
 def test_tooltips_say_the_sentence(browser, address):

@@ -13,27 +13,30 @@ from witness_traces import trace_of
 
 from runlock.conformance.families.lifecycle.timeline import timeline
 from runlock.conformance.family.family import family_names
+from runlock.conformance.trace.trace import Trace
+from runlock.diagrams.charts import playable_joint
 from runlock.diagrams.charts.playable import playable, script
+from runlock.diagrams.state_space import clauses
 from runlock.machines.catalogue import tables
 from runlock.machines.table import Moved, react
 from runlock.spec.model import load_spec
 
 HERE = Path(__file__).parent
-PAGE = ROOT / "docs" / "assets" / "play.js"
+SCRIPTS = [ROOT / "docs" / "assets" / f"play-{part}.js" for part in ("core", "machines", "trace")]
 NODE = shutil.which("node")
 PROFILES = playable()["profiles"]
 
 
 @pytest.fixture(scope="session")
 def ask(tmp_path_factory):
-    """Asks the page's script, run by node."""
+    """Asks the page's scripts, run by node."""
     if NODE is None:
-        pytest.skip("there is no node, which runs the page's script outside of a browser")
+        pytest.skip("there is no node, which runs the page's scripts outside of a browser")
     data = tmp_path_factory.mktemp("play") / "charts.js"
-    data.write_text(script(), "utf-8")
+    data.write_text(script() + "".join(map(playable_joint.script, playable_joint.JOINTS)), "utf-8")
 
     def asked(**question):
-        words = [NODE, str(HERE / "agree.cjs"), str(data), str(PAGE), json.dumps(question)]
+        words = [NODE, str(HERE / "agree.cjs"), json.dumps(question), str(data), *map(str, SCRIPTS)]
         return json.loads(subprocess.run(words, capture_output=True, text=True, check=True).stdout)
 
     return asked
@@ -85,6 +88,96 @@ def test_a_run_and_its_calls_move_alike(ask, profile, calls, length):
     assert ask(what="paths", profile=profile, calls=calls, length=length) == list(
         paths(profile, calls, length)
     )
+
+
+def moves(family):
+    """Every move between the joint states of a family's small system."""
+    played = playable_joint.JOINTS[family]()
+    for state in played.search.everything():
+        for move, call, after in played.search.after(state):
+            ids = ", ".join(clauses(played.search, state, move, call))
+            told = f"{move.what} ({ids})" if ids else move.what
+            yield [[*played.cells(state).values()], told, [*played.cells(after).values()]]
+
+
+@pytest.mark.parametrize("family", playable_joint.JOINTS)
+def test_joint_states_are_those_of_the_exploration(ask, family):
+    """Played from the start, the page has every move that the search finds, and no other."""
+    assert sorted(ask(what="joints", family=family)) == sorted(moves(family))
+
+
+def test_presets_do_what_they_say(ask):
+    """No move of a preset is refused, but for the one that shows a refusal; each ends where its words say."""
+    found = ask(what="presets")
+
+    assert [words for words, one in found.items() if any(one["refused"])] == ["run what was rejected"]
+    assert {words: one["cells"] for words, one in found.items()} == {
+        "approve, then crash": ["Suspended", "Waiting", "Blocked"],
+        "reject one of two": ["Cancelled", "Succeeded", "Running"],
+        "cancel while waiting": ["Cancelled", "Cancelled", "Done"],
+        "run what was rejected": ["Cancelled", "Running"],
+        "tool runner: drop a response": ["Succeeded", "Yielded", "Empty"],
+        "message loop: allow, then rewrite": ["ModeGate"],
+    }
+
+
+@pytest.mark.parametrize(
+    ("address", "said"),
+    [
+        ("chart=ToolCall&moves=suspend-jump", "a call in Suspended takes cancel or resume; it was sent jump"),
+        ("profile=tirea&calls=1&moves=c7.start", "There is no c7 here."),
+        ("profile=tirea&calls=1&moves=c1", "c1 is refused: a call in New takes"),
+        ("joint=lifecycle&moves=is_held", "This does not happen here: is held"),
+    ],
+)
+def test_an_address_with_a_wrong_move_is_answered(ask, address, said):
+    """A move that there is not changes nothing, and the page says so."""
+    led = ask(what="address", address=address)
+
+    assert led["refused"][-1]
+    assert said in led["told"][-1]
+
+
+def test_facts_are_kept_with_their_move(ask):
+    """A move in an address names the facts that held when it was sent."""
+    start = "family=tool-runner&chart=RunnerIteration&moves=request-answer-hand_over-resume-append"
+
+    assert "RUNNER-13" in ask(what="address", address=f"{start}-handle*changed")["told"][-1]
+    assert "RUNNER-13" not in ask(what="address", address=f"{start}-handle")["told"][-1]
+
+
+@pytest.mark.parametrize(
+    ("end", "verdict"),
+    [
+        ({"verdict": {"clause": "GATE-2", "because": "it ran"}}, "GATE-2: it ran"),
+        ({"verdict": {"clause": None, "because": "it hung"}}, "it hung"),
+        ({"leaks": []}, ""),
+    ],
+)
+def test_the_verdict_of_a_trace_is_read(ask, tmp_path, end, verdict):
+    """The page tells it as `Trace.verdict_in_words` does."""
+    start = {"stimulus": {"method": "run.start", "params": {"run": "r1", "input": "go"}}}
+    trace = Trace([start, {"end": end}])
+    file = tmp_path / "trace.jsonl"
+    file.write_text(trace.to_jsonl())
+
+    assert ask(what="trace", trace=str(file))["verdict"] == trace.verdict_in_words == verdict
+
+
+def test_a_trace_of_a_further_family_is_held_against_its_charts(ask, tmp_path):
+    """A jump in a message loop is one by the charts of the message loop."""
+    jump = {"kind": "call.status", "run": "r1", "call": "c1", "from": "New", "to": "Succeeded"}
+    records = [
+        {"handshake": {"family": "message-loop"}},
+        {"stimulus": {"method": "run.start", "params": {"run": "r1", "input": "go"}}},
+        {"observation": jump},
+    ]
+    file = tmp_path / "trace.jsonl"
+    file.write_text(Trace(records).to_jsonl())
+
+    assert ask(what="trace", trace=str(file))["moments"][0]["odd"] == [
+        "call c1 went from New to Succeeded, which no arrow of CallStatus does (CALL-19)"
+    ]
 
 
 @pytest.mark.parametrize("name", ["RunsTheRejected", "AbortsTheSiblings", "ConcludesBeforeItDrains"])

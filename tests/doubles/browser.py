@@ -17,7 +17,10 @@ DRIVER = shutil.which("chromedriver")
 CHROMIUM = shutil.which("chromium") or shutil.which("google-chrome")
 WHY_NOT = "there is no Chromium with its driver: `apt-get install chromium chromium-driver` brings both"
 
-KEYS = {"Tab": "\ue004", "Enter": "\ue007", "Escape": "\ue00c", "ArrowRight": "\ue014", "Space": " "}
+KEYS = {
+    "Tab": "\ue004", "Enter": "\ue007", "Escape": "\ue00c", "Space": " ",
+    "ArrowLeft": "\ue012", "ArrowRight": "\ue014",
+}  # fmt: skip
 
 
 class Browser:
