@@ -21,6 +21,7 @@ from runlock.diagrams.charts.picture import (
     Place,
     sentence,
 )
+from runlock.diagrams.render.elk_layout import NOWHERE, Placement
 from runlock.diagrams.render.palette import FONT, LIGHT, STATUS_LOOKS
 
 WIDE_MAX: Final = 8
@@ -36,11 +37,12 @@ Counts = Mapping[str, int]
 
 @dataclass(frozen=True, slots=True)
 class DotOptions:
-    """Options of a drawing: the links of its clauses, and the coverage, if it is to be shown."""
+    """Options of a drawing: the links of its clauses, the coverage if any, and where its parts are."""
 
     link: Callable[[str], str]
     counts: Counts | None = None
     family: str = DEFAULT
+    placement: Placement = NOWHERE
 
 
 def page_of(clause: str, root: str = "..") -> str:
@@ -55,7 +57,8 @@ PLAIN: Final = DotOptions(page_of)
 def dot(picture: Picture, options: DotOptions = PLAIN) -> str:
     """The DOT source of a chart."""
     options = replace(options, family=picture.family)
-    graph = Digraph(picture.name, graph_attr=_graph(picture), node_attr=_NODE, edge_attr=_EDGE)
+    attributes = {**_graph(picture), **options.placement.graph()}
+    graph = Digraph(picture.name, graph_attr=attributes, node_attr=_NODE, edge_attr=_EDGE)
     for place in picture.places:
         _place(graph, picture.name, place, options)
     for arrows in _lines(picture):
@@ -108,12 +111,14 @@ def _place(graph: Digraph, name: str, place: Place, options: DotOptions) -> None
         _frame(graph, name, place, options)
         return
     known = {"label": place.name, "id": f"{name}-{place.id}"}
-    graph.node(place.id, **known, **_looks(place), **_closing(place, options))
+    where = options.placement
+    graph.node(place.id, **known, **_looks(place), **_closing(place, options), **where.node(place.id))
     if place.is_initial:
         begin = f"begin {place.id}"
         dot_only = {"shape": "point", "width": "0.11", "color": LIGHT["quiet"], "fillcolor": LIGHT["quiet"]}
-        graph.node(begin, label="", tooltip=f"it begins in {place.name}", **dot_only)
-        graph.edge(begin, place.id, tooltip=f"it begins in {place.name}", weight="10")
+        tip = {"tooltip": f"it begins in {place.name}"}
+        graph.node(begin, label="", **tip, **dot_only, **where.node(begin))
+        graph.edge(begin, place.id, weight="10", **tip, **where.line(begin, place.id))
 
 
 def _looks(place: Place) -> dict[str, str]:
@@ -142,6 +147,7 @@ def _frame(graph: Digraph, name: str, place: Place, options: DotOptions) -> None
         looks = {"style": "rounded,filled", "color": LIGHT["rule"], "fillcolor": LIGHT["region"]}
         if place.is_parallel:
             looks["style"] = "rounded,dashed"
+        looks |= options.placement.frame(place.id)
         frame.attr(label=place.name, id=f"{name}-{place.id}", labeljust="l", tooltip=place.name, **looks)
         for inner in place.inside:
             _place(frame, name, inner, options)
@@ -167,7 +173,7 @@ def _line(graph: Digraph, name: str, arrows: Sequence[Arrow], options: DotOption
         looks = {"color": LIGHT["well"] if taken else LIGHT["ill"], "style": "solid" if taken else "dashed"}
     graph.edge(
         source, target, label=_rows(arrows, options), id=f"{name}-{source}-{target}", tooltip=tip, **looks,
-        **{"class": "line"},
+        **{"class": "line"}, **options.placement.line(source, target),
     )  # fmt: skip
 
 

@@ -6,10 +6,11 @@ cross it, and the class that a style sheet uses for dark mode.
 
 from __future__ import annotations
 
+import json
 import shutil
 import sys
 from pathlib import Path
-from typing import Final, Literal
+from typing import Any, Final, Literal
 from xml.etree import ElementTree
 from xml.etree.ElementTree import Element
 
@@ -20,7 +21,7 @@ from runlock.conformance.errors import UsageError
 from runlock.diagrams.render.palette import LIGHT
 from runlock.diagrams.render.svg import Drawing, element
 
-Form = Literal["svg", "png"]
+Form = Literal["svg", "png", "json"]
 
 PURE: Final = "graphviz-pure"
 SVG: Final = "{http://www.w3.org/2000/svg}"
@@ -46,13 +47,20 @@ def program() -> Path:
     return Path(found)
 
 
-def _laid_out(source: str, form: Form) -> bytes:
+def _laid_out(source: str, form: Form, *, is_placed: bool = False) -> bytes:
+    """What Graphviz writes; it places the parts itself, or only paints what `pos` attributes have placed."""
     known = dot_command.DOT_BINARY
     dot_command.DOT_BINARY = program()
+    how: dict[str, Any] = {"engine": "neato", "neato_no_op": 2} if is_placed else {}
     try:
-        return bytes(graphviz.Source(source).pipe(format=form))
+        return bytes(graphviz.Source(source).pipe(format=form, **how))
     finally:
         dot_command.DOT_BINARY = known
+
+
+def measured(source: str) -> dict[str, Any]:
+    """The parts of a picture with their sizes, as Graphviz writes them in JSON."""
+    return dict(json.loads(_laid_out(source, "json")))
 
 
 def png(source: str) -> bytes:
@@ -60,9 +68,9 @@ def png(source: str) -> bytes:
     return _laid_out(source.replace("bgcolor=transparent", "bgcolor=white dpi=144", 1), "png")
 
 
-def svg(source: str, label: str) -> Drawing:
-    """A picture as SVG."""
-    root = ElementTree.fromstring(_laid_out(source, "svg"))
+def svg(source: str, label: str, *, is_placed: bool = False) -> Drawing:
+    """A picture as SVG; with `is_placed`, its source says where everything is."""
+    root = ElementTree.fromstring(_laid_out(source, "svg", is_placed=is_placed))
     graph = root.find(f"{SVG}g")
     assert graph is not None  # the raw output of Graphviz
     for part in root.iter():

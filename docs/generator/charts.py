@@ -7,11 +7,10 @@ from collections.abc import Iterator
 from inspect import getdoc
 
 from runlock.conformance.family.family import DEFAULT, families
-from runlock.diagrams.charts.dot import dot
+from runlock.diagrams.charts.drawn import drawn
 from runlock.diagrams.charts.formats import FORMS
 from runlock.diagrams.charts.picture import Picture, pictures
 from runlock.diagrams.lifecycle.regions import DERIVED
-from runlock.diagrams.render import graphviz_layout as layout
 from runlock.diagrams.render.svg import NAMESPACE, Drawing
 from runlock.machines.catalogue import every_chart
 from runlock.spec.model import load_spec
@@ -58,7 +57,7 @@ def ordered(family: str = DEFAULT) -> list[Picture]:
 
 
 def _drawn(one: Picture) -> Drawing:
-    return layout.svg(dot(one), f"The chart {one.name}")
+    return drawn(one, f"The chart {one.name}")
 
 
 def about(one: Picture) -> str:

@@ -18,7 +18,8 @@ from runlock.conformance.family.family import DEFAULT, family_named
 from runlock.conformance.report.examples import example_of
 from runlock.conformance.trace.trace import Trace
 from runlock.diagrams import state_space as explored
-from runlock.diagrams.charts.dot import DotOptions, dot, page_of
+from runlock.diagrams.charts.dot import DotOptions, page_of
+from runlock.diagrams.charts.drawn import drawn
 from runlock.diagrams.charts.picture import pictures
 from runlock.diagrams.charts.playable import fragment
 from runlock.diagrams.lifecycle import sequence_svg as drawn_sequence
@@ -54,7 +55,7 @@ def _drawn(kind: str, name: str, root: str) -> str:
 
 def _chart(name: str, root: str) -> str:
     options = DotOptions(lambda clause: page_of(clause, root))
-    return picture(layout.svg(dot(pictures()[name], options), f"The chart {name}"))
+    return picture(drawn(pictures()[name], f"The chart {name}", options))
 
 
 def _covered(name: str, root: str) -> str:
