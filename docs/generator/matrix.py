@@ -5,16 +5,19 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Iterator, Mapping, Sequence
+from functools import cache
 from html import escape
 from pathlib import Path
 from typing import Any, Final
 
-from runlock.conformance.family.family import Family, family_named
+from runlock.conformance.family.family import DEFAULT, Family, family_named
 from runlock.conformance.report.clause_names import title
+from runlock.conformance.report.examples import illegal
 from runlock.conformance.report.matrix import anchor, as_markdown, rows, witness_files
+from runlock.diagrams.charts.playable import fragment
 from runlock.spec.model import Clause
 
-from .markdown import WIDE, folder_of
+from .markdown import WIDE, folder_of, played
 
 KEPT = Path(__file__).parent.parent / "matrix.json"
 MARKS: Final = {
@@ -32,11 +35,28 @@ LEGEND: Final = " ".join(
 )
 
 
+PROGRAM: Final = re.compile(r"`docs/standalone/([\w.]+)((?: \w+)?)`")
+REPLAY: Final = re.compile(r"^The \[file\]\(witnesses/([\w-]+)/([A-Z]+-\d+)\.", re.MULTILINE)
+"""Where a section names the program without the kit, and the file of its counterexample."""
+
+
 def pages() -> Iterator[tuple[str, str]]:
     """The one page."""
-    page = WIDE + as_markdown(_report(), _heat_map)
-    program = re.compile(r"`docs/standalone/([\w.]+)((?: \w+)?)`")
-    yield "matrix.md", program.sub(r"[`docs/standalone/\1\2`](standalone/\1.txt)", page)
+    report = _report()
+    families = {one["name"]: one.get("family", DEFAULT) for one in report["runtimes"]}
+    page = WIDE + as_markdown(report, _heat_map)
+    page = REPLAY.sub(lambda found: _playground(families[found[1]], found[2]) + found[0], page)
+    yield "matrix.md", PROGRAM.sub(r"[`docs/standalone/\1\2`](standalone/\1.txt)", page)
+
+
+@cache
+def _playground(family: str, clause: str) -> str:
+    """A sentence that leads to the playground, which shows a mutant that breaks the same clause."""
+    wrong = illegal(family_named(family), family_named(family).spec.clauses[clause])
+    if wrong is None or family != DEFAULT:
+        return ""
+    link = played(fragment(wrong.trace, f"{clause}: {wrong.because}"), ".", "playground")
+    return f"The {link} shows a mutant of the reference that breaks the same clause, step by step.\n\n"
 
 
 def files() -> Iterator[tuple[str, str]]:
