@@ -127,7 +127,8 @@ def test_the_docs_show_what_is_printed(page, folder, capfd, rewrites):
             now = printed(capfd, command)
             if not fits(shown, now):
                 stale.append(command)
-            fresh.append(f"$ {command}\n{shown if fits(shown, now) else renewed(shown, now)}\n")
+            kept = shown if fits(shown, now) else renewed(shown, now)
+            fresh.append(f"$ {command}\n" + (f"{kept}\n" if kept else ""))
         text = text.replace(block, "".join(fresh))
     if rewrites:
         page.write_text(text, "utf-8")
