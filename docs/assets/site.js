@@ -24,12 +24,14 @@ function fitting(frame) {
   frame.before(button);
 }
 
-/* A chart that scrolls is opened where it begins. */
+/* A chart that scrolls is opened where it begins; one that begins far below its top scrolls within its frame. */
 function opened(frame) {
   const begin = frame.querySelector(".node:not(.state)");
   if (!begin) return;
-  const left = begin.getBoundingClientRect().left - frame.getBoundingClientRect().left;
-  frame.scrollLeft = Math.max(0, left - frame.clientWidth / 3);
+  const [at, edge] = [begin, frame].map((one) => one.getBoundingClientRect());
+  if (at.top - edge.top > innerHeight / 2) frame.classList.add("tall");
+  frame.scrollLeft = Math.max(0, at.left - edge.left - frame.clientWidth / 3);
+  frame.scrollTop = Math.max(0, at.top - edge.top - frame.clientHeight / 2);
 }
 
 addEventListener("load", () => {
@@ -51,3 +53,24 @@ function light(event) {
 
 addEventListener("pointerover", light);
 addEventListener("focusin", light);
+
+/* A table that sorts: the head of a column is a button, which turns the order round when it is pressed again. */
+function sortable(table) {
+  const heads = [...table.tHead.rows[0].cells];
+  const words = (row, at) => row.cells[at].textContent.trim();
+  const sort = (head, at) => {
+    const way = head.ariaSort === "ascending" ? -1 : 1;
+    for (const one of heads) one.ariaSort = one === head ? (way > 0 ? "ascending" : "descending") : "none";
+    const order = (one, other) => way * words(one, at).localeCompare(words(other, at), "en", { numeric: true });
+    table.tBodies[0].append(...[...table.tBodies[0].rows].sort(order));
+  };
+  heads.forEach((head, at) => {
+    const button = document.createElement("button");
+    button.append(...head.childNodes);
+    button.onclick = () => sort(head, at);
+    head.append(button);
+    head.ariaSort = "none";
+  });
+}
+
+document.querySelectorAll(".sorts table").forEach(sortable);

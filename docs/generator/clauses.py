@@ -21,6 +21,7 @@ from runlock.diagrams.charts.playable import fragment
 from runlock.diagrams.of_family import drawing
 from runlock.spec.model import Clause
 
+from . import matrix
 from .markdown import (
     anchor,
     chart,
@@ -117,11 +118,13 @@ def _facts(family: Family, one: Clause) -> Iterator[tuple[str, str]]:
     yield "Applies", _lines(_applies(family, one))
     yield "Needs", ", ".join(f"`{need}`" for need in one.needs)
     yield "Checked by", _lines(map(text, checks_of(family, one)))
+    root = "../" + "../" * folder_of(family.name).count("/")
+    yield "Real runtimes", _lines(matrix.verdicts_in_words(family.name, one.id, root.rstrip("/")))
     yield "Look at", _lines(map(text, one.look_at))
     yield "Mutants", _lines(f"`{each.name}`: {text(each.fault)}" for each in mutants_of(family, one.id))
 
 
-def _lines(words: Iterator[str] | map[str]) -> str:
+def _lines(words: Iterator[str]) -> str:
     return "<br>".join(words)
 
 

@@ -15,6 +15,7 @@ from runlock.conformance.report.matrix import causes
 from .markdown import table, text
 
 MATRIX = Path(__file__).parent.parent / "matrix.json"
+PROGRAMS = ("standalone", "examples")
 TELLING = (
     ("google-adk", "PAIR-4"),
     ("strands", "CANCEL-4"),
@@ -56,10 +57,11 @@ def summary() -> str:
     broken = {one.runtime["name"] for one in findings()}
     clauses = {one.clause for one in findings()}
     alone = sum(one.known is not None and one.known.standalone is not None for one in findings())
+    some = "each of them is" if alone == len(findings()) else f"{alone} of them are"
     return (
         f"{len(_judged())} configurations of released agent runtimes were checked, and {len(broken)} of them "
         f"break at least one clause. The kit found {len(findings())} violations of {len(clauses)} clauses; "
-        f"{alone} of them are also shown by a small program that uses the runtime alone, without the kit."
+        f"{some} also shown by a small program that uses the runtime alone, without the kit."
     )
 
 
@@ -146,11 +148,11 @@ def shown(name: str, root: str) -> str:
     return KINDS[name](root)
 
 
-# --- the programs without the kit ---------------------------------------------------------------
+# --- programs -----------------------------------------------------------------------------------
 
 
 def files() -> Iterator[tuple[str, str]]:
-    """The programs that show a violation without the kit, as text that a browser displays."""
-    for path in sorted((Path(__file__).parent.parent / "standalone").iterdir()):
+    """The programs without the kit, and the examples, as text that a browser displays."""
+    for path in sorted(one for folder in PROGRAMS for one in (MATRIX.parent / folder).iterdir()):
         if path.suffix in (".py", ".mjs"):
-            yield f"standalone/{path.name}.txt", path.read_text("utf-8")
+            yield f"{path.parent.name}/{path.name}.txt", path.read_text("utf-8")

@@ -8,10 +8,9 @@ from pathlib import Path
 from statistics import median
 from typing import Any
 
-from runlock.diagrams import matrix
-from runlock.diagrams.charts.dot import page_of
+from runlock.conformance.family.family import DEFAULT, family_named
 
-from .markdown import WIDE, picture
+from .markdown import WIDE, clause, clauses, table
 
 KEPT = Path(__file__).parent.parent / "kills.json"
 """The parts of `runlock selftest --json` that are the same on every machine."""
@@ -23,12 +22,9 @@ def pages() -> Iterator[tuple[str, str]]:
 
 
 def _page(found: Mapping[str, Any]) -> str:
-    by_area: dict[str, list[Mapping[str, Any]]] = {}
-    for kill in found["kills"]:
-        by_area.setdefault(matrix.area_of(kill["clause"]), []).append(kill)
-    parts = "\n".join(_area(area, by_area[area]) for area in sorted(by_area))
     dead = [kill for kill in found["kills"] if not kill["why"]]
     soon = f"half of them within {median(kill['blamed'][kill['clause']] for kill in dead):g}"
+    head = ("clause", "killed at schedule", "mutant", "its fault", "also broken")
     return f"""{WIDE}# Mutation testing
 
 A check that has never failed proves nothing. So there are *mutants*: copies of the reference, each with one
@@ -38,18 +34,29 @@ differently and legally; nothing may be reported for them.
 
 **{found["killed"]} of {found["mutants"]} mutants are killed, {soon} schedules; {found["passed"]} of
 {found["variants"]} variants pass.** `runlock selftest` runs all of it again, and `runlock draw` draws
-what `runlock selftest --json` writes, as here. [kills.json](kills.json) holds the numbers.
+what `runlock selftest --json` writes. [kills.json](kills.json) holds the numbers.
 
-A row is a mutant, with the clause that it is made to break; `runlock check mutant:NAME` shows it broken. A
-column is an area of clauses. A green cell says at which schedule the clause was blamed, counted from the
-first of a campaign, and a grey one at which schedule something else was that the mutant breaks as well. A
-cell leads to its clause.
+A row is a mutant of the family `{DEFAULT}`, after the clause that it is made to break; `runlock check
+mutant:NAME` shows it broken. The schedules are counted from the first one of a campaign. The last column
+has the other clauses that the mutant breaks, each with the schedule on which that was seen. The head of a
+column sorts the table.
 
-{parts}"""
+<div class="sorts" data-search-exclude markdown>
+
+{table(head, map(_row, sorted(found["kills"], key=_place)))}
+</div>
+"""
 
 
-def _area(area: str, kills: list[Mapping[str, Any]]) -> str:
-    killed = sum(not kill["why"] for kill in kills)
-    found = {"kills": kills, "mutants": len(kills), "killed": killed}
-    drawing = matrix.drawn(found, f"The kill matrix of {area}", lambda clause: page_of(clause, "."))
-    return f"## {area}\n\n{picture(drawing)}"
+def _place(kill: Mapping[str, Any]) -> tuple[str, int]:
+    """The area and the number of its clause."""
+    area, _, number = kill["clause"].rpartition("-")
+    return area, int(number)
+
+
+def _row(kill: Mapping[str, Any]) -> tuple[str, ...]:
+    blamed = dict(kill["blamed"])
+    at = blamed.pop(kill["clause"], "not killed")
+    also = ", ".join(f"{clause(one, '.')} {schedule}" for one, schedule in blamed.items())
+    fault = family_named(DEFAULT).made.mutants()[kill["mutant"]].fault
+    return clause(kill["clause"], "."), str(at), f"`{kill['mutant']}`", clauses(fault, "."), also

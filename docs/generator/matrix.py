@@ -5,16 +5,19 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Iterator, Mapping, Sequence
+from functools import cache
 from html import escape
 from pathlib import Path
 from typing import Any, Final
 
-from runlock.conformance.family.family import Family, family_named
+from runlock.conformance.family.family import DEFAULT, Family, family_named
 from runlock.conformance.report.clause_names import title
+from runlock.conformance.report.examples import illegal
 from runlock.conformance.report.matrix import anchor, as_markdown, rows, witness_files
+from runlock.diagrams.charts.playable import fragment
 from runlock.spec.model import Clause
 
-from .markdown import WIDE, folder_of
+from .markdown import WIDE, folder_of, played, text
 
 KEPT = Path(__file__).parent.parent / "matrix.json"
 MARKS: Final = {
@@ -32,21 +35,68 @@ LEGEND: Final = " ".join(
 )
 
 
+PROGRAM: Final = re.compile(r"`docs/standalone/([\w.]+)((?: \w+)?)`")
+REPLAY: Final = re.compile(r"^The \[file\]\(witnesses/([\w-]+)/([A-Z]+-\d+)\.", re.MULTILINE)
+"""Where a section names the program without the kit, and the file of its counterexample."""
+
+
 def pages() -> Iterator[tuple[str, str]]:
     """The one page."""
-    page = WIDE + as_markdown(_report(), _heat_map)
-    program = re.compile(r"`docs/standalone/([\w.]+)((?: \w+)?)`")
-    yield "matrix.md", program.sub(r"[`docs/standalone/\1\2`](standalone/\1.txt)", page)
+    report = _report()
+    families = {one["name"]: one.get("family", DEFAULT) for one in report["runtimes"]}
+    page = WIDE + as_markdown(report, _heat_map)
+    tables = ", ".join(f"[{name}](#{name})" for name in sorted({*families.values()}))
+    page = page.replace("| runtime |", f"Tables of clauses: {tables}.\n\n| runtime |", 1)
+    page = REPLAY.sub(lambda found: _playground(families[found[1]], found[2]) + found[0], page)
+    yield "matrix.md", PROGRAM.sub(r"[`docs/standalone/\1\2`](standalone/\1.txt)", page)
+
+
+@cache
+def _playground(family: str, clause: str) -> str:
+    """A sentence that leads to the playground, which shows a mutant that breaks the same clause."""
+    wrong = illegal(family_named(family), family_named(family).spec.clauses[clause])
+    if wrong is None or family != DEFAULT:
+        return ""
+    link = played(fragment(wrong.trace, f"{clause}: {wrong.because}"), ".", "playground")
+    return f"The {link} shows a mutant of the reference that breaks the same clause, step by step.\n\n"
 
 
 def files() -> Iterator[tuple[str, str]]:
     """The witness of each violation, which the page links to."""
-    for path, text in witness_files(_report()):
-        yield path.as_posix(), text
+    for path, content in witness_files(_report()):
+        yield path.as_posix(), content
 
 
+@cache
 def _report() -> Any:
     return json.loads(KEPT.read_text("utf-8"))
+
+
+@cache
+def _judged(family: str) -> tuple[Mapping[str, Any], ...]:
+    """The runtimes of a family that were judged."""
+    every = _report()["runtimes"]
+    return tuple(one for one in every if one["verdict"] and one.get("family", DEFAULT) == family)
+
+
+@cache
+def _verdicts(family: str) -> Mapping[str, Sequence[str]]:
+    """The verdicts on each clause that was tested, in the order of the runtimes."""
+    return {clause.id: verdicts for clause, verdicts in rows(family, _judged(family))}
+
+
+def verdicts_in_words(family: str, clause: str, root: str) -> Iterator[str]:
+    """Which runtimes break a clause, with links to the steps, and which hold it."""
+    found = [*zip(_judged(family), _verdicts(family).get(clause, ()), strict=False)]
+    for look in ("broken", "held"):
+        named = [_named(one, clause, verdict, root) for one, verdict in found if verdict.startswith(look)]
+        if named:
+            yield f"<span data-search-exclude>{look} by {' · '.join(named)}</span>"
+
+
+def _named(runtime: Mapping[str, Any], clause: str, verdict: str, root: str) -> str:
+    place = anchor(runtime["name"], clause) if verdict == "broken" else runtime["name"]
+    return f"[{text(runtime['title'])}]({root}/matrix.md#{place})"
 
 
 def _heat_map(name: str, judged: Sequence[Mapping[str, Any]]) -> Iterator[str]:

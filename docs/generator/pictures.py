@@ -1,4 +1,4 @@
-"""The pictures in hand-written pages, which include them as in `<!-- sequence: RunsTheRejected -->`."""
+"""The pictures and programs in hand-written pages, included as in `<!-- sequence: RunsTheRejected -->`."""
 
 from __future__ import annotations
 
@@ -125,6 +125,13 @@ def _diagram(name: str, _: str) -> str:
     return picture({"architecture": architecture.drawn}[name]())
 
 
+def _source(name: str, root: str) -> str:
+    """An example program as a block of code, and a link to the file."""
+    file = f"examples/{name}.py"
+    text = (Path(__file__).parent.parent / file).read_text("utf-8")
+    return f"[Download `{name}.py`]({root}/{file}.txt){{ download={name}.py }}\n\n```python\n{text}```\n"
+
+
 KINDS: dict[str, Callable[[str, str], str]] = {
     "chart": _chart,
     "covered": _covered,
@@ -133,6 +140,7 @@ KINDS: dict[str, Callable[[str, str], str]] = {
     "timeline": _timeline,
     "play": _link,
     "diagram": _diagram,
+    "source": _source,
     "evidence": evidence.shown,
 }
-"""The kinds of picture, and of generated text, that a page can include."""
+"""The kinds of picture, and of generated text and programs, that a page can include."""

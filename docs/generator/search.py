@@ -13,8 +13,9 @@ from typing import Any, Final
 
 from runlock.conformance.family.family import families
 
+RUNTIMES = ("langgraph", "langchain", "strands", "vercel", "openai", "pydantic-ai", "google-adk")
 WORDS: Final[Mapping[str, tuple[str, ...]]] = {
-    "index.html": ("install", "setup", "quickstart"),
+    "index.html": ("install", "setup", "quickstart", "pip"),
     "tutorial.html": ("tutorial", "start", "beginner"),
     "every-schedule.html": ("exhaustive", "bounded"),
     "every-joint-state.html": ("explore", "model-checking"),
@@ -24,8 +25,8 @@ WORDS: Final[Mapping[str, tuple[str, ...]]] = {
     "clauses/decide.html": ("approve", "approval", "human", "loop", "reject", "hitl"),
     "clauses/cancel.html": ("abort", "cancel", "interrupt"),
     "protocol.html": ("json-rpc", "schema", "schemas", "handshake"),
-    "ci.html": ("ci", "github", "junit", "baseline"),
-    "matrix.html": ("langgraph", "langchain", "strands", "vercel", "openai", "pydantic-ai", "google-adk"),
+    "ci.html": ("ci", "github", "gitlab", "jenkins", "junit", "baseline"),
+    "matrix.html": ("matrix", "results", *RUNTIMES),
 }
 """Pages, and the words that lead to each of them first; a word also finds those that begin with it."""
 

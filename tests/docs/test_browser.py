@@ -162,6 +162,14 @@ def test_search_leads_to_the_page_of_a_word(browser, address):
     assert found == {words: [place, place] for words, place in WORDS}
 
 
+# For each picture, once it is scrolled to: whether its first state is in the window.
+BEGINS = """[...document.querySelectorAll(".md-content .picture")].map((picture) => {
+  picture.scrollIntoView();
+  const { left, right, bottom } = picture.querySelector(".node:not(.state)").getBoundingClientRect();
+  return [left >= 0, right <= innerWidth, bottom <= innerHeight];
+})"""
+
+
 def test_the_matrix_shows_only_what_is_broken(browser, address):
     """The switch hides each clause that nothing breaks, and a broken cell leads to its counterexample."""
     browser.open(f"{address}/matrix.html")
@@ -175,6 +183,29 @@ def test_the_matrix_shows_only_what_is_broken(browser, address):
     broken = "[...document.querySelectorAll('.heat td.broken a')]"
     lost = f"{broken}.filter((one) => !document.getElementById(one.hash.slice(1)))"
     assert browser.run(f"return [{broken}.length > 0, {lost}.length]") == [True, 0]
+
+
+def test_the_kill_matrix_sorts_by_a_column(browser, address):
+    """The head of a column is reached by Tab, and Enter sorts, the other way round when pressed again."""
+    browser.size(1280, 900)
+    browser.open(f"{address}/kills.html")
+    browser.reach("killed at schedule")
+    column = "[...document.querySelectorAll('.sorts tbody tr')].map((row) => +row.cells[1].textContent)"
+    for way, turned in (("ascending", False), ("descending", True)):
+        browser.press("Enter")
+        shown = browser.run(f"return {column}")
+
+        assert browser.run("return document.activeElement.closest('th').getAttribute('aria-sort')") == way
+        assert shown == sorted(shown, reverse=turned)
+
+
+@pytest.mark.parametrize("width", WIDTHS.values(), ids=WIDTHS)
+def test_the_explored_graph_opens_at_its_start(browser, address, width):
+    """The first state of each picture is in view when the picture is scrolled to."""
+    browser.size(width, 900)
+    browser.open(f"{address}/explored.html")
+
+    assert browser.run(f"return {BEGINS}") == [[True, True, True]] * 3
 
 
 def test_tooltips_say_the_sentence(browser, address):

@@ -31,15 +31,6 @@ def play(browser, address):
     return opened
 
 
-def reach(browser, words):
-    """Go by Tab alone until what is focused bears these words."""
-    for _ in range(120):
-        browser.press("Tab")
-        if browser.run(f"return {FOCUSED}.trim()") == words:
-            return
-    raise AssertionError(f"no Tab leads to {words}")
-
-
 def click(browser, words):
     """Press the button that bears these words."""
     found = "[...document.querySelectorAll('.play button')].find((one) => one.textContent === arguments[0])"
@@ -54,7 +45,7 @@ def fragment(browser):
 def test_a_chart_is_played_by_keyboard(play):
     """Tab goes to an event, Enter sends it; a refusal is said, with its clause, and the focus stays."""
     browser = play("profile=awaken-8&calls=1")
-    reach(browser, "start")
+    browser.reach("start")
     browser.press("Enter")
     browser.press("Enter")
 
@@ -66,7 +57,7 @@ def test_a_chart_is_played_by_keyboard(play):
 def test_keys_undo_and_begin_again(play):
     """u takes back one move, b all; arrows go from button to button, and the focus stays."""
     browser = play("profile=awaken-8&calls=1")
-    reach(browser, "start")
+    browser.reach("start")
     browser.press("ArrowRight", "Enter", "ArrowLeft")
     assert browser.run(f"return [{FOCUSED}, {STATUSES}]") == ["start", ["Suspended", "Waiting"]]
 
@@ -98,7 +89,7 @@ def test_a_call_is_approved_and_rejected(play):
     named = "[...document.querySelectorAll('.play .decide')].map((one) => one.textContent)"
     assert browser.run(f"return {named}") == ["Approve", "Reject"] * 2
 
-    reach(browser, "Approve")
+    browser.reach("Approve")
     browser.press("Enter")
     assert browser.run(f"return {STATUSES}") == ["Resuming", "Suspended", "Running"]
     assert browser.run("return document.activeElement.matches('.play .side button')")
@@ -141,7 +132,7 @@ def test_every_preset_plays(play):
 def test_approve_then_crash(play):
     """The call was at work again; after the crash it waits as the store has it, undecided."""
     browser = play()
-    reach(browser, "approve, then crash")
+    browser.reach("approve, then crash")
     browser.press("Enter")
     browser.until("return document.querySelector('.play .stands')")
     rows = browser.run(f"return {ROWS}")

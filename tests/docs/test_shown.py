@@ -2,13 +2,14 @@
 
 In a block of the language `console`, a line after `$` is a command and the lines below it are what it
 prints; a line of `…` stands for any lines.  `--rewrite` writes what is printed now.  A block of the language
-`diff` changes a file on the way, and the command `cd` changes the folder.
+`diff` changes a file on the way, in hunks after `@@`, and the command `cd` changes the folder.
 """
 
 import json
 import os
 import re
 import shlex
+import shutil
 import sys
 from pathlib import Path
 
@@ -20,9 +21,10 @@ from runlock.conformance.cli.main import app, main
 from runlock.conformance.report.matrix import as_markdown
 
 DOCS = ROOT / "docs"
+TEMPLATE = ROOT / "conformance" / "adapters" / "python" / "adapter.py"
 BLOCK = re.compile(r"^```console\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 STEP = re.compile(r"^```(console|diff)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
-LONG = ("tutorial",)
+LONG = ("tutorial", "tutorial-recovery")
 TYPED = re.compile(r"^runlock (.*?)(?:\s+# .*)?$|`runlock ([^`]+)`", re.MULTILINE)
 WRITTEN = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *sorted(DOCS.rglob("*.md"))]
 PAGES = sorted(path for path in DOCS.rglob("*.md") if BLOCK.search(path.read_text("utf-8")))
@@ -51,13 +53,19 @@ def printed(capfd, command):
 
 
 def change(block):
-    """Replace the lines of a file that a diff removes, which stand there once, by those that it adds."""
+    """Replace the lines of each hunk of a diff, which stand in its file once; what follows `@@` is a hunk."""
     name, *lines = block.splitlines()
     path = Path(name.removeprefix("--- "))
-    old, new = ("".join(f"{line[1:]}\n" for line in lines if line[0] == sign) for sign in "-+")
-    assert path.read_text().count(old) == 1
-    path.write_text(path.read_text().replace(old, new))
+    for hunk in filter(None, "\n".join(lines).split("@@\n")):
+        old, new = (_side(hunk, signs) for signs in (" -", " +"))
+        assert path.read_text().count(old) == 1
+        path.write_text(path.read_text().replace(old, new))
     sys.modules.pop(path.stem, None)
+
+
+def _side(hunk, signs):
+    """The lines of a hunk with one of these signs; an empty line is one of both sides."""
+    return "".join(f"{line[1:]}\n" for line in hunk.splitlines() if (line or " ")[0] in signs)
 
 
 def fits(shown, now):
@@ -119,12 +127,23 @@ def test_the_docs_show_what_is_printed(page, folder, capfd, rewrites):
             now = printed(capfd, command)
             if not fits(shown, now):
                 stale.append(command)
-            fresh.append(f"$ {command}\n{shown if fits(shown, now) else renewed(shown, now)}\n")
+            kept = shown if fits(shown, now) else renewed(shown, now)
+            fresh.append(f"$ {command}\n" + (f"{kept}\n" if kept else ""))
         text = text.replace(block, "".join(fresh))
     if rewrites:
         page.write_text(text, "utf-8")
     else:
         assert stale == [], "`pytest -m shown --rewrite` writes what is printed now"
+
+
+def test_the_second_tutorial_ends_with_the_file_that_it_offers(folder):
+    """Its changes, made to the adapter of the first tutorial, give the file of the page."""
+    shutil.copy(TEMPLATE, folder)
+    for kind, block in STEP.findall((DOCS / "tutorial-recovery.md").read_text("utf-8")):
+        if kind == "diff":
+            change(block)
+
+    assert (folder / "adapter.py").read_text() == (DOCS / "examples" / "adapter.py").read_text("utf-8")
 
 
 def typed():

@@ -54,9 +54,9 @@ def pages(site):
 
 
 def dead(site, path, links):
-    """The links that lead to no file, or to no place in one."""
+    """The links that lead to no file, or to no place in one; what is played is no place."""
     for link in links:
-        where, anchor = urldefrag(link)
+        where, anchor = urldefrag(re.sub(r"#\w+=.*", "", link))
         if re.match(r"[a-z]+:", where):
             continue
         target = (path.parent / unquote(where)).resolve() if where else path

@@ -87,6 +87,14 @@ class Browser:
                 actions += [{"type": "keyDown", "value": letter}, {"type": "keyUp", "value": letter}]
         self._send("POST", "/actions", {"actions": [{"type": "key", "id": "keys", "actions": actions}]})
 
+    def reach(self, words):
+        """Go by Tab alone until what is focused bears these words."""
+        for _ in range(120):
+            self.press("Tab")
+            if self.run("return document.activeElement.textContent.trim()") == words:
+                return
+        raise AssertionError(f"no Tab leads to {words}")
+
     def size(self, width, height):
         """Make the window so large."""
         self._send("POST", "/window/rect", {"width": width, "height": height})

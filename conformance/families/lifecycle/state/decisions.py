@@ -38,6 +38,7 @@ def _decided(state: ObservedState, run: Run | None, raw: Mapping[str, Any], batc
     decided.repeats = known is not None and not (known.turned_down or decided.unsure)
     if run is None or call is None:
         decided.stale = state.alone
+        state.unplaced.append(decided)
     else:
         # an inbox may know the id of a decision that it ignored, and want another
         is_known = decided.repeats or (known is not None and known.disposition == "ignored")
@@ -137,6 +138,7 @@ def _turn_down(state: ObservedState, decision: str) -> None:
 
 
 def _all_sent(state: ObservedState) -> Iterator[Decided]:
+    yield from state.unplaced
     for run in state.runs.values():
         for call in run.every_call:
             yield from call.decisions

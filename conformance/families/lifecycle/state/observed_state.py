@@ -77,6 +77,7 @@ class ObservedState:
         self.since_answer: list[Checkpointed] = []  # checkpoints since a tool or the model answered last
         self.newest: list[tuple[str, Mapping[str, Any]]] = []
         self.decision_ids: dict[str, Decided] = {}
+        self.unplaced: list[Decided] = []  # decisions for calls that the run did not have when they came
         self.handed_over: Counter[str] = Counter()  # how often each decision was sent
         self.dispositions: defaultdict[str, list[str]] = defaultdict(list)  # what was told of each decision
         self.forgotten: set[str] = set()  # ids of decisions that a crash may have taken away

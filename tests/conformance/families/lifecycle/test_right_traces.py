@@ -28,6 +28,7 @@ ABOUT = {
     "a-decision-for-a-run-that-a-block-ends": "ROUND-7",
     "a-decision-that-a-cancel-overtakes": "RUN-31",
     "a-decision-that-is-the-answer-without-a-status": "ROUND-89",
+    "a-decision-that-is-sent-again-after-its-refusal": "DECIDE-3",
     "a-decision-that-meets-a-replay-in-a-race": "DECIDE-41",
     "a-decision-while-a-call-is-looked-at": "DECIDE-10",
     "a-failure-and-a-wait-of-a-former-round": "RUN-31",
