@@ -27,6 +27,9 @@ PERIPHERY: Final = 8.0
 ARROW: Final = 7.5
 """The length of an arrowhead, in points."""
 
+PAGE: Final = 690.0
+"""The width of a page, in points."""
+
 FRAME_TITLE: Final = 28.0
 OPTIONS: Final = {
     "elk.algorithm": "layered",
@@ -85,21 +88,35 @@ def is_available() -> bool:
 
 
 def placements(measured: Sequence[Object]) -> list[Placement]:
-    """Where ELK puts the parts of charts that Graphviz has measured, as it writes them in JSON."""
-    graphs = json.dumps([_graph(one) for one in measured])
-    node = subprocess.run(["node", str(SCRIPT)], input=graphs, capture_output=True, text=True, check=True)
-    return [_placement(one, placed) for one, placed in zip(measured, json.loads(node.stdout), strict=True)]
+    """Where ELK puts the parts of charts that Graphviz has measured, as it writes them in JSON.
+
+    A chart that is wider than a page is turned, if it is narrower then.
+    """
+    graphs = [_graph(one, direction) for one in measured for direction in _directions(one)]
+    words = ["node", str(SCRIPT)]
+    node = subprocess.run(words, input=json.dumps(graphs), capture_output=True, text=True, check=True)
+    placed = json.loads(node.stdout)
+    pairs = zip(measured, placed[::2], placed[1::2], strict=True)
+    return [_placement(one, _narrower(own, turned)) for one, own, turned in pairs]
+
+
+def _directions(measured: Object) -> tuple[str, str]:
+    """The direction in which a chart is meant to be drawn, and the other one."""
+    return ("RIGHT", "DOWN") if measured["rankdir"] == "LR" else ("DOWN", "RIGHT")
+
+
+def _narrower(own: Object, turned: Object) -> Object:
+    return turned if turned["width"] < own["width"] > PAGE else own
 
 
 # --- to ELK -------------------------------------------------------------------------------------
 
 
-def _graph(measured: Object) -> dict[str, Any]:
+def _graph(measured: Object, direction: str) -> dict[str, Any]:
     objects = {one["_gvid"]: one for one in measured["objects"]}
     inner = {name for one in objects.values() for name in one.get("subgraphs", ())}
     framed = {name for one in objects.values() for name in one.get("nodes", ())}
     top = [one for key, one in objects.items() if key not in inner | framed]
-    direction = "RIGHT" if measured["rankdir"] == "LR" else "DOWN"
     return {
         "id": "root",
         "layoutOptions": {**OPTIONS, "elk.direction": direction},

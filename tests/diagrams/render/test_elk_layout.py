@@ -58,7 +58,7 @@ def asked(monkeypatch):
 
     def node(words, *, input, **_):
         graphs.extend(json.loads(input))
-        return type("Answer", (), {"stdout": json.dumps([PLACED])})
+        return type("Answer", (), {"stdout": json.dumps([PLACED for _ in graphs])})
 
     monkeypatch.setattr(elk_layout.subprocess, "run", node)
     return graphs
@@ -67,10 +67,10 @@ def asked(monkeypatch):
 def test_elk_is_asked_with_the_sizes_that_graphviz_measured(asked):
     """Inches become points, a second border adds to a state, and a label has the size of its text."""
     elk_layout.placements([MEASURED])
-    [graph] = asked
+    graph, turned = asked
     [frame] = graph["children"]
 
-    assert graph["layoutOptions"]["elk.direction"] == "RIGHT"
+    assert [one["layoutOptions"]["elk.direction"] for one in (graph, turned)] == ["RIGHT", "DOWN"]
     assert [(one["width"], one["height"]) for one in frame["children"]] == [(72, 36), (80, 44)]
     [label] = graph["edges"][0]["labels"]
     assert (label["width"], label["height"]) == (26, 24)
@@ -84,6 +84,14 @@ def test_positions_are_counted_from_below(asked):
     assert placement.node("Dark") == {"pos": "56.0,32.0"}
     assert placement.node("Lamp") == {}
     assert placement.frame("lamp")["bb"] == "10.0,10.0,290.0,80.0"
+
+
+@pytest.mark.parametrize(
+    ("own", "turned", "taken"), [(600, 300, 600), (900, 800, 800), (900, 1000, 900)]
+)  # fmt: skip
+def test_a_chart_wider_than_a_page_is_turned_if_that_makes_it_narrower(own, turned, taken):
+    """One that fits the page keeps its direction."""
+    assert elk_layout._narrower({"width": own}, {"width": turned})["width"] == taken
 
 
 def test_a_line_ends_where_its_arrowhead_begins(asked):
