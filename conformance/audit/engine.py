@@ -17,7 +17,6 @@ from itertools import groupby
 from pathlib import Path
 from typing import Any, Final, Protocol
 
-from runlock.conformance.audit.extras import MissingExtra
 from runlock.conformance.audit.formats import importer_named, importer_of
 from runlock.conformance.audit.judging import ThreadJudge
 from runlock.conformance.audit.partitions import PARTITIONS, rows_of, split
@@ -26,6 +25,7 @@ from runlock.conformance.audit.recording import Importer, Piece, Row, TextImport
 from runlock.conformance.audit.shapes import Held, shape_of
 from runlock.conformance.audit.summary import Summary
 from runlock.conformance.errors import UsageError
+from runlock.conformance.extras import MissingExtra
 from runlock.conformance.judging.selection import EVERYTHING, Selection
 
 Advanced = Callable[[int], None]

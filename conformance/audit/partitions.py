@@ -14,9 +14,9 @@ from pathlib import Path
 from typing import Any, Final
 from zlib import crc32
 
-from runlock.conformance.audit.extras import the_module
 from runlock.conformance.audit.reading import BATCH, decoder
 from runlock.conformance.audit.recording import Row, Unreadable
+from runlock.conformance.extras import the_module
 
 PARTITIONS: Final = 32
 COLUMNS: Final = "{part: 'int', format: 'varchar', thread: 'varchar', place: 'bigint', record: 'varchar'}"

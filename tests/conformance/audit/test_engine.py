@@ -16,12 +16,12 @@ from places import DATA
 from recorded_threads import threads
 
 from runlock.conformance.audit.engine import Task, judged
-from runlock.conformance.audit.extras import MissingExtra
 from runlock.conformance.audit.reading import files_of
 from runlock.conformance.audit.result import results_of
 from runlock.conformance.audit.summary import Summary
 from runlock.conformance.audit.workers import on_ray, processes
 from runlock.conformance.errors import UsageError
+from runlock.conformance.extras import MissingExtra
 from runlock.conformance.judging.selection import EVERYTHING
 from runlock.conformance.report.audit import as_json
 
