@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from typing import Any, Final
+from warnings import catch_warnings
 
 from runlock.conformance.errors import RunlockError, UsageError
 from runlock.conformance.extras import the_module
@@ -15,6 +16,11 @@ RETRIES: Final = 3
 
 AHEAD: Final = 2
 """Tasks per processor that are handed over before their results are taken."""
+
+NO_KIT: Final = "failed to import on the worker"
+"""What Ray says of a task whose module is not there."""
+
+NEEDED: Final = "Each machine of the cluster needs this version of the kit, with the same extras."
 
 QUIET: Final = {"log_to_driver": False, "logging_level": "ERROR"}
 
@@ -37,7 +43,8 @@ class Cluster:
 
     def _join(self, address: str) -> None:
         try:
-            self._ray.init(address, **QUIET)
+            with catch_warnings(action="ignore"):  # the error says it too
+                self._ray.init(address, **QUIET)
         except ConnectionError as error:
             raise UsageError(f"No cluster answers at {address}.", "`ray start --head` starts one.") from error
 

@@ -7,12 +7,13 @@ blocks its process costs a schedule and not a Ray worker.  A task whose Ray work
 from __future__ import annotations
 
 import pickle
+import sys
 import tempfile
 from collections import deque
 from collections.abc import Sequence
 from contextlib import suppress
 from functools import lru_cache
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
 
 from runlock.conformance.campaign.stages import Order
 from runlock.conformance.campaign.supervisor import (
@@ -36,6 +37,13 @@ from runlock.conformance.errors import RunlockError
 NEEDED: Final = "Each machine of the cluster needs this version of the kit, and the target in the same place."
 
 
+class Place(NamedTuple):
+    """What a task on the same machine shares with this process; nothing on another machine."""
+
+    folder: str | None = None
+    path: tuple[str, ...] = ()
+
+
 class ClusterWorkers:
     """Tasks on a cluster; at most a few of them are under way for each of its processors."""
 
@@ -44,7 +52,8 @@ class ClusterWorkers:
         self._is_remote = address.startswith(REMOTE)
         self._cluster = Cluster(address, jobs)
         self._folder = tempfile.TemporaryDirectory(prefix="runlock-", ignore_cleanup_errors=True)
-        self._sent = pickle.dumps((order, None if self._is_remote else self._folder.name))
+        here = Place() if self._is_remote else Place(self._folder.name, tuple(sys.path))
+        self._sent = pickle.dumps((order, here))
         self._busy: dict[Any, Unit] = {}
 
     def facts(self) -> Facts:
@@ -113,7 +122,7 @@ class ClusterWorkers:
 
     def close(self) -> None:
         self._cluster.close()
-        self._folder.cleanup()  # a Ray worker is killed, and leaves its own folder in this one
+        self._folder.cleanup()
 
 
 # --- in a task ----------------------------------------------------------------------------------
@@ -121,9 +130,10 @@ class ClusterWorkers:
 
 @lru_cache(maxsize=1)
 def _pool(sent: bytes) -> WorkerPool:
-    """The worker process of this Ray worker; it ends when the Ray worker does."""
-    order, folder = pickle.loads(sent)
-    pool = WorkerPool(order, 1, folder)
+    """The worker process of this Ray worker, which ends with it and leaves its folder."""
+    order, place = pickle.loads(sent)
+    sys.path[:] = place.path or sys.path
+    pool = WorkerPool(order, 1, place.folder)
     try:
         pool.facts()
     except BaseException:
