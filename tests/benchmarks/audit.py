@@ -16,10 +16,11 @@ import resource
 import subprocess
 import sys
 import tempfile
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import nullcontext
 from pathlib import Path
 from time import perf_counter, process_time
+from typing import Any
 
 sys.path.insert(0, str(Path(__file__).parents[1] / "doubles"))
 
@@ -27,6 +28,7 @@ from recorded_threads import threads
 
 from runlock.conformance.audit.engine import Task, judged
 from runlock.conformance.audit.reading import decoder
+from runlock.conformance.audit.summary import Summary
 from runlock.conformance.audit.workers import on_ray
 
 SHAPES = 5
@@ -98,13 +100,47 @@ def events(folder: Path, number: int) -> list[Path]:
     return files
 
 
-def on_workers(files: list[Path], workers: int) -> float:
+def measured(work: Callable[..., Summary], *arguments: Any) -> tuple[Summary, float]:
+    """The result of a task, and the processor time that it took."""
+    begun = process_time()
+    done = work(*arguments)
+    return done, process_time() - begun
+
+
+class Measured:
+    """Workers of which the processor time of each task is kept, by the kind of work."""
+
+    def __init__(self, workers: Any) -> None:
+        self._workers = workers
+        self.times: dict[str, list[float]] = {}
+        self.driver = 0.0
+
+    def run(self, work: Callable[..., Summary], of: Iterable[tuple[Any, ...]]) -> Iterator[Summary]:
+        """The results of the calls."""
+        for done, seconds in self._workers.run(measured, ((work, *arguments) for arguments in of)):
+            self.times.setdefault(work.__name__, []).append(seconds)
+            yield done
+
+    def shared_out(self, workers: int) -> float:
+        """How long the tasks take on idle processors: each goes to the first worker that is free."""
+        total = 0.0
+        for times in self.times.values():
+            free = [0.0] * workers
+            for seconds in times:
+                free[free.index(min(free))] += seconds
+            total += max(free)
+        return total
+
+
+def on_workers(files: list[Path], workers: int) -> tuple[float, Measured]:
     """The time that Ray takes with that many workers, after it has started them."""
     with on_ray("ray", workers) as crew:
         judged(files[:workers], Task(), lambda _: None, nullcontext(crew))  # starts every worker
-        begun = perf_counter()
-        judged(files, Task(), lambda _: None, nullcontext(crew))
-        return perf_counter() - begun
+        begun, kept = perf_counter(), Measured(crew)
+        spent = process_time()
+        judged(files, Task(), lambda _: None, nullcontext(kept))
+        kept.driver = process_time() - spent
+        return perf_counter() - begun, kept
 
 
 def scaling(number: int, workers: int) -> None:
@@ -114,9 +150,12 @@ def scaling(number: int, workers: int) -> None:
         for made in (traces, events):
             files = made(Path(name), number)
             turns = [(on_workers(files, 1), on_workers(files, workers)) for _ in range(TURNS)]
-            one, several = (min(times) for times in zip(*turns, strict=True))
+            one, several = (min(turn[at][0] for turn in turns) for at in (0, 1))
             print(f"{made.__name__}: 1 worker {one:.1f} s, {workers} workers {several:.1f} s", end=", ")
-            print(f"{one / several:.2f} times as fast; load {os.getloadavg()[0]:.1f}", flush=True)
+            print(f"{one / several:.2f} times as fast; load {os.getloadavg()[0]:.1f}")
+            shares = sorted(kept.shared_out(1) / kept.shared_out(workers) for _, (_, kept) in turns)
+            print(f"  by the processor time of the tasks {shares[TURNS // 2]:.2f} times", end=", ")
+            print(f"the driver takes {min(kept.driver for _, (_, kept) in turns):.1f} s of it", flush=True)
 
 
 def main(number: int) -> None:
