@@ -1,8 +1,8 @@
 """Reads recordings and judges them, in this process or in several.
 
-Where every thread lies in one piece in one file, each is judged as soon as it has been read.  Otherwise, and
-for several processes, the records are first brought together by thread (see `partitions`).  The summary is
-the same either way, since summaries add up to the same one in any order; and so only one of them, which does
+Where every thread lies in one piece in one file, each is judged as soon as it has been read.  Otherwise the
+records are first brought together by thread (see `partitions`).  The summary is the same however many
+processes there are, since summaries add up to the same one in any order; and so only one of them, which does
 not grow with the input, is kept while many are at work.
 """
 
@@ -17,7 +17,6 @@ from itertools import groupby
 from pathlib import Path
 from typing import Any, Final, Protocol
 
-from runlock.conformance.audit.extras import MissingExtra
 from runlock.conformance.audit.formats import importer_named, importer_of
 from runlock.conformance.audit.judging import ThreadJudge
 from runlock.conformance.audit.partitions import PARTITIONS, rows_of, split
@@ -26,6 +25,7 @@ from runlock.conformance.audit.recording import Importer, Piece, Row, TextImport
 from runlock.conformance.audit.shapes import Held, shape_of
 from runlock.conformance.audit.summary import Summary
 from runlock.conformance.errors import UsageError
+from runlock.conformance.extras import MissingExtra
 from runlock.conformance.judging.selection import EVERYTHING, Selection
 
 Advanced = Callable[[int], None]
@@ -82,7 +82,7 @@ def judged(
         folder = Path(name)
         if workers is None:
             for number, path in enumerate(files, 1):
-                read_file(task, number, path, folder, True, total)
+                read_file(task, number, path, folder, total)
                 advanced(number)
             for part in range(PARTITIONS):
                 judge_part(task, part, folder, total)
@@ -97,23 +97,16 @@ def judged(
     return total
 
 
-def read_file(
-    task: Task,
-    number: int,
-    path: Path,
-    folder: Path,
-    judges: bool = False,
-    into: Summary | None = None,
-) -> Summary:
-    """Write the rows of a file to the partitions; with `judges`, judge them at once if no thread is apart."""
+def read_file(task: Task, number: int, path: Path, folder: Path, into: Summary | None = None) -> Summary:
+    """Judge a file in which no thread is apart; write the rows of any other one to the partitions."""
     summary = Summary() if into is None else into
     try:
         importer = task.importer(path)
-        if judges and isinstance(importer, TextImporter) and is_text(path):
+        if isinstance(importer, TextImporter) and is_text(path):
             judge_texts(importer.texts(lines_of(path), str(path)), importer, _judge_of(task), summary, path)
             return summary
         rows = _watched(importer.keyed(records_of(path), str(path)), str(path), summary)
-        if importer.is_scattered or not judges:
+        if importer.is_scattered:
             split(rows, importer.name, number, folder)
         else:
             judge_rows(rows, importer, _judge_of(task), summary)

@@ -77,18 +77,18 @@ class ThreadJudge:
 
     def _facts_of(self, importer: Importer, recording: Recording) -> Facts:
         handshake: Mapping[str, Any] = next(recording.trace.of("handshake"))
-        key = f"{importer.name}{handshake!r}"
+        key = f"{importer.name}{handshake!r}{sorted(recording.hidden)}"
         if key not in self._facts:
             shown = facts_of(recording.thread, recording.trace, replace(self.selection, skip=()))
-            self._facts[key] = limited(shown, importer)
+            self._facts[key] = limited(shown, importer, recording.hidden)
         return self._facts[key]
 
 
-def limited(facts: Facts, importer: Importer) -> Facts:
+def limited(facts: Facts, importer: Importer, hidden: frozenset[str] = frozenset()) -> Facts:
     """The facts with only those clauses that a format can show; one that hides some settles no policy."""
     if importer.clauses is None:
         return facts
-    shown = tuple(sorted(one for one in importer.clauses if facts.selection.has(one)))
+    shown = tuple(sorted(one for one in importer.clauses - hidden if facts.selection.has(one)))
     policies = tuple(sorted(facts.family.spec.policies))
     return replace(facts, selection=Selection(shown or (NONE,), policies))
 

@@ -10,13 +10,14 @@ from __future__ import annotations
 import json
 import tempfile
 from collections.abc import Iterable, Iterator
+from functools import lru_cache
 from pathlib import Path
 from typing import Any, Final
 from zlib import crc32
 
-from runlock.conformance.audit.extras import the_module
 from runlock.conformance.audit.reading import BATCH, decoder
 from runlock.conformance.audit.recording import Row, Unreadable
+from runlock.conformance.extras import the_module
 
 PARTITIONS: Final = 32
 COLUMNS: Final = "{part: 'int', format: 'varchar', thread: 'varchar', place: 'bigint', record: 'varchar'}"
@@ -76,6 +77,12 @@ def _record(value: Any) -> Any:
 
 
 def _database(folder: Path) -> Any:
+    """A cursor of the database of this process: one for all partitions, since opening it takes a while."""
+    return _opened(folder).cursor()
+
+
+@lru_cache(maxsize=1)
+def _opened(folder: Path) -> Any:
     """A database of its own in each process, which spills to the folder."""
     made = the_module("duckdb").connect()
     made.execute(f"set temp_directory = '{folder}'; set threads = 1; set memory_limit = '1GB'")

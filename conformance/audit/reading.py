@@ -11,9 +11,9 @@ from io import BufferedReader, BytesIO, TextIOWrapper
 from pathlib import Path
 from typing import IO, Any, Final, cast
 
-from runlock.conformance.audit.extras import the_module
 from runlock.conformance.audit.recording import Unreadable
 from runlock.conformance.errors import UsageError
+from runlock.conformance.extras import the_module
 
 ENDINGS: Final = (".jsonl", ".ndjson", ".json", ".sse", ".parquet")
 PACKED: Final = (".gz", ".zst")

@@ -43,6 +43,7 @@ class Recording:
     is_open: bool = False  # it ends before its run did
     unknown: Counter[str] = field(default_factory=Counter)  # kinds of record that the importer does not know
     unexplained: list[str] = field(default_factory=list)  # records that do not fit the rest, as sentences
+    hidden: frozenset[str] = frozenset()  # clauses that this thread does not show, though its format can
 
 
 class Piece(NamedTuple):

@@ -5,20 +5,12 @@ from __future__ import annotations
 import multiprocessing
 from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import FIRST_COMPLETED, Future, ProcessPoolExecutor, wait
-from contextlib import contextmanager
-from typing import Any, Final
+from contextlib import closing, contextmanager
+from typing import Any
 
 from runlock.conformance.audit.engine import Workers
-from runlock.conformance.audit.extras import the_module
 from runlock.conformance.audit.summary import Summary
-from runlock.conformance.errors import UsageError
-
-AHEAD: Final = 2
-"""Tasks per process that are handed over before their results are taken."""
-
-RAY: Final = "ray"
-RETRIES: Final = 3
-"""How often a task runs again whose worker was lost."""
+from runlock.conformance.cluster import AHEAD, Cluster
 
 Work = Callable[..., Summary]
 
@@ -43,22 +35,23 @@ class Processes:
 class RayTasks:
     """Tasks on a Ray cluster."""
 
-    def __init__(self, ray: Any) -> None:
-        self._ray = ray
-        self._jobs = int(ray.cluster_resources().get("CPU", 1))
+    def __init__(self, cluster: Cluster) -> None:
+        self._cluster = cluster
 
     def run(self, work: Work, of: Iterable[tuple[Any, ...]]) -> Iterator[Summary]:
         """The results of the calls, as they come; a task whose worker is lost runs again."""
-        task = self._ray.remote(max_retries=RETRIES)(work)
         left: list[Any] = []
         for arguments in of:
-            left.append(task.remote(*arguments))
-            if len(left) >= AHEAD * self._jobs:
-                done, left = self._ray.wait(left)
-                yield from self._ray.get(done)
+            left.append(self._cluster.start(work, *arguments))
+            if len(left) >= self._cluster.ahead:
+                yield from self._ended(left)
         while left:
-            done, left = self._ray.wait(left)
-            yield from self._ray.get(done)
+            yield from self._ended(left)
+
+    def _ended(self, left: list[Any]) -> Iterator[Summary]:
+        for task in self._cluster.wait(left):
+            left.remove(task)
+            yield self._cluster.result(task)
 
 
 @contextmanager
@@ -71,15 +64,6 @@ def processes(jobs: int) -> Iterator[Workers]:
 
 @contextmanager
 def on_ray(address: str, jobs: int | None) -> Iterator[Workers]:
-    """A Ray cluster: `ray` starts one on this machine, `ray://HOST:PORT` names another one."""
-    if address != RAY and not address.startswith("ray://"):
-        raise UsageError(f"`--on {address}` names no cluster.", "It is ray, or ray://HOST:PORT.")
-    ray = the_module(RAY)
-    if address == RAY:
-        ray.init(num_cpus=jobs, include_dashboard=False, log_to_driver=False, logging_level="ERROR")
-    else:
-        ray.init(address=address)
-    try:
-        yield RayTasks(ray)
-    finally:
-        ray.shutdown()
+    """The Ray cluster at an address."""
+    with closing(Cluster(address, jobs)) as cluster:
+        yield RayTasks(cluster)

@@ -89,7 +89,12 @@ def _prolonged(guessed: dict[int, int], depth: int) -> dict[int, int]:
 
 
 def exhaust(
-    order: Order, jobs: int, budget_seconds: float | None, callbacks: ProgressCallbacks, folder: Path
+    order: Order,
+    jobs: int,
+    budget_seconds: float | None,
+    callbacks: ProgressCallbacks,
+    folder: Path,
+    on: str | None = None,
 ) -> Result:
     """Run every schedule within the bound of the order, as far as the budget allows.
 
@@ -97,7 +102,7 @@ def exhaust(
     """
     limits = Limits.of(budget_seconds)
     progress = Progress(order.depth)
-    with employed(order, jobs) as workforce:
+    with employed(order, jobs, on) as workforce:
         facts = workforce.facts()
         stages = stages_of(order, facts.family)
         saved = SavedSearch(folder, order, facts)

@@ -82,7 +82,7 @@ class Limits:
 
 
 class Workforce(Protocol):
-    """Runs the units: in this process, or in several worker processes."""
+    """Runs the units: in this process, in several worker processes, or on a cluster."""
 
     def facts(self) -> Facts:
         """The handshake of the runtime."""
@@ -109,10 +109,11 @@ def campaign(
     budget_seconds: float | None = None,
     advanced: Advanced = lambda _: None,
     expects: Expects = lambda _: None,
+    on: str | None = None,
 ) -> Result:
     """Run a whole campaign; after an interrupt, return a partial result."""
     limits = Limits.of(budget_seconds)
-    with employed(order, jobs) as workforce:
+    with employed(order, jobs, on) as workforce:
         facts = workforce.facts()
         stages = stages_of(order, facts.family)
         expects(sum(stage.schedules for stage in stages))
@@ -166,13 +167,21 @@ def broken_in(played: Iterable[Played], facts: Facts) -> Muted:
 
 
 @contextmanager
-def employed(order: Order, jobs: int) -> Iterator[Workforce]:
-    """The runner of the units, closed at the end."""
-    workforce: Workforce = InProcessRunner(order) if jobs == 1 else WorkerPool(order, jobs)
+def employed(order: Order, jobs: int, on: str | None = None) -> Iterator[Workforce]:
+    """The runner of the units, closed at the end: this process, several, or the cluster at an address."""
+    workforce = _workforce(order, jobs, on)
     try:
         yield workforce
     finally:
         workforce.close()
+
+
+def _workforce(order: Order, jobs: int, on: str | None) -> Workforce:
+    if on is not None:
+        from runlock.conformance.campaign.on_cluster import ClusterWorkers  # it uses the pool
+
+        return ClusterWorkers(order, on, jobs)
+    return InProcessRunner(order) if jobs == 1 else WorkerPool(order, jobs)
 
 
 def witnesses_of(workforce: Workforce, tally: Tally, facts: Facts) -> list[Witness]:
@@ -336,7 +345,7 @@ class InProcessRunner:
         self._limits, self._advanced, self._before = limits, advanced, 0
         self.bench.mute(muted)
         results: dict[Unit, Played] = {}
-        with _polite_interrupt(limits):
+        with polite_interrupt(limits):
             for unit in units:
                 if limits.is_over:
                     break
@@ -370,7 +379,7 @@ class InProcessRunner:
 
 
 @contextmanager
-def _polite_interrupt(limits: Limits) -> Iterator[None]:
+def polite_interrupt(limits: Limits) -> Iterator[None]:
     """Let a first interrupt wait for the end of the schedule; a second one takes effect at once.
 
     The runtime could catch an exception in the middle of a schedule, and one in the middle of a message would
@@ -408,13 +417,20 @@ class WorkQueue:
     losses: Counter[tuple[Unit, int]] = field(default_factory=Counter)
     left_out: dict[Unit, dict[int, Trouble]] = field(default_factory=dict)
     hangs: int = 0
+    last: Unit | None = None  # where the campaign ends, as far as is known
 
     def done(self, unit: Unit, played: Played) -> None:
         """Record a result; units after the point where the campaign gave up are dropped."""
         self.results[unit] = played
         last = given_up_at(self.units, self.results, first=self.first)
         if last is not None:
+            self.last = last
             self.queue = deque(other for other in self.queue if other < last)
+            self.results = {other: one for other, one in self.results.items() if other <= last}
+
+    def is_wanted(self, unit: Unit) -> bool:
+        """Whether the campaign has not ended before this unit."""
+        return self.last is None or unit <= self.last
 
     def lost(self, unit: Unit, schedule: int, trouble: Trouble, *, is_hung: bool = False) -> None:
         """Retry a unit; one that has blocked its process, or ended it twice, is left out."""
@@ -437,9 +453,9 @@ class WorkQueue:
 class WorkerPool:
     """Several worker processes; one that is lost is replaced."""
 
-    def __init__(self, order: Order, jobs: int) -> None:
+    def __init__(self, order: Order, jobs: int, folder: str | None = None) -> None:
         self._order = order
-        self._folder = tempfile.TemporaryDirectory(prefix="runlock-")
+        self._folder = tempfile.TemporaryDirectory(prefix="runlock-", dir=folder)
         self._journals = 0
         self._facts: Facts | None = None
         self._limits = Limits()
@@ -451,8 +467,9 @@ class WorkerPool:
         return WorkerHandle(self._order, Path(self._folder.name, f"journal-{self._journals}.jsonl"))
 
     def facts(self) -> Facts:
-        for worker in self._workers:
-            worker.task = HANDSHAKE
+        if self._facts is None:
+            for worker in self._workers:
+                worker.task = HANDSHAKE
         while self._facts is None:
             for worker, message in heard(self._workers):
                 self._met(worker, message)
@@ -510,7 +527,7 @@ class WorkerPool:
     ) -> dict[Unit, Played]:
         share = WorkQueue(units, deque(units), muted, self._order.first)
         self._limits = limits
-        with _polite_interrupt(limits):
+        with polite_interrupt(limits):
             try:
                 self._play(share, limits, advanced)
             except KeyboardInterrupt:

@@ -74,11 +74,11 @@ class WorkerHandle:
         self.connection = connection.Connection(ours.detach())
         self.task: Any = None
         self.at = 0
-        self._last_moved = (NOT_YET, time.monotonic())
         self.tell((order, list(sys.path)))
 
     def tell(self, message: Any) -> None:
-        """Send a message; a lost worker is noticed when it is read."""
+        """Send a message, from which on its time counts; a lost worker is noticed when it is read."""
+        self._last_moved = (self._progress(), time.monotonic())
         with contextlib.suppress(OSError):
             self.connection.send(message)
 

@@ -58,6 +58,10 @@ StoredResult = Annotated[
 FamilyName = Annotated[
     str | None, typer.Option("--family", metavar="NAME", help="The family of agent loops.")
 ]
+On = Annotated[
+    str | None,
+    typer.Option("--on", metavar="WHERE", help="Work on a cluster: ray on this machine, or ray://HOST:PORT."),
+]
 AsJson = Annotated[bool, typer.Option("--json", help="Print one JSON object and nothing else.")]
 
 
@@ -90,6 +94,7 @@ def check(  # each is a separate option
             "With 1, a Python runtime runs in the kit's own process.",
         ),
     ] = None,
+    on: On = None,
     budget: Annotated[
         float | None,
         typer.Option(min=0, metavar="SECONDS", help="Stop after this time; the result is then partial."),
@@ -160,7 +165,7 @@ def check(  # each is a separate option
         target, played, seed, tuple(only or ()), timeout_scale, bound, races or 0, one_order,
         skip=tuple(skip or ()), first=first,
     )  # fmt: skip
-    options = command.Options(out, json, strict, verbose, baseline, today, spec)
+    options = command.Options(out, json, strict, verbose, baseline, today, spec, on)
     return command.check(order, command.jobs_of(jobs), budget, options)
 
 
@@ -183,9 +188,7 @@ def audit(  # each is a separate option
             metavar="DIR", help="Folder for sorted records; on a cluster, one that all machines share."
         ),
     ] = None,
-    on: Annotated[
-        str | None, typer.Option("--on", metavar="WHERE", help="ray, or ray://ADDRESS: judge on a cluster.")
-    ] = None,
+    on: On = None,
     only: Annotated[
         list[str] | None, typer.Option(metavar="PATTERN", help="Judge only these clauses, e.g. 'PAIR-*'.")
     ] = None,

@@ -54,7 +54,10 @@ def write(audit: AuditResult, page: Page, files: dict[str, Path], *, is_verbose:
     result = audit.result
     _headline(audit, page)
     page.line()
-    (clause_table if is_verbose else area_table)(result, page)
+    if is_verbose:
+        clause_table(result, page)
+    else:
+        area_table(result, page, NOT_OBSERVABLE)
     for witness in result.causes:
         page.line()
         violation(result, witness, page, files.get(witness.clause), "TARGET")

@@ -18,7 +18,7 @@ PACKAGES = ("spec", "machines", "conformance", "diagrams")
 LAYERS = (
     ("spec",),
     ("machines",),
-    ("conformance.text", "conformance.errors"),
+    ("conformance.text", "conformance.errors", "conformance.extras", "conformance.cluster"),
     ("conformance.protocol",),
     ("conformance.trace",),
     ("conformance.family", "conformance.transport"),

@@ -1,22 +1,26 @@
 """How fast recorded threads are judged: as a multiple of parsing them, by their number, and in memory.
 
-`python tests/benchmarks/audit.py THREADS [WORKERS]` writes that many threads and ten times as many, of shapes
-that differ in the number of rounds, and judges the core clauses of both.  With WORKERS, the larger file is
-cut into pieces, and judged by one Ray worker and by that many.
+`python tests/benchmarks/audit.py THREADS` writes that many threads and ten times as many, of shapes
+that differ in the number of rounds, and judges the core clauses of both.
+
+`python tests/benchmarks/audit.py --ray WORKERS THREADS` writes that many threads as AG-UI events, whose
+records go through the partitions, and more of them as traces, in files of equal size.  One Ray worker and
+that many judge them in turn; the best time of each counts, without the start of the cluster and its workers.
 """
 
 from __future__ import annotations
 
 import json
+import os
 import resource
 import subprocess
 import sys
 import tempfile
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import nullcontext
-from itertools import pairwise
 from pathlib import Path
 from time import perf_counter, process_time
+from typing import Any
 
 sys.path.insert(0, str(Path(__file__).parents[1] / "doubles"))
 
@@ -24,12 +28,18 @@ from recorded_threads import threads
 
 from runlock.conformance.audit.engine import Task, judged
 from runlock.conformance.audit.reading import decoder
+from runlock.conformance.audit.summary import Summary
 from runlock.conformance.audit.workers import on_ray
 
 SHAPES = 5
 """Numbers of rounds that the threads have, from none."""
 
 PIECES = 16
+TURNS = 3
+FASTER = 20
+"""Traces of one shape are judged once, so more of them take as long as events do."""
+
+RECORDING = Path(__file__).parents[1] / "data" / "recordings" / "ag_ui" / "plain.jsonl"
 
 
 def write(path: Path, number: int) -> int:
@@ -71,23 +81,84 @@ def memory(path: Path) -> float:
     return float(subprocess.run(command, capture_output=True, text=True, check=True).stdout)
 
 
-def on_workers(folder: Path, path: Path, workers: int) -> float:
+def traces(folder: Path, number: int) -> list[Path]:
+    """Files of equal size with `FASTER` times that many threads, as traces."""
+    files = [folder / f"traces-{piece}.jsonl" for piece in range(PIECES)]
+    for path in files:
+        write(path, FASTER * number // PIECES)
+    return files
+
+
+def events(folder: Path, number: int) -> list[Path]:
+    """Files of equal size with that many threads, as AG-UI events: a recording under other names."""
+    text = RECORDING.read_text("utf-8")
+    name = json.loads(text.splitlines()[0])["threadId"]
+    files = [folder / f"events-{piece}.jsonl" for piece in range(PIECES)]
+    for piece, path in enumerate(files):
+        copies = (text.replace(name, f"{name}-{piece}-{one}") for one in range(number // PIECES))
+        path.write_text("".join(copies), "utf-8")
+    return files
+
+
+def measured(work: Callable[..., Summary], *arguments: Any) -> tuple[Summary, float]:
+    """The result of a task, and the processor time that it took."""
+    begun = process_time()
+    done = work(*arguments)
+    return done, process_time() - begun
+
+
+class Measured:
+    """Workers of which the processor time of each task is kept, by the kind of work."""
+
+    def __init__(self, workers: Any) -> None:
+        self._workers = workers
+        self.times: dict[str, list[float]] = {}
+        self.driver = 0.0
+
+    def run(self, work: Callable[..., Summary], of: Iterable[tuple[Any, ...]]) -> Iterator[Summary]:
+        """The results of the calls."""
+        for done, seconds in self._workers.run(measured, ((work, *arguments) for arguments in of)):
+            self.times.setdefault(work.__name__, []).append(seconds)
+            yield done
+
+    def shared_out(self, workers: int) -> float:
+        """How long the tasks take on idle processors: each goes to the first worker that is free."""
+        total = 0.0
+        for times in self.times.values():
+            free = [0.0] * workers
+            for seconds in times:
+                free[free.index(min(free))] += seconds
+            total += max(free)
+        return total
+
+
+def on_workers(files: list[Path], workers: int) -> tuple[float, Measured]:
     """The time that Ray takes with that many workers, after it has started them."""
-    pieces = []
-    head, *lines = path.read_text("utf-8").splitlines(keepends=True)
-    starts = [number for number, line in enumerate(lines) if line.startswith('{"scenario"')]
-    cuts = [*starts[:: len(starts) // PIECES + 1], len(lines)]
-    for number, (begin, end) in enumerate(pairwise(cuts)):
-        pieces.append(folder / f"piece-{number}.jsonl")
-        pieces[-1].write_text("".join([head, *lines[begin:end]]), "utf-8")
     with on_ray("ray", workers) as crew:
-        judged(pieces[:workers], Task(), lambda _: None, nullcontext(crew))  # starts every worker
-        begun = perf_counter()
-        judged(pieces, Task(), lambda _: None, nullcontext(crew))
-        return perf_counter() - begun
+        judged(files[:workers], Task(), lambda _: None, nullcontext(crew))  # starts every worker
+        begun, kept = perf_counter(), Measured(crew)
+        spent = process_time()
+        judged(files, Task(), lambda _: None, nullcontext(kept))
+        kept.driver = process_time() - spent
+        return perf_counter() - begun, kept
 
 
-def main(number: int, workers: int | None) -> None:
+def scaling(number: int, workers: int) -> None:
+    """Print how much faster several workers are than one; they take turns, as the machine may be busy."""
+    os.environ.setdefault("RAY_worker_niceness", "0")  # else Ray's workers give way to everything else
+    with tempfile.TemporaryDirectory() as name:
+        for made in (traces, events):
+            files = made(Path(name), number)
+            turns = [(on_workers(files, 1), on_workers(files, workers)) for _ in range(TURNS)]
+            one, several = (min(turn[at][0] for turn in turns) for at in (0, 1))
+            print(f"{made.__name__}: 1 worker {one:.1f} s, {workers} workers {several:.1f} s", end=", ")
+            print(f"{one / several:.2f} times as fast; load {os.getloadavg()[0]:.1f}")
+            shares = sorted(kept.shared_out(1) / kept.shared_out(workers) for _, (_, kept) in turns)
+            print(f"  by the processor time of the tasks {shares[TURNS // 2]:.2f} times", end=", ")
+            print(f"the driver takes {min(kept.driver for _, (_, kept) in turns):.1f} s of it", flush=True)
+
+
+def main(number: int) -> None:
     """Print what was measured."""
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
@@ -99,14 +170,13 @@ def main(number: int, workers: int | None) -> None:
         print(f"judging takes {all_ / parsing:.1f} times as long as parsing: {many / all_:,.0f} records/s")
         print(f"ten times the threads take {all_ / first:.1f} times as long")
         print(f"memory {memory(small):.0f} MiB and {memory(large):.0f} MiB")
-        if workers is not None:
-            one, several = (on_workers(folder, large, jobs) for jobs in (1, workers))
-            print(f"{workers} workers are {one / several:.2f} times as fast as one")
 
 
 if __name__ == "__main__":
     if sys.argv[1] == "--memory":
         judge(Path(sys.argv[2]))
         print(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024)
+    elif sys.argv[1] == "--ray":
+        scaling(int(sys.argv[3]), int(sys.argv[2]))
     else:
-        main(int(sys.argv[1]), int(sys.argv[2]) if len(sys.argv) > 2 else None)
+        main(int(sys.argv[1]))

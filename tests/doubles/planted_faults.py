@@ -72,6 +72,19 @@ def swapped(text: str) -> str:
     return text
 
 
+def rewritten(text: str) -> str:
+    """The history of the last inference, in which the model said something else before."""
+    return text.replace("Rome: 20 degrees each", "Rome: 30 degrees each") if '"c3"' in text else text
+
+
+def rewritten_message(span: dict[str, Any]) -> list[dict[str, Any]]:
+    """The same as OpenInference has it."""
+    if attribute(span, "llm.input_messages.7.message.tool_call_id"):
+        value = attribute(span, "llm.input_messages.4.message.content")
+        value["stringValue"] = value["stringValue"].replace("20", "30")
+    return [span]
+
+
 def on_tool(key: str, value: str) -> Callable[[dict[str, Any]], list[dict[str, Any]]]:
     """Change an attribute of the execution of c1."""
 
@@ -177,6 +190,20 @@ FAULTS: dict[str, tuple[str, Plant, str, str]] = {
         "PAIR-4",
         "the model was not shown that",
     ),
+    "otel: a turn of the model is rewritten": (
+        "otel_genai/plain",
+        lambda r: spans(r, history(rewritten)),
+        "PAIR-8",
+        "the history that the model was shown has changed: assistant 'Oslo and Rome: 20",
+    ),
+    "otel: the model is shown other arguments": (
+        "otel_genai/plain",
+        lambda r: spans(
+            r, history(lambda t: t.replace('"arguments":{"city":"Oslo"}', '"arguments":{"city":"Bonn"}'))
+        ),
+        "PAIR-8",
+        "the model is shown other calls than it asked for: c1 of weather, c2 of weather",
+    ),
     "otel: a call is executed twice": ("otel_genai/plain", lambda r: spans(r, twice), "ONCE-1", "call c1"),
     "otel: another tool is executed": (
         "otel_genai/plain",
@@ -201,6 +228,12 @@ FAULTS: dict[str, tuple[str, Plant, str, str]] = {
         lambda r: spans(r, other_ids),
         "ROUND-2",
         "under",
+    ),
+    "openinference: a turn of the model is rewritten": (
+        "openinference/plain",
+        lambda r: spans(r, rewritten_message),
+        "PAIR-8",
+        "the history that the model was shown has changed: assistant",
     ),
     "openinference: a call is executed twice": (
         "openinference/plain",

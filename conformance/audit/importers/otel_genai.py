@@ -25,8 +25,11 @@ TOOL: Final = "execute_tool"
 READ: Final = (*CHATS, AGENT, TOOL)
 
 SPANS_SHOW: Final = frozenset(
-    {"PAIR-1", "PAIR-2", "PAIR-3", "PAIR-4", "ROUND-1", "ROUND-2", "ROUND-3", "ONCE-1", "CALL-23", "DECIDE-7"}
-)
+    {
+        "PAIR-1", "PAIR-2", "PAIR-3", "PAIR-4", "PAIR-8", "ROUND-1", "ROUND-2", "ROUND-3", "ONCE-1",
+        "CALL-23", "DECIDE-7",
+    }
+)  # fmt: skip
 
 
 class OtelGenAi:

@@ -11,6 +11,7 @@ import heapq
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from itertools import pairwise
 from typing import Any
 
 from runlock.conformance.audit.importers.builder import Builder
@@ -57,7 +58,10 @@ def recording_of(thread: str, spans: Spans, claims: Mapping[str, Any]) -> Record
         made.unexplained.append("its spans do not hold the turns of the model: content was not recorded")
         return made
     writer = _Writer(Builder(claims), spans, made)
-    writer.write(ordered(spans.chats))
+    chats = ordered(spans.chats)
+    writer.write(chats)
+    if not all(_goes_on(before, chat) for before, chat in pairwise(chats)):
+        made.hidden = frozenset({"PAIR-8"})
     made.trace = writer.builder.finished()
     return made
 
@@ -74,6 +78,19 @@ def ordered(chats: Sequence[Chat]) -> list[Chat]:
     return [chats[index] for index in _sorted(after)]
 
 
+def _goes_on(before: Chat, chat: Chat) -> bool:
+    """Whether an inference certainly goes on with the one before: it begins alike, and adds its answer.
+
+    Others of a thread, such as that of a title, of a summary or of an edited message, have their own history.
+    """
+    if before.error or not before.messages or not chat.messages or before.messages[0] != chat.messages[0]:
+        return False
+    said = _answers(before)
+    added = chat.messages[len(before.messages) :]
+    texts = [one.get("text", "") for one in added if said & {*_asked_in(one)}]
+    return any(text.split() == before.text.split() for text in texts)
+
+
 def _answers(chat: Chat) -> set[str]:
     """What tells the turn of an inference from others: the ids of its calls, or its text."""
     return {f"id {one['id']}" for one in chat.calls or ()} or ({f"text {chat.text}"} if chat.text else set())
@@ -81,9 +98,14 @@ def _answers(chat: Chat) -> set[str]:
 
 def _shown(chat: Chat) -> Iterator[str]:
     for message in chat.messages or ():
-        if message["role"] == "assistant":
-            ids = [f"id {one['id']}" for one in message.get("tool_calls", ())]
-            yield from ids or [f"text {message.get('text', '')}"]
+        yield from _asked_in(message)
+
+
+def _asked_in(message: Mapping[str, Any]) -> list[str]:
+    """What tells a turn of the model in a history from others; nothing for any other message."""
+    if message["role"] != "assistant":
+        return []
+    return [f"id {one['id']}" for one in message.get("tool_calls", ())] or [f"text {message.get('text', '')}"]
 
 
 def _sorted(after: Mapping[int, set[int]]) -> Iterator[int]:

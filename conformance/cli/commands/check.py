@@ -66,6 +66,7 @@ class Options:
     baseline: Path | None = None
     today: str | None = None
     spec: str | None = None
+    on: str | None = None  # the cluster that plays the schedules
 
 
 def jobs_of(wanted: int | None) -> int:
@@ -93,7 +94,7 @@ def check(order: Order, jobs: int, budget_seconds: float | None, options: Option
             options = replace(options, out=out)
             if not order.is_exhaustive and target.path is None:
                 order = replace(order, again=folder.failures_of_last_run(out, order.target))
-            result = found(order, target.path, jobs, budget_seconds, is_silent=options.as_json, out=out)
+            result = found(order, target.path, jobs, budget_seconds, options)
             result.spec = options.spec or result.spec
             return _report(result, options, known, stdout)
 
@@ -112,19 +113,18 @@ def found(
     recorded: Path | None,
     jobs: int,
     budget_seconds: float | None,
-    *,
-    is_silent: bool,
-    out: Path,
+    options: Options,
 ) -> Result:
     """The result of a campaign, or of judging a recorded trace; a search may leave a file in `out`."""
+    is_silent, on = options.as_json, options.on
     if recorded is not None:
-        _refuse_recorded(order)
+        _refuse_recorded(order, on)
         return audit(recorded, order.target, Selection(order.only, order.skip))
     if order.is_exhaustive:
         with searching(is_silent=is_silent) as callbacks:
-            return exhaust(order, jobs, budget_seconds, callbacks, out)
+            return exhaust(order, jobs, budget_seconds, callbacks, options.out, on)
     with progress(order.target, is_silent=is_silent) as callbacks:
-        return campaign(order, jobs, budget_seconds, callbacks.advanced, callbacks.expects)
+        return campaign(order, jobs, budget_seconds, callbacks.advanced, callbacks.expects, on)
 
 
 def _of_revision(only: tuple[str, ...], revision: str, spec: Spec) -> tuple[str, ...]:
@@ -205,7 +205,12 @@ def depth_of(
     return DEPTH if depth is None else depth
 
 
-def _refuse_recorded(order: Order) -> None:
+def _refuse_recorded(order: Order, on: str | None) -> None:
+    if on is not None:
+        raise UsageError(
+            f"{order.target} is a recorded trace, and `--on` needs a runtime.",
+            "`runlock audit --on` judges recordings.",
+        )
     if order.is_exhaustive:
         raise UsageError(
             f"{order.target} is a recorded trace, and `--exhaustive` needs a runtime.",

@@ -8,7 +8,7 @@ from typing import Final
 
 from runlock.conformance.campaign.stages import Order
 from runlock.conformance.campaign.targets import resolve
-from runlock.conformance.cli.commands.check import exit_code, found
+from runlock.conformance.cli.commands.check import Options, exit_code, found
 from runlock.conformance.cli.commands.output_streams import results
 from runlock.conformance.errors import UsageError
 from runlock.conformance.report import result_folder as folder
@@ -54,6 +54,6 @@ def _checked(name: str, order: Order, jobs: int, out: Path, *, is_silent: bool) 
     """The result of a target that is checked now, with the same parameters as the other one."""
     asked = Order(name, order.examples, order.seed)
     with folder.reserved(out) as own:
-        result = found(asked, resolve(name).path, jobs, None, is_silent=is_silent, out=own)
+        result = found(asked, resolve(name).path, jobs, None, Options(own, as_json=is_silent))
         report = machine.as_json(result, folder.write_traces(result, own), exit_code(result, False))
         return read_stored(folder.write_result(report, own))

@@ -6,22 +6,24 @@ import gzip
 import json
 import random
 from collections.abc import Callable, Iterable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 from pathlib import Path
 from typing import Any
 
 import pytest
 from audited import RECORDINGS, audited, broken, summed, verdicts, written
+from command_line import IMPORTED
+from lost_workers import Losing
 from places import DATA
 from recorded_threads import threads
 
 from runlock.conformance.audit.engine import Task, judged
-from runlock.conformance.audit.extras import MissingExtra
 from runlock.conformance.audit.reading import files_of
 from runlock.conformance.audit.result import results_of
 from runlock.conformance.audit.summary import Summary
 from runlock.conformance.audit.workers import on_ray, processes
 from runlock.conformance.errors import UsageError
+from runlock.conformance.extras import MissingExtra
 from runlock.conformance.judging.selection import EVERYTHING
 from runlock.conformance.report.audit import as_json
 
@@ -80,6 +82,19 @@ def test_a_cluster_changes_nothing(tmp_path: Path) -> None:
     files += sorted(RECORDINGS.glob("*/*.jsonl"))
 
     assert report(judged(files, Task(), lambda _: None, on_ray("ray", 2))) == report(summed(*files))
+
+
+@pytest.mark.long
+def test_a_part_whose_worker_is_lost_is_done_again(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A Ray worker that is killed before it gives its result changes nothing, whether it reads or judges."""
+    pytest.importorskip("ray")
+    monkeypatch.setenv("PYTHONPATH", IMPORTED)
+    files = [written(tmp_path / f"{name}.jsonl", threads(20, faulty=(3, 7))) for name in "ab"]
+    with on_ray("ray", 2) as workers:
+        found = judged(files, Task(), lambda _: None, nullcontext(Losing(workers, tmp_path)))
+
+    assert {(tmp_path / name).exists() for name in ("read_file", "judge_part")} == {True}
+    assert report(found) == report(summed(*files))
 
 
 def test_a_cluster_needs_an_address() -> None:

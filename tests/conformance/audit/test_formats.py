@@ -5,22 +5,33 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
+from typing import Any
 
 import pytest
 from audited import RECORDINGS, audited, broken, records_in, verdicts, written
-from planted_faults import FAULTS, LEFT_OVER, spans
+from planted_faults import FAULTS, LEFT_OVER, attribute, spans
 
 pytest.importorskip("duckdb", reason="the records of these formats are brought together by DuckDB")
 
 HELD = {
-    "otel_genai": "PAIR-1 PAIR-2 PAIR-3 PAIR-4 ROUND-2 ONCE-1 CALL-23 DECIDE-7",
-    "openinference": "PAIR-1 PAIR-2 PAIR-3 PAIR-4 ROUND-1 ROUND-2 ONCE-1 CALL-23",
+    "otel_genai": "PAIR-1 PAIR-2 PAIR-3 PAIR-4 PAIR-8 ROUND-2 ONCE-1 CALL-23 DECIDE-7",
+    "openinference": "PAIR-1 PAIR-2 PAIR-3 PAIR-4 PAIR-8 ROUND-1 ROUND-2 ONCE-1 CALL-23",
     "ag_ui": "PAIR-1 PAIR-2 PAIR-3 RUN-3 RUN-20 RUN-21 RUN-23",
     "ai_sdk": "PAIR-1 PAIR-2 PAIR-3 RUN-3 RUN-20 RUN-21 RUN-23 GATE-1 DECIDE-1 ONCE-1",
     "claude_code": "PAIR-1 PAIR-2 PAIR-3",
 }
 THREADS = {"otel_genai": 4, "openinference": 3, "ag_ui": 2, "ai_sdk": 3, "claude_code": 2}
+
+
+ASKED = [
+    {"role": "user", "parts": [{"type": "text", "content": "How is the weather in Oslo and Rome?"}]},
+]
+SAID = [
+    {"role": "assistant", "parts": [{"type": "tool_call", "id": "c3", "name": "weather", "arguments": {}}]},
+    {"role": "user", "parts": [{"type": "tool_call_response", "id": "c3", "result": "Lima: 20 degrees"}]},
+]
 
 
 @pytest.mark.parametrize("name", HELD)
@@ -79,6 +90,30 @@ def test_the_order_of_spans_comes_from_their_histories(tmp_path: Path) -> None:
     assert set(HELD["otel_genai"].split()) - {"ROUND-1"} <= {
         clause for clause, verdict in verdicts(found).items() if verdict == "held"
     }
+
+
+@pytest.mark.parametrize(
+    "messages",
+    [
+        [{"role": "user", "parts": [{"type": "text", "content": "Name this conversation."}]}],
+        [{"role": "user", "parts": [{"type": "text", "content": "Summary: it is warm."}]}, *SAID],
+        [*ASKED, {"role": "assistant", "parts": [{"type": "text", "content": "It is warm."}]}],
+    ],
+)
+def test_another_history_of_a_thread_is_no_changed_one(messages: list[Any], tmp_path: Path) -> None:
+    """Where an inference has a title, a summary or another turn, PAIR-8 is not observable in its thread."""
+
+    def other(span: dict[str, Any]) -> list[dict[str, Any]]:
+        value = attribute(span, "gen_ai.input.messages")
+        if '"c3"' in value.get("stringValue", ""):
+            value["stringValue"] = json.dumps(messages)
+        return [span]
+
+    records = spans(records_in("otel_genai/plain"), other)
+    found = audited(written(tmp_path / "other.jsonl", records))
+
+    assert "PAIR-8" not in broken(found)
+    assert verdicts(found)["PAIR-8"] == "untested"
 
 
 def test_records_of_unknown_kinds_are_counted(tmp_path: Path) -> None:

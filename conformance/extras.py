@@ -12,7 +12,7 @@ EXTRAS: Final = {"duckdb": "audit", "zstandard": "audit", "orjson": "audit", "ra
 
 
 class MissingExtra(UsageError):
-    """A package of an extra is not installed, so that no file can be read."""
+    """A package of an extra is not installed, which this command needs."""
 
 
 def the_module(name: str) -> ModuleType:
@@ -22,6 +22,6 @@ def the_module(name: str) -> ModuleType:
     except ImportError:
         extra = EXTRAS[name]
         raise MissingExtra(
-            f"This audit needs {name}, which is not installed.",
+            f"This command needs {name}, which is not installed.",
             f"`pip install 'runlock[{extra}]'` installs it.",
         ) from None
