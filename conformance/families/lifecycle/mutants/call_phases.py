@@ -165,7 +165,7 @@ class DiesOfUnfitArguments(Runtime):
 MUTANTS: tuple[Mutant, ...] = (
     Mutant(MarksTheBlockedRunning, "PHASE-1", "was blocked, yet it became Running", "tirea"),
     Mutant(MarksTheHeldRunning, "PHASE-2", "was held before it ran, yet it ran with no decision in between"),
-    Mutant(EntersAMissingTool, "PHASE-4", "there is no tool", also=("PHASE-5",)),
+    Mutant(EntersAMissingTool, "PHASE-4", "there is no tool", also=("PHASE-5", "PHASE-3")),
     Mutant(TakesUnfitArguments, "PHASE-5", "its arguments do not fit the tool"),
     Mutant(CancelsTheUnfit, "CALL-15", "does not fit its tool's arguments, yet it became"),
     Mutant(
