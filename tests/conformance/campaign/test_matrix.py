@@ -189,7 +189,7 @@ def test_a_runtime_that_is_not_installed_is_shown_with_what_installs_it(capsys, 
     [
         (["--only", "pydantic"], "`--only pydantic` names no runtime. Did you mean `pydantic-ai`?"),
         (["--install", "strand"], "`--install strand` names no runtime. Did you mean `strands`?"),
-        (["--only", "zzz"], "`--only zzz` names no runtime. There are pydantic-ai, langgraph,"),
+        (["--only", "zzz"], "`--only zzz` names no runtime. There are pydantic-ai, pydantic-ai-dbos,"),
     ],
 )
 def test_a_name_that_is_none_is_told(capsys, words, sentence):

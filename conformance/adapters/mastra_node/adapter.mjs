@@ -1,0 +1,152 @@
+// Mastra's agent behind the hosted face, offline: a model that asks the kit, and tools that need approval.
+//
+// A run that waits is a snapshot in the store, and the thread is its memory: both in a file of LibSQL's.  A
+// decision approves or declines one call, or resumes a tool whose body suspended.
+//
+// Undeclared: a cancel of a run that waits, since nothing of it is under way; decisions that are live or have
+// ids, since a decision resumes a run; `store.put` gates, since the store is a database; a result that comes
+// with a decision, since the body is entered again; an error that a tool returns, since it has no form of its
+// own.
+
+import { Agent } from "@mastra/core/agent";
+import { MastraError } from "@mastra/core/error";
+import { Mastra } from "@mastra/core/mastra";
+import { createTool } from "@mastra/core/tools";
+import { LibSQLStore } from "@mastra/libsql";
+import { Memory } from "@mastra/memory";
+import { z } from "zod";
+import about from "@mastra/core/package.json" with { type: "json" };
+import { Refused, serve, unlessAborted } from "./runlock.mjs";
+import { kitModel } from "./model.mjs";
+
+const PLACE = { thread: "thread", resource: "user" };
+const ALL = 1_000_000; // instead of the last 10 messages of the thread, and of 5 steps
+const FEW_MS = 100;
+
+class Adapter {
+  handshake = {
+    implementation: { name: "@mastra/core", version: about.version, language: "javascript" },
+    profile: "core",
+    // At https://mastra.ai/docs/agents/human-in-the-loop the store keeps a run that waits.
+    policies: { state: "runtime" },
+    control: { store: "own", crash: ["soft", "kill"] },
+    gates: ["model", "tool"],
+    stimuli: ["decide", "cancel", "run.again", "run.input", "clock.advance", "deliver"],
+    outcomes: { tool: ["ok", "raise", "pending"] },
+    tools: ["allow", "ask"],
+    decisions: { live: false, ids: false, suspensions: false, payload: true },
+  };
+
+  open(host, { tools, data }) {
+    this.host = host;
+    this.stop = new AbortController();
+    this.runs = 0; // how many of Mastra's were begun
+    this.asked = {}; // what it asked for of each call that waits, or waited
+    const storage = new LibSQLStore({ id: "store", url: `file:${data}/mastra.db` });
+    this.agent = new Agent({
+      id: "agent",
+      name: "agent",
+      instructions: "",
+      model: kitModel(host),
+      tools: Object.fromEntries(tools.map((spec) => [spec.name, this.tool(spec)])),
+      memory: new Memory({ storage, options: { lastMessages: ALL } }),
+    });
+    this.mastra = new Mastra({ agents: { agent: this.agent }, storage, logger: false });
+  }
+
+  start(text) {
+    const runId = `${this.host.run}-${this.runs++}`;
+    return this.run((options) => this.agent.generate(text, { ...options, runId }));
+  }
+
+  input(text) {
+    return this.start(text);
+  }
+
+  async decide(decisions) {
+    let left = null;
+    for (const decision of decisions) {
+      try { // each is a call of its own, and one that is turned down says nothing of the others
+        left = await this.run((options) => this.answer(decision, options));
+      } catch (error) {
+        if (!(error instanceof MastraError)) throw error;
+        this.host.refuse(error.message, decision.id);
+      }
+    }
+    return left;
+  }
+
+  answer({ call, action, payload }, options) {
+    const { runId = this.runId, requiresApproval } = this.asked[call] ?? {};
+    const which = { ...options, runId, toolCallId: call };
+    if (action === "cancel") return this.agent.declineToolCallGenerate(which);
+    if (requiresApproval === false) return this.agent.resumeGenerate(payload, which);
+    return this.agent.approveToolCallGenerate(which);
+  }
+
+  cancel() {
+    this.stop.abort();
+  }
+
+  async restore(host, scenario) {
+    this.open(host, scenario);
+    if (!(await this.waiting()).length) throw new Refused("nothing was durable");
+  }
+
+  async resumeRun() {
+    return { reason: "Suspended", pending: await this.waiting() };
+  }
+
+  async run(work) {
+    const abortSignal = (this.stop = new AbortController()).signal;
+    // One call at a time is the default where a tool needs approval.
+    const how = { memory: PLACE, abortSignal, maxSteps: ALL, toolCallConcurrency: 1 };
+    const { finishReason, runId } = await work(how);
+    this.runId = runId;
+    const isCancelled = abortSignal.aborted && !["stop", "suspended"].includes(finishReason);
+    if (isCancelled) return { reason: "Cancelled" };
+    const pending = await this.waiting(); // also in a run of this thread that went on to wait before this one
+    return { reason: pending.length ? "Suspended" : "NaturalEnd", pending };
+  }
+
+  /** The calls that wait, of each of Mastra's runs that the kit's run has come to. */
+  async waiting() {
+    const { thread: threadId, resource: resourceId } = PLACE;
+    const { runs } = await this.agent.listSuspendedRuns({ threadId, resourceId });
+    const ours = runs.filter(({ runId }) => runId.startsWith(`${this.host.run}-`));
+    for (const { runId, toolCalls } of ours) {
+      this.runId ??= runId;
+      this.runs = Math.max(this.runs, Number(runId.split("-")[1]) + 1);
+      for (const one of toolCalls) this.asked[one.toolCallId] = { ...one, runId };
+    }
+    return ours.flatMap(({ toolCalls }) => toolCalls.map(({ toolCallId }) => toolCallId));
+  }
+
+  tool({ name, permission }) {
+    const execute = async (args, { abortSignal: signal, agent }) => {
+      const { toolCallId: call, suspend, resumeData } = agent;
+      if (resumeData?.approved === false) return "rejected"; // its body suspended, and was declined
+      const { kind, content } = await unlessAborted(signal, this.host.tool(call, name, args, { signal }));
+      return kind === "pending" ? suspend({}) : content;
+    };
+    const about = { id: name, description: name, inputSchema: z.looseObject({}) };
+    return createTool({ ...about, requireApproval: permission === "ask", execute });
+  }
+}
+
+/** Time as Mastra needs it: the store puts messages in order by theirs, and its engine waits for a few ms. */
+function letTimePass(theDate, { setTimeout }) {
+  let last = 0; // so that no two readings are equal
+  const now = () => (last = Math.max(last + 1, theDate.now()));
+  globalThis.Date = class extends theDate {
+    constructor(...parts) {
+      super(...(parts.length ? parts : [now()]));
+    }
+    static now = now;
+  };
+  globalThis.setTimeout = (work, ms = 0, ...about) => setTimeout(work, ms > FEW_MS ? ms : 0, ...about);
+}
+
+const theDate = Date;
+serve(() => new Adapter()); // and with it the kit's clock
+letTimePass(theDate, globalThis);

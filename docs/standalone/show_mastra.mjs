@@ -1,0 +1,118 @@
+// What Mastra does, with a scripted model; a name on the command line shows one.  Run it in the folder of its
+// packages:
+//
+//     npm install @mastra/core@1.71.0 @mastra/memory@1.31.0 zod@4.6.7
+//     node --input-type=module - [NAME] < show_mastra.mjs
+
+import { Agent } from "@mastra/core/agent";
+import { Mastra } from "@mastra/core/mastra";
+import { InMemoryStore } from "@mastra/core/storage";
+import { createTool } from "@mastra/core/tools";
+import { Memory } from "@mastra/memory";
+import { z } from "zod";
+
+/** Gives its turns one after the other, a text or the ids and names of calls; `shown` is what it was sent. */
+function scripted(turns, shown) {
+  const doGenerate = async ({ prompt }) => {
+    shown.splice(0, shown.length, ...prompt.flatMap(inShort));
+    const turn = turns.shift();
+    const asked = typeof turn === "string" ? [] : turn;
+    const content = asked.map(([id, name]) => {
+      return { type: "tool-call", toolCallId: id, toolName: name, input: "{}" };
+    });
+    if (!asked.length) content.push({ type: "text", text: turn });
+    const usage = { inputTokens: { total: 1 }, outputTokens: { total: 1 } };
+    return { content, finishReason: { unified: asked.length ? "tool-calls" : "stop" }, usage, warnings: [] };
+  };
+  return { specificationVersion: "v3", provider: "script", modelId: "script", supportedUrls: {}, doGenerate };
+}
+
+/** A message that a model is shown, in few words. */
+function inShort({ role, content }) {
+  return content.map((part) => {
+    if (part.type === "tool-result") return `result of ${part.toolCallId}: ${part.output.value}`;
+    return part.type === "tool-call" ? `call ${part.toolCallId}` : `${role}: ${part.text}`;
+  });
+}
+
+/** A thread of an agent that asks before it writes; `ran` are the calls that were executed. */
+function thread(turns, before = () => {}) {
+  const ran = [];
+  const shown = [];
+  const execute = async (_, { abortSignal, agent }) => {
+    ran.push(agent.toolCallId);
+    before();
+    abortSignal?.throwIfAborted();
+    return `done as number ${ran.length}`;
+  };
+  const tools = Object.fromEntries(["read", "write"].map((id) => {
+    const about = { id, description: id, inputSchema: z.object({}) };
+    return [id, createTool({ ...about, requireApproval: id === "write", execute })];
+  }));
+  const storage = new InMemoryStore();
+  const memory = new Memory({ storage });
+  const model = scripted(turns, shown);
+  const agent = new Agent({ id: "a", name: "a", instructions: "", model, tools, memory });
+  new Mastra({ agents: { agent }, storage, logger: false });
+  const how = { memory: { thread: "thread", resource: "user" } };
+  const say = (text) => agent.generate(text, how);
+  const approve = (runId, toolCallId, more) => {
+    return agent.approveToolCallGenerate({ ...how, runId, toolCallId, ...more });
+  };
+  return { ran, shown, say, approve };
+}
+
+/**
+ * A cancel while an approved call runs: the run goes on to wait for the next call.
+ * Expected: it ends as aborted, and nothing of it can be approved.  It hurts: a user who stopped the run is
+ * asked for more, and the model is then shown the turn without the call that was stopped.
+ */
+async function cancelDuringAnApproval() {
+  const stop = new AbortController();
+  const turns = [[["c1", "write"], ["c2", "write"]], "done"];
+  const { ran, shown, say, approve } = thread(turns, () => stop.abort());
+  const { runId } = await say("write both");
+  const end = await approve(runId, "c1", { abortSignal: stop.signal });
+  console.log("  c1 is approved, and the run aborted:", end.finishReason, end.suspendPayload?.toolCallId);
+  await approve(runId, "c2");
+  console.log("  c2 is approved; these ran:", ran, "and the model is shown:", shown);
+  return end.finishReason === "suspended" && !shown.includes("call c1");
+}
+
+/**
+ * A call that waits hides its turn: who goes on with the thread is answered without what its siblings did.
+ * Expected: the model is shown what c1 did.  It hurts: it does it again, or says that it was not done.
+ */
+async function resultOfASibling() {
+  const { ran, shown, say } = thread([[["c1", "read"], ["c2", "write"]], "never minded"]);
+  await say("read and write");
+  await say("never mind");
+  console.log("  these ran:", ran, "and the model is shown:", shown);
+  return ran.length === 1 && !shown.includes("call c1");
+}
+
+/**
+ * An approved call with the id of one in an earlier run: the model is shown the result of the earlier one.
+ * Expected: the result of each call.  It hurts: where ids of calls are not unique over runs, the model works
+ * with a result that is out of date.
+ */
+async function resultOfAnEarlierRun() {
+  const { shown, say, approve } = thread([[["c1", "write"]], "done", [["c1", "write"]], "done"]);
+  for (const text of ["write it", "write it again"]) {
+    const { runId } = await say(text);
+    await approve(runId, "c1");
+  }
+  console.log("  the model is shown:", shown);
+  return shown.filter((one) => one === "result of c1: done as number 1").length === 2;
+}
+
+const programs = { cancelDuringAnApproval, resultOfASibling, resultOfAnEarlierRun };
+const names = process.argv.slice(2).filter((name) => name in programs);
+for (const name of names.length ? names : Object.keys(programs)) {
+  console.log(`${name}:`);
+  if (!(await programs[name]())) {
+    console.log("not seen here");
+    process.exit(1);
+  }
+}
+process.exit(0);
