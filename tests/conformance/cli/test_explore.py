@@ -33,7 +33,7 @@ def test_it_says_exactly_what_was_explored(capsys):
     said = words(ran.out)
 
     assert (ran.code, ran.err) == (0, "")
-    assert said.startswith("held by the charts of tirea, at 1,629 joint states")
+    assert said.startswith("held by the charts of tirea, at 1,669 joint states")
     assert "1 call, 1 re-suspension each, 1 cancel of the run, 1 crash" in said
     assert "Run, ToolCall, ResumeToolCall" in said
     assert "durability = round" in said and "Open, and explored as: round.executor = parallel" in said

@@ -22,6 +22,7 @@ TELLING: Final[Mapping[str, tuple[str, ...]]] = {
     "decision.early": ("DECIDE-11", "DECIDE-23"),
     "decision.batch": ("DECIDE-12",),
     "decision.cancel_path": ("DECIDE-13",),
+    "decision.kept": ("KEEP-1", "KEEP-2"),
     "replay.gate": ("GATE-6",),
     "replay.start": ("DECIDE-19",),
     "waiting": ("PHASE-22",),

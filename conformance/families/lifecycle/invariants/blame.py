@@ -38,6 +38,8 @@ class Rank(IntEnum):
     """The run counts its rounds wrongly; the stop condition that is then missed is the consequence."""
     STOP_CONDITION = auto()
     """A stop condition explains why a run ends or goes on."""
+    KEPT_DECISION = auto()
+    """A crash cost a decision; that its call waits on is the consequence (KEEP-1 before DECIDE-4)."""
     RECOVERY = auto()
     """A recovered run lost what its checkpoint holds; what is missing later is the consequence."""
     RECOVERED_HISTORY = auto()

@@ -5,7 +5,7 @@ from __future__ import annotations
 from runlock.conformance.families.lifecycle.invariants.blame import Rank, ranked
 from runlock.conformance.families.lifecycle.state import ObservedState
 from runlock.conformance.families.lifecycle.state.disturbances import CANCEL, FAULT, INPUT
-from runlock.conformance.families.lifecycle.state.records import Decided, Run
+from runlock.conformance.families.lifecycle.state.records import Call, Decided, Run
 from runlock.conformance.family.invariant import HELD, CheckResults, Invariant, broken
 
 
@@ -30,23 +30,35 @@ def a_decision_in_a_checkpoint_survives(state: ObservedState) -> CheckResults:
 
 
 def a_decision_may_be_lost(state: ObservedState) -> CheckResults:
-    """Counts the decisions that a crash cost a runtime that does not promise to keep them."""
+    """A crash costs a runtime that does not promise to keep decisions the decision, and not its call."""
     run = state.run
-    if run is not None and state.policy("decision.kept") == "no":
-        for decided in run.owed:
-            if not all(one.ok for one in _acts(state, run, decided, "was accepted")):
-                yield HELD
+    if run is None or state.policy("decision.kept") != "no":
+        return
+    for decided in run.owed:
+        call = run.calls[decided.call]
+        if not all(one.ok for one in _acts(state, run, decided, "was accepted")):
+            yield HELD
+        elif call.claimed == "Cancelled" and decided.action == "resume" and _is_undisturbed(run, call):
+            yield broken(
+                f"the crash cost decision {decided.id}, yet call {call.id} does not wait for another"
+            )
 
 
 def _acts(state: ObservedState, run: Run, decided: Decided, what: str) -> CheckResults:
     """Judge a run that rests after its recovery, and that nothing else has met since."""
     call = run.calls[decided.call]
-    if run.crashes != 1 or run.is_done or run.disturbed_by(CANCEL, FAULT, INPUT) or call.duplicate_id:
+    if not _is_undisturbed(run, call):
         return
     if call.has_moved_since_the_crash:
         yield HELD
     elif not state.gates_of(run) and call.decisions[-1] is decided and _suffices(state, run):
         yield broken(f"decision {decided.id} {what}, yet after the crash call {call.id} waits for another")
+
+
+def _is_undisturbed(run: Run, call: Call) -> bool:
+    """Whether one crash is all that has met a run that goes on."""
+    met = run.crashes != 1 or run.is_done or run.disturbed_by(CANCEL, FAULT, INPUT)
+    return not (met or call.duplicate_id)
 
 
 def _suffices(state: ObservedState, run: Run) -> bool:
@@ -56,7 +68,7 @@ def _suffices(state: ObservedState, run: Run) -> bool:
 
 
 INVARIANTS = ranked(
-    Rank.RECOVERY,
+    Rank.KEPT_DECISION,
     Invariant("KEEP-2", a_decision_in_a_checkpoint_survives, requires="a crash"),
     Invariant("KEEP-1", an_accepted_decision_survives, requires="a crash"),
     Invariant("KEEP-3", a_decision_may_be_lost, requires="a crash"),

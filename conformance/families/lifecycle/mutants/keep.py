@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any, Final
 
 from runlock.conformance.families.lifecycle.mutants.mutant import Mutant
-from runlock.machines.lifecycle.runtime.runtime import Runtime
+from runlock.machines.lifecycle.runtime.runtime import Runtime, Segment
 from runlock.machines.lifecycle.runtime.state import Reason
 
 KEPT: Final = {"decision.kept": "acceptance"}
@@ -25,6 +25,16 @@ class StoresNoDecision(Runtime):
         return {**super().to_store(ending), "decisions": {}}
 
 
+class GivesUpWhatWaited(Runtime):
+    """A call that waits when the runtime is lost is Cancelled in the next life."""
+
+    async def go_on(self) -> Segment | None:
+        for call in self.state.in_status("Suspended"):
+            self.move_call(call, "cancel")
+            self.answer(call, "cancelled", "lost in a crash")
+        return await super().go_on()
+
+
 MUTANTS = (
     Mutant(ConfirmsBeforeItStores, "KEEP-1", "had been accepted, yet after the crash", policies=KEPT),
     Mutant(
@@ -34,4 +44,5 @@ MUTANTS = (
         policies=KEPT,
         also=("KEEP-1",),
     ),
+    Mutant(GivesUpWhatWaited, "KEEP-3", "does not wait for another", also=("DERIVE-3",)),
 )

@@ -63,7 +63,7 @@ UNTOLD = {
 }
 """What the reference does not tell under each profile, and why, in addition to durability and state."""
 
-SHOWN_BY_ANY = {key: ALIKE[key][1] for key in ("durability", "state")}
+SHOWN_BY_ANY = {key: ALIKE[key][1] for key in ("durability", "decision.kept", "state")}
 
 
 @pytest.mark.parametrize(
