@@ -1,4 +1,7 @@
-"""LangChain's agent: input to a thread that waits for approval shows the model a call without a result."""
+"""LangChain's agent: input to a thread that waits for approval shows the model a call without a result.
+
+pip install langgraph==1.2.24 langchain==1.5.2 langgraph-checkpoint-sqlite==3.1.2
+"""
 
 from langchain.agents import create_agent
 from langchain.agents.middleware import HumanInTheLoopMiddleware
@@ -37,5 +40,5 @@ for mode in ("batched", "per_call"):
     agent.invoke({"messages": "write it"}, thread)
     agent.invoke({"messages": "never mind, do this instead"}, thread)
     print(mode, "- the model is shown:", [message.type for message in shown])
-    if [message.type for message in shown] != ["human", "ai", "human"]:
-        raise SystemExit("not seen here")
+    if [message.type for message in shown] == ["human", "ai", "human"]:
+        raise SystemExit("still there")

@@ -1,4 +1,7 @@
-"""LangChain's agent, batched: after a resume with too few decisions, no resume is ever accepted again."""
+"""LangChain's agent, batched: after a resume with too few decisions, no resume is ever accepted again.
+
+pip install langgraph==1.2.24 langchain==1.5.2 langgraph-checkpoint-sqlite==3.1.2
+"""
 
 from langchain.agents import create_agent
 from langchain.agents.middleware import HumanInTheLoopMiddleware
@@ -37,4 +40,4 @@ for decisions in (1, 2, 2):
     except ValueError as error:
         refused.append(decisions)
         print(decisions, "decisions:", error)
-raise SystemExit(0 if refused == [1, 2, 2] else "not seen here")
+raise SystemExit("still there" if refused == [1, 2, 2] else 0)

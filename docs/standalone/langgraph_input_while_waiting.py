@@ -1,4 +1,7 @@
-"""LangGraph: input to a thread that is interrupted in its tools shows the model a call without a result."""
+"""LangGraph: input to a thread that is interrupted in its tools shows the model a call without a result.
+
+pip install langgraph==1.2.24 langchain==1.5.2 langgraph-checkpoint-sqlite==3.1.2
+"""
 
 from langchain_core.messages import AIMessage
 from langchain_core.tools import tool
@@ -34,4 +37,4 @@ thread = {"configurable": {"thread_id": "1"}}
 app.invoke({"messages": "write it"}, thread)
 app.invoke({"messages": "never mind, do this instead"}, thread)
 print("the model is shown:", [message.type for message in shown])
-raise SystemExit(0 if [message.type for message in shown] == ["human", "ai", "human"] else "not seen here")
+raise SystemExit("still there" if [message.type for message in shown] == ["human", "ai", "human"] else 0)

@@ -1,4 +1,7 @@
-"""LangGraph's ToolNode: two calls with one id in one turn give two messages under that id."""
+"""LangGraph's ToolNode: two calls with one id in one turn give two messages under that id.
+
+pip install langgraph==1.2.24 langchain==1.5.2 langgraph-checkpoint-sqlite==3.1.2
+"""
 
 from langchain_core.messages import AIMessage, HumanMessage
 from langchain_core.tools import tool
@@ -20,4 +23,4 @@ done = graph.compile().invoke({"messages": [HumanMessage("read both"), AIMessage
 
 results = [(message.tool_call_id, message.content) for message in done["messages"][2:]]
 print("the model would be shown:", results)
-raise SystemExit(0 if len(results) == 2 else "not seen here")
+raise SystemExit("still there" if len(results) == 2 else 0)

@@ -1,4 +1,7 @@
-"""LangGraph's ToolNode: one tool interrupts the run while another still runs, which then runs twice."""
+"""LangGraph's ToolNode: one tool interrupts the run while another still runs, which then runs twice.
+
+pip install langgraph==1.2.24 langchain==1.5.2 langgraph-checkpoint-sqlite==3.1.2
+"""
 
 import asyncio
 
@@ -44,4 +47,4 @@ async def main():
 asyncio.run(main())
 print(*log, sep="\n")
 is_early = log.index("ainvoke has returned, interrupted") < log.index("pay ends")
-raise SystemExit(0 if is_early and log.count("pay begins") == 2 else "not seen here")
+raise SystemExit("still there" if is_early and log.count("pay begins") == 2 else 0)

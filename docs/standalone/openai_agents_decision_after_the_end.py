@@ -1,6 +1,8 @@
 """openai-agents: an approval that comes again when the run has ended asks the model once more.
 
 A name on the command line says where the thread is kept.
+
+pip install openai-agents==0.24.0
 """
 
 import sys
@@ -49,4 +51,4 @@ def in_a_session():
 
 outputs = {"in_a_list": in_a_list, "in_a_session": in_a_session}[sys.argv[1]]()
 print("approved, and approved again:", outputs)
-raise SystemExit(0 if outputs == ["done", "done again"] else "not seen here")
+raise SystemExit("still there" if outputs == ["done", "done again"] else 0)

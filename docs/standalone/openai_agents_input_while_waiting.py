@@ -1,4 +1,7 @@
-"""openai-agents: input after the list of a run that waits leaves its call without a result."""
+"""openai-agents: input after the list of a run that waits leaves its call without a result.
+
+pip install openai-agents==0.24.0
+"""
 
 from agents import Agent, Runner, function_tool, set_tracing_disabled
 from agents.testing import ScriptedModel, assistant_message, function_call
@@ -20,4 +23,4 @@ print("waits for:", [item.name for item in waiting.interruptions])
 Runner.run_sync(agent, [*waiting.to_input_list(), {"role": "user", "content": "never mind, do this instead"}])
 shown = [item.get("type", item.get("role")) for item in model.last_call.input]
 print("the model is shown:", shown)
-raise SystemExit(0 if "function_call" in shown and "function_call_output" not in shown else "not seen here")
+raise SystemExit("still there" if "function_call" in shown and "function_call_output" not in shown else 0)

@@ -1,6 +1,8 @@
 """openai-agents: a call with the id of one in an earlier run is resumed, and the model is not shown its turn.
 
 A name on the command line says where the thread is kept.
+
+pip install openai-agents==0.24.0
 """
 
 import sys
@@ -48,4 +50,4 @@ def in_a_session():
 shown = [item.get("type", item.get("role")) for item in model.last_call.input]
 print("the model is shown:", shown)
 alone = shown.count("function_call") == shown.count("function_call_output") == 1
-raise SystemExit(0 if alone and shown[-1] == "function_call_output" else "not seen here")
+raise SystemExit("still there" if alone and shown[-1] == "function_call_output" else 0)

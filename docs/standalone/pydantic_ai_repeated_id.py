@@ -1,4 +1,7 @@
-"""pydantic-ai: a turn with one id twice ends its run, and the next run shows two results under that id."""
+"""pydantic-ai: a turn with one id twice ends its run, and the next run shows two results under that id.
+
+pip install pydantic-ai-slim==2.68.0
+"""
 
 from pydantic_ai import Agent, UnexpectedModelBehavior, capture_run_messages
 from pydantic_ai.messages import ModelResponse, TextPart, ToolCallPart
@@ -31,4 +34,4 @@ with capture_run_messages() as history:
 agent.run_sync("again", message_history=list(history))
 results = [p for message in shown for p in message.parts if p.part_kind == "tool-return"]
 print("the second run shows the model:", [(part.tool_call_id, part.content) for part in results])
-raise SystemExit(0 if len(results) == 2 else "not seen here")
+raise SystemExit("still there" if len(results) == 2 else 0)

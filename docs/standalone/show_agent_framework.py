@@ -1,4 +1,7 @@
-"""What agent-framework does, with a scripted client; a name on the command line shows one."""
+"""What agent-framework does, with a scripted client; a name on the command line shows one.
+
+pip install agent-framework-core==1.23.0
+"""
 
 import asyncio
 import sys
@@ -151,7 +154,9 @@ SHOWN = {
 
 
 if __name__ == "__main__":
+    still_there = []
     for name in sys.argv[1:] or SHOWN:
         print(f"{name}: {SHOWN[name].__doc__}")
-        if not asyncio.run(SHOWN[name]()):
-            raise SystemExit("not seen here")
+        if asyncio.run(SHOWN[name]()):
+            still_there.append(name)
+    raise SystemExit(f"still there: {', '.join(still_there)}" if still_there else 0)

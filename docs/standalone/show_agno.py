@@ -1,4 +1,7 @@
-"""What agno does, with a scripted model; a name on the command line shows one."""
+"""What agno does, with a scripted model; a name on the command line shows one.
+
+pip install agno==3.1.10
+"""
 
 import asyncio
 import logging
@@ -141,7 +144,9 @@ SHOWN = {
 
 
 if __name__ == "__main__":
+    still_there = []
     for name in sys.argv[1:] or SHOWN:
         print(f"{name}: {SHOWN[name].__doc__}")
-        if not asyncio.run(SHOWN[name]()):
-            raise SystemExit("not seen here")
+        if asyncio.run(SHOWN[name]()):
+            still_there.append(name)
+    raise SystemExit(f"still there: {', '.join(still_there)}" if still_there else 0)

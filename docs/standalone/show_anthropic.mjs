@@ -1,6 +1,8 @@
 // What the tool runner of @anthropic-ai/sdk does, with a scripted server.  Run it in the folder of its packages:
 //
 //     node --input-type=module - [NAME] < show_anthropic.mjs
+//
+//     npm install @anthropic-ai/sdk@1.14.0 node@22.23.3
 
 import Anthropic from "@anthropic-ai/sdk";
 
@@ -90,11 +92,10 @@ async function errorOfAStream() {
 
 const shown = { repeatedId, responseAfterAPush, responseAfterTheAbort, errorOfAStream };
 const names = process.argv.slice(2).filter((name) => name in shown);
+const stillThere = [];
 for (const name of names.length ? names : Object.keys(shown)) {
   console.log(`${name}:`);
-  if (!(await shown[name]())) {
-    console.log("not seen here");
-    process.exit(1);
-  }
+  if (await shown[name]()) stillThere.push(name);
 }
-process.exit(0);
+if (stillThere.length) console.error(`still there: ${stillThere.join(", ")}`);
+process.exit(stillThere.length ? 1 : 0);

@@ -1,4 +1,7 @@
-"""What the tool runners of the anthropic SDK do, with a scripted server; name one on the command line."""
+"""What the tool runners of the anthropic SDK do, with a scripted server; name one on the command line.
+
+pip install anthropic==2.14.0
+"""
 
 import asyncio
 import json
@@ -162,7 +165,9 @@ SHOWN = {
 
 
 if __name__ == "__main__":
+    still_there = []
     for name in sys.argv[1:] or SHOWN:
         print(f"{name}: {SHOWN[name].__doc__}")
-        if not asyncio.run(SHOWN[name]()):
-            raise SystemExit("not seen here")
+        if asyncio.run(SHOWN[name]()):
+            still_there.append(name)
+    raise SystemExit(f"still there: {', '.join(still_there)}" if still_there else 0)

@@ -1,5 +1,8 @@
 """What Codex does as an app server, with a scripted model and a tool server on loopback; a name on the
-command line shows one.  The `codex` is that of the environment of this Python."""
+command line shows one.  The `codex` is that of the environment of this Python.
+
+npm install node@22.23.3 @openai/codex@0.169.0
+"""
 
 import json
 import os
@@ -143,7 +146,9 @@ SHOWN = {one.__name__: one for one in (repeated_id,)}
 
 
 if __name__ == "__main__":
+    still_there = []
     for name in sys.argv[1:] or SHOWN:
         print(f"{name}: {SHOWN[name].__doc__}")
-        if not SHOWN[name]():
-            raise SystemExit("not seen here")
+        if SHOWN[name]():
+            still_there.append(name)
+    raise SystemExit(f"still there: {', '.join(still_there)}" if still_there else 0)

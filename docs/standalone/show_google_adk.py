@@ -1,4 +1,7 @@
-"""What google-adk does, with a scripted model; a name on the command line shows one."""
+"""What google-adk does, with a scripted model; a name on the command line shows one.
+
+pip install google-adk==2.13.0
+"""
 
 import asyncio
 import sys
@@ -129,7 +132,9 @@ SHOWN = {one.__name__: one for one in (repeated_id, later_results_lost, nothing_
 
 
 if __name__ == "__main__":
+    still_there = []
     for name in sys.argv[1:] or SHOWN:
         print(f"{name}: {SHOWN[name].__doc__}")
-        if not asyncio.run(SHOWN[name]()):
-            raise SystemExit("not seen here")
+        if asyncio.run(SHOWN[name]()):
+            still_there.append(name)
+    raise SystemExit(f"still there: {', '.join(still_there)}" if still_there else 0)

@@ -2,6 +2,8 @@
 // folder of its packages:
 //
 //     cd .runlock/langchain-node && node --input-type=module - [NAME] < show_langchain.mjs
+//
+//     npm install @langchain/core@1.4.0 @langchain/langgraph@1.7.3 langchain@1.5.14 node@22.23.3 zod@4.6.7
 
 import { BaseChatModel } from "@langchain/core/language_models/chat_models";
 import { AIMessage } from "@langchain/core/messages";
@@ -109,11 +111,10 @@ async function rejectedResume() {
 
 const shown = { repeatedId, callWithoutResult, turnWrittenAnew, rejectedResume };
 const names = process.argv.slice(2).filter((name) => name in shown);
+const stillThere = [];
 for (const name of names.length ? names : Object.keys(shown)) {
   console.log(`${name}:`);
-  if (!(await shown[name]())) {
-    console.log("not seen here");
-    process.exit(1);
-  }
+  if (await shown[name]()) stillThere.push(name);
 }
-process.exit(0);
+if (stillThere.length) console.error(`still there: ${stillThere.join(", ")}`);
+process.exit(stillThere.length ? 1 : 0);

@@ -3,6 +3,8 @@
 //
 //     npm install @mastra/core@1.71.0 @mastra/memory@1.31.0 zod@4.6.7
 //     node --input-type=module - [NAME] < show_mastra.mjs
+//
+//     npm install @mastra/core@1.71.0 @mastra/libsql@1.23.1 @mastra/memory@1.31.0 node@22.23.3 zod@4.6.7
 
 import { Agent } from "@mastra/core/agent";
 import { Mastra } from "@mastra/core/mastra";
@@ -108,11 +110,10 @@ async function resultOfAnEarlierRun() {
 
 const programs = { cancelDuringAnApproval, resultOfASibling, resultOfAnEarlierRun };
 const names = process.argv.slice(2).filter((name) => name in programs);
+const stillThere = [];
 for (const name of names.length ? names : Object.keys(programs)) {
   console.log(`${name}:`);
-  if (!(await programs[name]())) {
-    console.log("not seen here");
-    process.exit(1);
-  }
+  if (await programs[name]()) stillThere.push(name);
 }
-process.exit(0);
+if (stillThere.length) console.error(`still there: ${stillThere.join(", ")}`);
+process.exit(stillThere.length ? 1 : 0);

@@ -1,6 +1,8 @@
 // What `runTools` of openai does, with a scripted server.  Run it in the folder of its packages:
 //
 //     node --input-type=module - [NAME] < show_openai.mjs
+//
+//     npm install node@22.23.3 openai@7.57.0
 
 import OpenAI from "openai";
 
@@ -45,11 +47,10 @@ async function limitOfZero() {
 
 const shown = { repeatedId, limitOfZero };
 const names = process.argv.slice(2).filter((name) => name in shown);
+const stillThere = [];
 for (const name of names.length ? names : Object.keys(shown)) {
   console.log(`${name}:`);
-  if (!(await shown[name]())) {
-    console.log("not seen here");
-    process.exit(1);
-  }
+  if (await shown[name]()) stillThere.push(name);
 }
-process.exit(0);
+if (stillThere.length) console.error(`still there: ${stillThere.join(", ")}`);
+process.exit(stillThere.length ? 1 : 0);

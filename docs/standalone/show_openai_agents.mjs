@@ -2,6 +2,8 @@
 // Run it in the folder of its packages:
 //
 //     cd .runlock/openai-agents-node && node --input-type=module - [NAME] < show_openai_agents.mjs
+//
+//     npm install @openai/agents@0.20.0 node@22.23.3 zod@4.6.7
 
 import { Agent, run, setTracingDisabled, tool } from "@openai/agents";
 import { assistantMessage, functionCall, ScriptedModel } from "@openai/agents/testing";
@@ -36,11 +38,10 @@ async function repeatedId() {
 
 const shown = { repeatedId };
 const names = process.argv.slice(2).filter((name) => name in shown);
+const stillThere = [];
 for (const name of names.length ? names : Object.keys(shown)) {
   console.log(`${name}:`);
-  if (!(await shown[name]())) {
-    console.log("not seen here");
-    process.exit(1);
-  }
+  if (await shown[name]()) stillThere.push(name);
 }
-process.exit(0);
+if (stillThere.length) console.error(`still there: ${stillThere.join(", ")}`);
+process.exit(stillThere.length ? 1 : 0);

@@ -1,5 +1,8 @@
 """What opencode does over the Agent Client Protocol, with a scripted model and a tool server on loopback; a
-name on the command line shows one.  The `opencode` is that of the environment of this Python."""
+name on the command line shows one.  The `opencode` is that of the environment of this Python.
+
+npm install node@22.23.3 opencode-ai@1.18.33
+"""
 
 import json
 import os
@@ -221,7 +224,9 @@ SHOWN = {
 
 
 if __name__ == "__main__":
+    still_there = []
     for name in sys.argv[1:] or SHOWN:
         print(f"{name}: {SHOWN[name].__doc__}")
-        if not SHOWN[name]():
-            raise SystemExit("not seen here")
+        if SHOWN[name]():
+            still_there.append(name)
+    raise SystemExit(f"still there: {', '.join(still_there)}" if still_there else 0)

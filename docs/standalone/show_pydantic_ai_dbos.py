@@ -121,11 +121,13 @@ async def main():
             }
         )
         DBOS.launch()
+        still_there = []
         for name in sys.argv[1:] or PROGRAMS:
             print(f"{name}: {PROGRAMS[name].__doc__.splitlines()[0]}")
-            if not await PROGRAMS[name]():
-                raise SystemExit("not seen here")
+            if await PROGRAMS[name]():
+                still_there.append(name)
         DBOS.destroy()
+        raise SystemExit(f"still there: {', '.join(still_there)}" if still_there else 0)
 
 
 if __name__ == "__main__":

@@ -2,6 +2,9 @@
 // of the folder in which it is started:
 //
 //     cd .runlock/vercel-ai-7 && node --input-type=module - partial_approval < show_vercel_ai.mjs
+//
+//     npm install ai@6.0.326 node@22.23.3 zod@4.6.7
+//     npm install ai@7.0.173 node@22.23.3 zod@4.6.7
 
 import { generateText, jsonSchema, tool } from "ai";
 
@@ -118,10 +121,10 @@ const shown = {
   approval_again,
   approval_of_a_rejected_call,
 };
+const stillThere = [];
 for (const name of process.argv.slice(2).length ? process.argv.slice(2) : Object.keys(shown)) {
   console.log(`${name}:`);
-  if (!(await shown[name]())) {
-    console.error("not seen here");
-    process.exit(1);
-  }
+  if (await shown[name]()) stillThere.push(name);
 }
+if (stillThere.length) console.error(`still there: ${stillThere.join(", ")}`);
+process.exit(stillThere.length ? 1 : 0);
