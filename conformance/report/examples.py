@@ -17,7 +17,7 @@ from runlock.conformance.driving.strategies.scripted import (
     corpus,
     send,
 )
-from runlock.conformance.family.family import Family, family_named
+from runlock.conformance.family.family import Family, families, family_named
 from runlock.conformance.family.made import Mutant
 from runlock.conformance.family.timeline import timeline
 from runlock.conformance.protocol import Scenario
@@ -215,5 +215,11 @@ def example_of(family: Family, mutant: Mutant) -> Example | None:
     if witness is None:
         return None
     return Example(
-        family, mutant.name, f"mutant:{mutant.name}", replay(family, mutant, witness).trace, witness.reason
+        family, mutant.name, _target(family, mutant), replay(family, mutant, witness).trace, witness.reason
     )
+
+
+def _target(family: Family, mutant: Mutant) -> str:
+    """The target of a mutant, with its family where several have one of that name."""
+    shared = sum(mutant.name in one.made.mutants() for one in families()) > 1
+    return f"mutant:{family.name}/{mutant.name}" if shared else f"mutant:{mutant.name}"

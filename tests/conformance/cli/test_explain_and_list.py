@@ -140,6 +140,13 @@ def test_a_page_for_a_machine(capsys):
     assert said["mutants"][0]["name"] in {mutant.name for mutant in mutants_of(FAMILY, "CALL-8")}
 
 
+def test_a_mutant_that_two_families_have_is_named_with_its_family(capsys):
+    """The target of an example can be given to `runlock check` as it is printed."""
+    (said,) = run(capsys, "explain", "RUN-36", "--json").json["found"]
+
+    assert said["illegal"]["target"] == "mutant:lifecycle/LeavesATask"
+
+
 @pytest.mark.parametrize(
     ("typed", "meant"),
     [
