@@ -63,6 +63,12 @@ ALIKE = {
     Word(
         "decision.early", "refuse", "ignore"
     ): "what is refused has no effect, and its sender is told besides",
+    Word("decision.kept", "acceptance", "checkpoint"): MORE_THAN_PROMISED,
+    Word("decision.kept", "acceptance", "no"): MORE_THAN_PROMISED,
+    Word("decision.kept", "checkpoint", "no"): MORE_THAN_PROMISED,
+    Word(
+        "decision.kept", "no", "checkpoint"
+    ): "a reference that promises nothing stores decisions all the same",
     Word("durability", "round", "step"): MORE_THAN_PROMISED,
     Word("durability", "round", "segment"): MORE_THAN_PROMISED,
     Word("durability", "step", "segment"): MORE_THAN_PROMISED,
