@@ -190,14 +190,20 @@ def checkpoints_have_their_trigger(state: ObservedState, seen: Checkpointed) -> 
     run = state.run_of(seen)
     if run is None or state.policy("checkpoint.at") != "triggers" or run.claimed == "Created":
         return
-    more = state.policy("durability") == "call" or state.policy("decision.kept") == "acceptance"
-    if seen.trigger not in TRIGGERS and more:
-        return  # each result, or each decision, is an occasion more, which no source has a name for
+    if seen.trigger not in TRIGGERS and _has_more_occasions(state, run):
+        return
     if seen.trigger not in TRIGGERS:
         yield broken(f"a checkpoint was taken at {seen.trigger}, which is none of {', '.join(TRIGGERS)}")
     elif state.life == 1:
         why = _no_occasion(state, seen.trigger) or _repeats(run, seen)
         yield HELD if not why else broken(f"{why}, yet a checkpoint {seen.trigger} was taken")
+
+
+def _has_more_occasions(state: ObservedState, run: Run) -> bool:
+    """Whether each result, or each decision, is an occasion too, for which no source has a name."""
+    is_decided = any(call.decisions for call in run.calls.values())
+    keeps = is_decided and state.policy("decision.kept") in ("acceptance", None)
+    return keeps or state.policy("durability") == "call"
 
 
 TRIGGERS = ("UserMessage", "AssistantTurnCommitted", "ToolResultsCommitted", "RunFinished")
