@@ -38,7 +38,7 @@ def a_decision_may_be_lost(state: ObservedState) -> CheckResults:
         call = run.calls[decided.call]
         if not all(one.ok for one in _acts(state, run, decided, "was accepted")):
             yield HELD
-        elif call.claimed == "Cancelled" and decided.action == "resume" and _is_undisturbed(run, call):
+        elif call.claimed == "Cancelled" and _can_only_wait(run, call, decided):
             yield broken(
                 f"the crash cost decision {decided.id}, yet call {call.id} does not wait for another"
             )
@@ -53,6 +53,11 @@ def _acts(state: ObservedState, run: Run, decided: Decided, what: str) -> CheckR
         yield HELD
     elif not state.gates_of(run) and call.decisions[-1] is decided and _suffices(state, run):
         yield broken(f"decision {decided.id} {what}, yet after the crash call {call.id} waits for another")
+
+
+def _can_only_wait(run: Run, call: Call, decided: Decided) -> bool:
+    """Whether nothing but this decision, which lets the call go on, has met a call since the crash."""
+    return decided.action == "resume" and call.decisions[-1] is decided and _is_undisturbed(run, call)
 
 
 def _is_undisturbed(run: Run, call: Call) -> bool:
