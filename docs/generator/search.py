@@ -15,7 +15,7 @@ from runlock.conformance.family.family import families
 
 RUNTIMES = ("langgraph", "langchain", "strands", "vercel", "openai", "pydantic-ai", "google-adk")
 WORDS: Final[Mapping[str, tuple[str, ...]]] = {
-    "index.html": ("install", "installation", "setup", "quickstart", "pip"),
+    "index.html": ("install", "setup", "quickstart", "pip"),
     "tutorial.html": ("tutorial", "start", "beginner"),
     "every-schedule.html": ("exhaustive", "bounded"),
     "every-joint-state.html": ("explore", "model-checking"),
