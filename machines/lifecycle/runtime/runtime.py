@@ -118,7 +118,9 @@ class Runtime(Replays):
         try:
             await self._keep_decisions()
         except WorldFault as fault:
-            return await self.segment(self._end(Reason("Error", str(fault))))
+            if self.state.status == "Waiting" and not self.active:  # nothing else has moved it meanwhile
+                return await self.segment(self._end(Reason("Error", str(fault))))
+            self.broken = self.broken or fault
         return None
 
     async def _keep_decisions(self) -> None:
@@ -243,10 +245,9 @@ class Runtime(Replays):
 
     async def _resume(self) -> Segment:
         self.move_run("resume")
-        if self.reentered:
-            await self._start_up()
         await self._keep_decisions()
         if self.reentered:
+            await self._start_up()
             waiting = {call.id for call in self.state.in_status("Suspended")}
             await self.apply_decisions("run_start")
             if self.cancelling:

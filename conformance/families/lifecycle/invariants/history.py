@@ -16,7 +16,7 @@ from runlock.conformance.families.lifecycle.invariants.thread import (
 )
 from runlock.conformance.families.lifecycle.messages import GateOpened
 from runlock.conformance.families.lifecycle.state import ObservedState, once
-from runlock.conformance.families.lifecycle.state.records import Gate, Run
+from runlock.conformance.families.lifecycle.state.records import Call, Gate, Run
 from runlock.conformance.family.invariant import HELD, CheckResults, Invariant, broken
 from runlock.conformance.protocol import Message, ToolCall
 
@@ -98,8 +98,17 @@ def _calls_of(turn: Mapping[str, Any]) -> list[ToolCall]:
 def _may_lack_a_result(run: Run, call: ToolCall) -> bool:
     """Whether a call waits, or its run fell; a call without a result may be left out of the history."""
     same = [one for one in run.every_call if one.id == call.id]
-    waits = any((one.waits and not one.is_let_go) or one.input_at is not None for one in same)
-    return _fell(run) or waits
+    if _fell(run) or any(one.input_at is not None for one in same):
+        return True
+    return any(one.waits and not _must_have_run(run, one) for one in same)
+
+
+def _must_have_run(run: Run, call: Call) -> bool:
+    """Whether a run that goes on has an approval of a call, and a decision for each call that waits."""
+    decided = call.decision_in_force
+    is_approved = decided is not None and decided.action == "resume"
+    waiting = [one for one in run.calls.values() if one.waits]
+    return is_approved and run.ended is None and all(one.decision_in_force is not None for one in waiting)
 
 
 def _fell(run: Run) -> bool:

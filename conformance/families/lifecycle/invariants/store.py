@@ -190,10 +190,9 @@ def checkpoints_have_their_trigger(state: ObservedState, seen: Checkpointed) -> 
     run = state.run_of(seen)
     if run is None or state.policy("checkpoint.at") != "triggers" or run.claimed == "Created":
         return
-    if seen.trigger not in TRIGGERS and _has_more_occasions(state, run):
-        return
     if seen.trigger not in TRIGGERS:
-        yield broken(f"a checkpoint was taken at {seen.trigger}, which is none of {', '.join(TRIGGERS)}")
+        if not _has_more_occasions(state, run):
+            yield broken(f"a checkpoint was taken at {seen.trigger}, which is none of {', '.join(TRIGGERS)}")
     elif state.life == 1:
         why = _no_occasion(state, seen.trigger) or _repeats(run, seen)
         yield HELD if not why else broken(f"{why}, yet a checkpoint {seen.trigger} was taken")

@@ -208,12 +208,12 @@ class Call:
         return [d for d in self.decisions if d.action == "resume" and not (d.turned_down or d.repeats)]
 
     @property
-    def is_let_go(self) -> bool:
-        """Whether it certainly took a resume decision for its present suspension, while its run waited."""
-        return any(
-            decided.answers is self and decided.at_rest and decided.in_suspension == self.suspensions
-            for decided in self.approvals
-        )
+    def decision_in_force(self) -> Decided | None:
+        """The newest decision, if it came while the run waited, and certainly for this suspension."""
+        newest = self.decisions[-1] if self.decisions else None
+        if newest is None or newest.answers is not self or newest.turned_down or not newest.at_rest:
+            return None
+        return newest if newest.in_suspension == self.suspensions else None
 
     @property
     def rejection(self) -> Decided | None:

@@ -198,15 +198,9 @@ def _owed(state: ObservedState, run: Run) -> list[Decided]:
     """The decisions that were certainly accepted in a wait and whose calls are not over, nor wait again."""
     if run.is_done or not state.settled_before or state.is_committing(run):
         return []
-    newest = [call.decisions[-1] for call in run.calls.values() if call.decisions and not call.is_final]
-    return [one for one in newest if _was_accepted(state, one)]
-
-
-def _was_accepted(state: ObservedState, decided: Decided) -> bool:
-    call = decided.answers
-    told = decided.disposition == "accepted" or not state.observes("decision")
-    lost = decided.turned_down or decided.unsure or not decided.at_rest
-    return call is not None and told and not lost and call.suspensions == decided.in_suspension
+    newest = [call.decision_in_force for call in run.calls.values() if not call.is_final]
+    told = state.observes("decision")
+    return [one for one in newest if one is not None and (one.disposition == "accepted" or not told)]
 
 
 def _recovered(state: ObservedState, params: Mapping[str, Any]) -> None:

@@ -187,6 +187,11 @@ VARIANTS: Final[tuple[Variant, ...]] = (
     Variant("keeping-decisions", "a decision is stored when it is accepted", policies=KEPT),
     Variant("keeping-decisions-tirea", "a decision is stored when it is accepted", "tirea", KEPT),
     Variant(
+        "keeping-held-decisions",
+        "decisions are stored when they are accepted, and held until all are there",
+        policies={**KEPT, "resume": "collect"},
+    ),
+    Variant(
         "checkpointing-decisions",
         "a decision is in the next checkpoint",
         "tirea",
