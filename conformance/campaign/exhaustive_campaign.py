@@ -16,20 +16,16 @@ from runlock.conformance.campaign.result import ClauseVerdict, Result, Search
 from runlock.conformance.campaign.saved_search import SavedSearch
 from runlock.conformance.campaign.stages import Order, Stage, stages_of
 from runlock.conformance.campaign.supervisor import (
-    INTERRUPTED,
-    Advanced,
-    Limits,
-    Workforce,
     broken_in,
     concluded,
     employed,
-    given_up_at,
     merged,
     played_to_the_end,
     search_of,
     witnesses_of,
 )
 from runlock.conformance.campaign.units import Facts, Played, Unit
+from runlock.conformance.campaign.workforce import INTERRUPTED, Advanced, Limits, Workforce, given_up_at
 from runlock.conformance.driving.strategies.exhaustive import GUESSED, PLAYED, PROBED
 from runlock.conformance.driving.tally import Tally
 

@@ -16,19 +16,19 @@ from functools import lru_cache
 from typing import Any, Final, NamedTuple
 
 from runlock.conformance.campaign.stages import Order
-from runlock.conformance.campaign.supervisor import (
-    INTERRUPTED,
+from runlock.conformance.campaign.units import Facts, Played, Unit
+from runlock.conformance.campaign.worker import as_found
+from runlock.conformance.campaign.worker_pool import WorkerPool
+from runlock.conformance.campaign.worker_process import GLANCE_SECONDS, GRACE_SECONDS
+from runlock.conformance.campaign.workforce import (
     STOP_SECONDS,
     Advanced,
     Limits,
     Muted,
-    WorkerPool,
     WorkQueue,
+    cut_short,
     polite_interrupt,
 )
-from runlock.conformance.campaign.units import Facts, Played, Unit
-from runlock.conformance.campaign.worker import as_found
-from runlock.conformance.campaign.worker_process import GLANCE_SECONDS, GRACE_SECONDS
 from runlock.conformance.cluster import REMOTE, Cluster, TaskLost
 from runlock.conformance.driving.findings import Witness
 from runlock.conformance.driving.tally import Found
@@ -71,12 +71,8 @@ class ClusterWorkers:
         share = WorkQueue(units, deque(units), muted, self._order.first)
         self._limits = limits
         with polite_interrupt(limits):
-            try:
+            with cut_short(limits):
                 self._play(share, limits, advanced)
-            except KeyboardInterrupt:
-                limits.cut_off = INTERRUPTED
-            except TaskLost as error:
-                limits.cut_off = f"a worker that was lost could not be replaced: {error}"
             self._stop(share)
         return share.results
 

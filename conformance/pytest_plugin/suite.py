@@ -27,8 +27,9 @@ from runlock.conformance.campaign.baseline import Compared, compared, read_basel
 from runlock.conformance.campaign.families_of import family_of
 from runlock.conformance.campaign.result import Result
 from runlock.conformance.campaign.stages import Order
-from runlock.conformance.campaign.supervisor import INTERRUPTED, campaign
+from runlock.conformance.campaign.supervisor import campaign
 from runlock.conformance.campaign.targets import resolve
+from runlock.conformance.campaign.workforce import INTERRUPTED
 from runlock.conformance.errors import RunlockError
 from runlock.conformance.family.family import DEFAULT, Family, family_named
 from runlock.conformance.judging.selection import Selection

@@ -106,7 +106,7 @@ EXCEPTIONS = {
         "conformance.campaign.worker_process",
         "time.monotonic",
     ): "a worker that hangs is given up; no verdict comes of it",
-    ("conformance.campaign.supervisor", "time.monotonic"): "--budget only cuts off, and says so",
+    ("conformance.campaign.workforce", "time.monotonic"): "--budget only cuts off, and says so",
 }
 
 

@@ -20,14 +20,9 @@ from runlock.conformance.campaign.inference.result import (
     to_find_out,
 )
 from runlock.conformance.campaign.stages import Order, stages_of
-from runlock.conformance.campaign.supervisor import (
-    Limits,
-    Workforce,
-    employed,
-    made_short,
-    merged,
-)
+from runlock.conformance.campaign.supervisor import employed, made_short, merged
 from runlock.conformance.campaign.units import Facts
+from runlock.conformance.campaign.workforce import Limits, Workforce
 from runlock.conformance.driving.findings import Trouble, Witness
 from runlock.conformance.driving.tally import Found, Tally
 from runlock.conformance.family.family import Family

@@ -25,8 +25,9 @@ from runlock.conformance.campaign.exhaustive_campaign import exhaust
 from runlock.conformance.campaign.families_of import clauses_for, family_of
 from runlock.conformance.campaign.result import Result
 from runlock.conformance.campaign.stages import Order
-from runlock.conformance.campaign.supervisor import INTERRUPTED, campaign
+from runlock.conformance.campaign.supervisor import campaign
 from runlock.conformance.campaign.targets import resolve
+from runlock.conformance.campaign.workforce import INTERRUPTED
 from runlock.conformance.cli.commands.output_streams import results
 from runlock.conformance.cli.commands.progress import progress, searching
 from runlock.conformance.errors import UsageError

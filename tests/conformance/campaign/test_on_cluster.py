@@ -15,7 +15,8 @@ from lost_workers import MARK
 
 from runlock.conformance.campaign import on_cluster
 from runlock.conformance.campaign.stages import Order
-from runlock.conformance.campaign.supervisor import InProcessRunner, campaign
+from runlock.conformance.campaign.supervisor import campaign
+from runlock.conformance.campaign.workforce import InProcessRunner
 from runlock.conformance.cluster import TaskLost
 from runlock.conformance.errors import UsageError
 

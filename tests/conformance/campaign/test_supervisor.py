@@ -9,9 +9,10 @@ from command_line import child, run, run_child
 
 from runlock.conformance.campaign import worker
 from runlock.conformance.campaign.stages import Order, stages_of
-from runlock.conformance.campaign.supervisor import WorkQueue, campaign, given_up_at, merged
+from runlock.conformance.campaign.supervisor import campaign, merged
 from runlock.conformance.campaign.units import Played
 from runlock.conformance.campaign.worker import KitBroke
+from runlock.conformance.campaign.workforce import WorkQueue, given_up_at
 from runlock.conformance.cli.commands.check import jobs_of
 from runlock.conformance.driving.findings import Trouble
 from runlock.conformance.driving.strategies.shortest_first import Searched

@@ -1,0 +1,235 @@
+"""What runs the units of a campaign, whichever way: its limits, the queue of units, and this process."""
+
+from __future__ import annotations
+
+import signal
+import threading
+import time
+from collections import Counter, deque
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass, field
+from typing import Final, Protocol
+
+from runlock.conformance.campaign.stages import Order
+from runlock.conformance.campaign.units import Facts, Played, Unit
+from runlock.conformance.campaign.worker import as_found, bench_of, shortened
+from runlock.conformance.driving.bench import ERRORS_MAX
+from runlock.conformance.driving.findings import Trouble, Witness
+from runlock.conformance.driving.tally import Found, Tally
+from runlock.conformance.errors import RunlockError
+
+INTERRUPTS: Final = (signal.SIGINT, signal.SIGTERM)
+INTERRUPTED: Final = "it was interrupted"
+OUT_OF_TIME: Final = "its time was over"
+HANGS_MAX: Final = 2
+"""Schedules that blocked their process, after which a campaign gives up: each of them takes long."""
+STOP_SECONDS: Final = 5.0
+"""How long a worker may take to stop between two schedules, before its task is abandoned."""
+
+Advanced = Callable[[int], None]
+"""Called with the number of schedules that were run so far."""
+
+Muted = frozenset[str]
+"""Clauses that broke before, and mixed policies: the schedules go on without them."""
+
+
+@dataclass(slots=True)
+class Limits:
+    """The limits of a campaign, and which of them cut it off."""
+
+    deadline: float | None = None
+    cut_off: str = ""
+    is_terminated: bool = False  # by SIGTERM, after which little time is left
+
+    @staticmethod
+    def of(budget_seconds: float | None) -> Limits:
+        """Limits that start now."""
+        return Limits(None if budget_seconds is None else time.monotonic() + budget_seconds)
+
+    @property
+    def is_over(self) -> bool:
+        """Whether the time is over, which is then the reason for the cut-off."""
+        if self.deadline is not None and time.monotonic() > self.deadline:
+            self.cut_off = self.cut_off or OUT_OF_TIME
+        return bool(self.cut_off)
+
+
+class Workforce(Protocol):
+    """Runs the units: in this process, in several worker processes, or on a cluster."""
+
+    def facts(self) -> Facts:
+        """The handshake of the runtime."""
+        ...
+
+    def play(
+        self, units: Sequence[Unit], limits: Limits, advanced: Advanced, muted: Muted = frozenset()
+    ) -> dict[Unit, Played]:
+        """Run units until a limit is reached or a unit fails permanently."""
+        ...
+
+    def shorten(self, found: Sequence[Found]) -> list[Witness]:
+        """Shrink witnesses, as far as the runtime still answers."""
+        ...
+
+    def close(self) -> None:
+        """Release all resources."""
+        ...
+
+
+def given_up_at(units: Sequence[Unit], played: Mapping[Unit, Played], *, first: bool = False) -> Unit | None:
+    """The first unit, in their order, with too many consecutive schedules that could not be judged.
+
+    With `first`, a unit with a violation ends the campaign too.
+    """
+    in_a_row = 0
+    for unit in units:
+        one = played.get(unit)
+        if first and one is not None and one.tally.found:
+            return unit
+        if one is None:
+            in_a_row = 0
+            continue
+        in_a_row = len(one.tally.troubles) + (0 if one.tally.schedules else in_a_row)
+        if one.is_hopeless or in_a_row >= ERRORS_MAX:
+            return unit
+    return None
+
+
+class InProcessRunner:
+    """This process runs all units, one after the other."""
+
+    def __init__(self, order: Order) -> None:
+        self._limits = Limits()
+        self._advanced: Advanced = lambda _: None
+        self._before = 0
+        self._first = order.first
+        self.bench = bench_of(order, self._between)
+
+    def _between(self, played: int) -> bool:
+        self._advanced(self._before + played)
+        return not self._limits.is_over
+
+    def facts(self) -> Facts:
+        return self.bench.facts
+
+    def play(
+        self, units: Sequence[Unit], limits: Limits, advanced: Advanced, muted: Muted = frozenset()
+    ) -> dict[Unit, Played]:
+        self._limits, self._advanced, self._before = limits, advanced, 0
+        self.bench.mute(muted)
+        results: dict[Unit, Played] = {}
+        with polite_interrupt(limits):
+            for unit in units:
+                if limits.is_over:
+                    break
+                results[unit] = self._played(unit, limits)
+                self._before += self.bench.played
+                if given_up_at(units, results, first=self._first) is not None:
+                    break
+        return results
+
+    def _played(self, unit: Unit, limits: Limits) -> Played:
+        try:
+            return self.bench.unit(unit, self.bench.muted)
+        except KeyboardInterrupt:
+            limits.cut_off = INTERRUPTED
+            with suppress(RunlockError):
+                self._after_interrupt(limits)
+            return Played(self.bench.tally, is_whole=False)
+
+    def _after_interrupt(self, limits: Limits) -> None:
+        """The runtime was stopped in the middle of a schedule."""
+        if limits.is_terminated:
+            self.bench.sut.kill()
+        else:
+            self.bench.renew()
+
+    def shorten(self, found: Sequence[Found]) -> list[Witness]:
+        return [as_found(one) if self._limits.is_terminated else shortened(self.bench, one) for one in found]
+
+    def close(self) -> None:
+        self.bench.close()
+
+
+@contextmanager
+def polite_interrupt(limits: Limits) -> Iterator[None]:
+    """Let a first interrupt wait for the end of the schedule; a second one takes effect at once.
+
+    The runtime could catch an exception in the middle of a schedule, and one in the middle of a message would
+    break the conversation with a worker.
+    """
+    if threading.current_thread() is not threading.main_thread():  # signals can only be handled there
+        yield
+        return
+
+    def interrupt(number: int, _: object) -> None:
+        limits.cut_off = INTERRUPTED
+        limits.is_terminated = limits.is_terminated or number == signal.SIGTERM
+        for one in INTERRUPTS:
+            signal.signal(one, signal.default_int_handler)
+        if limits.is_terminated:  # a target that hangs would use up the time that is left
+            raise KeyboardInterrupt
+
+    before = {one: signal.signal(one, interrupt) for one in INTERRUPTS}
+    try:
+        yield
+    finally:
+        for one, handler in before.items():
+            signal.signal(one, handler)
+
+
+@contextmanager
+def cut_short(limits: Limits) -> Iterator[None]:
+    """Note why the work ended early: an interrupt, or a lost worker that could not be replaced."""
+    try:
+        yield
+    except KeyboardInterrupt:
+        limits.cut_off = INTERRUPTED
+    except RunlockError as error:
+        limits.cut_off = f"a worker that was lost could not be replaced: {error}"
+
+
+@dataclass(slots=True)
+class WorkQueue:
+    """The units that are still to be run, and the schedules that ended their process."""
+
+    units: Sequence[Unit]
+    queue: deque[Unit]
+    muted: Muted = frozenset()
+    first: bool = False
+    results: dict[Unit, Played] = field(default_factory=dict)
+    losses: Counter[tuple[Unit, int]] = field(default_factory=Counter)
+    left_out: dict[Unit, dict[int, Trouble]] = field(default_factory=dict)
+    hangs: int = 0
+    last: Unit | None = None  # where the campaign ends, as far as is known
+
+    def done(self, unit: Unit, played: Played) -> None:
+        """Record a result; units after the point where the campaign gave up are dropped."""
+        self.results[unit] = played
+        last = given_up_at(self.units, self.results, first=self.first)
+        if last is not None:
+            self.last = last
+            self.queue = deque(other for other in self.queue if other < last)
+            self.results = {other: one for other, one in self.results.items() if other <= last}
+
+    def is_wanted(self, unit: Unit) -> bool:
+        """Whether the campaign has not ended before this unit."""
+        return self.last is None or unit <= self.last
+
+    def lost(self, unit: Unit, schedule: int, trouble: Trouble, *, is_hung: bool = False) -> None:
+        """Retry a unit; one that has blocked its process, or ended it twice, is left out."""
+        self.losses[unit, schedule] += 1
+        self.hangs += is_hung
+        if is_hung or self.losses[unit, schedule] > 1:
+            self.left_out.setdefault(unit, {})[schedule] = trouble
+        if self.hangs >= HANGS_MAX:
+            troubles = [*self.left_out.get(unit, {}).values()]
+            self.done(unit, Played(Tally(troubles=troubles), is_whole=False, is_hopeless=True))
+        else:
+            self.queue.appendleft(unit)
+
+    @property
+    def schedules(self) -> int:
+        """The number of schedules that were run and recorded."""
+        return sum(played.tally.schedules for played in self.results.values())
