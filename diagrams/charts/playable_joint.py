@@ -8,12 +8,10 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any, Final
 
+from runlock.conformance.family.family import family_names
+from runlock.diagrams.of_family import drawing
 from runlock.diagrams.state_space import clauses
 from runlock.machines.joint.search import Search, State
-from runlock.machines.lifecycle.joint import policies as lifecycle_policies
-from runlock.machines.lifecycle.joint import transitions as lifecycle
-from runlock.machines.tool_runner.joint import policies as runner_policies
-from runlock.machines.tool_runner.joint import transitions as runner
 
 ORDER: Final = ("runtime", "world", "trouble")
 """Who makes a move, in the order of the buttons."""
@@ -52,27 +50,15 @@ class Played:
         yield from sorted(found, key=lambda one: ORDER.index(one[1]))
 
 
-def _lifecycle() -> Played:
-    profile = "awaken-8"
-    system = lifecycle.Joint(lifecycle_policies.choose(profile, {}).policies, 1, crashes=1)
-    charts = {"c1": "ToolCall", "run": system.charts.run.name, "gate": system.charts.gate.name}
-    return Played(Search(system).run(), profile, charts)
-
-
-def _tool_runner() -> Played:
-    profile = "tool-runner-typescript"
-    system = runner.Joint(runner_policies.choose(profile, {}).policies, 1, limit=0, cancels=0)
-    charts = {"c1": "", "run": system.charts.runner.name, "response": system.charts.response.name}
-    return Played(Search(system).run(), profile, charts)
-
-
-JOINTS: Final[Mapping[str, Callable[[], Played]]] = {"lifecycle": _lifecycle, "tool-runner": _tool_runner}
-"""By family: one call, with one crash of the runtime, or with a user who iterates without a limit."""
+def systems() -> dict[str, Callable[[], Played]]:
+    """What makes the system of each family that has one, in the module `joint_play` of its folder."""
+    found = {name: drawing(name, "joint_play") for name in family_names()}
+    return {name: own.played for name, own in found.items() if own is not None}
 
 
 def joint(family: str) -> dict[str, Any]:
     """A system as an object; what states and moves share is in lists, and they hold the numbers."""
-    played = JOINTS[family]()
+    played = systems()[family]()
     states = list(played.search.everything())
     numbers = {state: number for number, state in enumerate(states)}
     looks, words = _Numbered(), _Numbered()

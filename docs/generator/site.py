@@ -80,7 +80,7 @@ def _generated() -> Iterator[Made]:
         yield from ((name, text.encode()) for name, text in source.files())
     yield "changelog.md", (HERE.parent / "CHANGELOG.md").read_bytes()
     yield "assets/charts.js", playable.script().encode()
-    for family in playable_joint.JOINTS:
+    for family in playable_joint.systems():
         yield f"assets/joints/{family}.js", playable_joint.script(family).encode()
     yield "assets/areas.js", search.areas().encode()
     yield "assets/colours.css", f"{palette.darkened(DARK)}\n".encode()

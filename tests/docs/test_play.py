@@ -33,7 +33,7 @@ def ask(tmp_path_factory):
     if NODE is None:
         pytest.skip("there is no node, which runs the page's scripts outside of a browser")
     data = tmp_path_factory.mktemp("play") / "charts.js"
-    data.write_text(script() + "".join(map(playable_joint.script, playable_joint.JOINTS)), "utf-8")
+    data.write_text(script() + "".join(map(playable_joint.script, playable_joint.systems())), "utf-8")
 
     def asked(**question):
         words = [NODE, str(HERE / "agree.cjs"), json.dumps(question), str(data), *map(str, SCRIPTS)]
@@ -92,7 +92,7 @@ def test_a_run_and_its_calls_move_alike(ask, profile, calls, length):
 
 def moves(family):
     """Every move between the joint states of a family's small system."""
-    played = playable_joint.JOINTS[family]()
+    played = playable_joint.systems()[family]()
     for state in played.search.everything():
         for move, call, after in played.search.after(state):
             ids = ", ".join(clauses(played.search, state, move, call))
@@ -100,7 +100,7 @@ def moves(family):
             yield [[*played.cells(state).values()], told, [*played.cells(after).values()]]
 
 
-@pytest.mark.parametrize("family", playable_joint.JOINTS)
+@pytest.mark.parametrize("family", playable_joint.systems())
 def test_joint_states_are_those_of_the_exploration(ask, family):
     """Played from the start, the page has every move that the search finds, and no other."""
     assert sorted(ask(what="joints", family=family)) == sorted(moves(family))
