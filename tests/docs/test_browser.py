@@ -42,6 +42,7 @@ IDS = [
     ("ROUND-3", "clauses/round.html#round-3"),
     ("run 3", "clauses/run.html#run-3"),
     ("STORE-12", "clauses/store.html#store-12"),
+    ("LangGraph GATE-2", "clauses/gate.html#gate-2"),
     ("auth 5", "families/message-loop/clauses/auth.html#auth-5"),
     ("RUNNER-33", "families/tool-runner/clauses/runner.html#runner-33"),
 ]
@@ -52,6 +53,8 @@ WORDS = [
     ("approve", "clauses/decide.html"),
     ("idempotent", "clauses/once.html"),
     ("install", "index.html"),
+    ("installation", "index.html"),
+    ("langgraph", "runtimes/langgraph.html"),
 ]
 
 RULES = """
