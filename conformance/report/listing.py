@@ -92,8 +92,8 @@ def _counted(clauses: Sequence[Entry]) -> str:
     hidden = sum(1 for one in clauses if one["untestable"])
     rest = len(clauses) - checked - hidden
     return (
-        f"{len(clauses)} clauses: {checked} have a check, {hidden} cannot be tested from outside, and {rest} are "
-        f"permissions, which cannot be broken. For {seen} clauses, a mutant shows that the check can fail."
+        f"{len(clauses)} clauses: {checked} have a check, {hidden} cannot be tested from outside, and {rest} "
+        f"are permissions, which cannot be broken. For {seen} clauses, a mutant shows that a check can fail."
     )
 
 

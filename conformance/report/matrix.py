@@ -161,8 +161,8 @@ def overview(report: Object, grid: Grid, page: str) -> Iterator[str]:
 
 def _versions(found: Sequence[Object], page: str) -> Iterator[str]:
     yield (
-        "The columns *held*, *broken* and *untested* count clauses. A *violation* is a broken clause with a cause "
-        "of its own; the other broken clauses of a runtime follow from one of its violations.\n"
+        "The columns *held*, *broken* and *untested* count clauses. A *violation* is a broken clause with a "
+        "cause of its own; the other broken clauses of a runtime follow from one of its violations.\n"
     )
     yield "| runtime | version | held | broken | violations | untested |"
     yield "|---|---|---|---|---|---|"

@@ -14,7 +14,7 @@ function reach() {
 function labelled(table) {
   const heads = [...table.tHead.rows[0].cells].map((head) => head.textContent.trim());
   if (heads.length < 3) return;
-  table.classList.add("cards");
+  table.dataset.cards = "";
   const roles = { THEAD: "rowgroup", TBODY: "rowgroup", TR: "row", TH: "columnheader", TD: "cell" };
   for (const part of [table, ...table.querySelectorAll(Object.keys(roles))]) part.role = roles[part.tagName] ?? "table";
   for (const cell of table.querySelectorAll("td")) cell.dataset.label = heads[cell.cellIndex];

@@ -61,11 +61,11 @@ def summary() -> str:
     alone = sum(one.known is not None and one.known.standalone is not None for one in findings())
     some = "Each violation" if alone == len(findings()) else f"{alone} of the violations"
     return (
-        f"{len(_judged())} configurations of released agent runtimes were checked (a runtime that is used in two "
-        f"ways counts twice), and {len(names)} of them break at least one clause. The kit found {len(findings())} "
-        f"violations of {len(clauses)} different clauses, each with a cause of its own; as consequences of these, "
-        f"clauses were seen broken {follow} more times. {some} is also shown by a small program that uses the "
-        "runtime alone, without the kit."
+        f"{len(_judged())} configurations of released agent runtimes were checked (a runtime that is used in "
+        f"two ways counts twice), and {len(names)} of them break at least one clause. The kit found "
+        f"{len(findings())} violations of {len(clauses)} different clauses, each with a cause of its own; as "
+        f"consequences of these, clauses were seen broken {follow} more times. {some} is also shown by a "
+        "small program that uses the runtime alone, without the kit."
     )
 
 
@@ -143,8 +143,8 @@ def _source(root: str) -> str:
     address = os.environ.get("RUNLOCK_REPO_URL", "")
     if not address:
         return (
-            "Clone the repository that this page belongs to, or unpack an archive of it. (This copy of the pages "
-            "was built without the address of the repository, which is the setting `RUNLOCK_REPO_URL`.)"
+            "Clone the repository that this page belongs to, or unpack an archive of it. (This copy of the "
+            "pages was built without the address of the repository, which is the setting `RUNLOCK_REPO_URL`.)"
         )
     return f"```sh\ngit clone {address} runlock && cd runlock\n```"
 

@@ -108,7 +108,8 @@ def _heat_map(name: str, judged: Sequence[Mapping[str, Any]]) -> Iterator[str]:
 
 def _row(family: Family, clause: Clause, verdicts: Sequence[str], judged: Sequence[Mapping[str, Any]]) -> str:
     page = f"{folder_of(family.name)}clauses/{clause.area.lower()}.html#{clause.id.lower()}"
-    name = f'<th scope="row"><a href="{page}">{clause.id}</a> <span>{escape(title(family, clause))}</span></th>'
+    words = escape(title(family, clause))
+    name = f'<th scope="row"><a href="{page}">{clause.id}</a> <span>{words}</span></th>'
     cells = "".join(_cell(clause, one, verdict) for one, verdict in zip(judged, verdicts, strict=True))
     return f"<tr{' class=hit' if 'broken' in verdicts else ''}>{name}{cells}</tr>"
 

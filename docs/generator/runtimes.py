@@ -19,7 +19,8 @@ from .matrix import report
 PROGRAM: Final = re.compile(r"`docs/standalone/([\w.]+)((?: \w+)?)`")
 FILE: Final = re.compile(r"\]\(witnesses/")
 REPLAY: Final = re.compile(r"^The \[file\]\(\.\./witnesses/[\w-]+/([A-Z]+-\d+)\.", re.MULTILINE)
-"""Where a section names the program without the kit, and the file of its counterexample."""
+CONSEQUENCE: Final = re.compile(r"\[([A-Z]+-\d+)\]\((\.\./witnesses/[^)]+)\): (.*)")
+"""Where a section names the program without the kit, the file of its counterexample, and a consequence."""
 
 Object = Mapping[str, Any]
 
@@ -36,7 +37,7 @@ def navigation() -> list[dict[str, str]]:
 
 
 def _page(found: Object) -> str:
-    head, _, rest = "\n".join(section(found)).partition("\n")
+    _, _, rest = "\n".join(section(found)).partition("\n")
     page = f"# {text(found['title'])}\n\n"
     if found["verdict"] is None:
         return page + rest
@@ -52,7 +53,8 @@ def _summary(found: Object) -> str:
     causes = f" (violations with a cause of their own: {violations})" if broken else ""
     return (
         f"Clauses held: {held}, broken: {broken}{causes}, untested: {untested}. [How to read the matrix]"
-        "(../how-to-read-the-matrix.md) says what these words mean; [the matrix](../matrix.md) has all runtimes."
+        "(../how-to-read-the-matrix.md) says what these words mean; [the matrix](../matrix.md) has all "
+        "runtimes."
     )
 
 
@@ -62,6 +64,7 @@ def _linked(found: Object, family: Family, page: str) -> str:
     page = FILE.sub("](../witnesses/", page)
     page = REPLAY.sub(lambda one: _playground(family.name, one[1]) + one[0], page)
     page = PROGRAM.sub(r"[`docs/standalone/\1\2`](../standalone/\1.txt)", page)
+    page = CONSEQUENCE.sub(lambda one: f"{_clause(family, one[1])}: {one[3]} ([steps]({one[2]}))", page)
     return re.sub(r"(?<=^### )[A-Z]+-\d+", lambda one: _clause(family, one[0]), page, flags=re.MULTILINE)
 
 
