@@ -201,7 +201,9 @@ def _charts(charts: Sequence[StoredChart]) -> Iterator[str]:
     if not charts:
         return
     yield "<h2>What was taken of the charts</h2>"
-    yield from _table(["chart", "transitions", "pairs in a row", "refused stimuli sent"], map(_shares, charts))
+    yield from _table(
+        ["chart", "transitions", "pairs in a row", "refused stimuli sent"], map(_shares, charts)
+    )
     for chart in charts:
         yield from _lacking(chart)
 

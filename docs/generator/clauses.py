@@ -123,7 +123,7 @@ def _facts(family: Family, one: Clause) -> Iterator[tuple[str, str]]:
 
 
 def _lines(words: Iterator[str]) -> str:
-    return "<br>".join(words)
+    return " <br>".join(words)
 
 
 def _applies(family: Family, one: Clause) -> Iterator[str]:

@@ -81,7 +81,7 @@ def verdicts_in_words(family: str, clause: str, root: str) -> Iterator[str]:
         if named:
             yield f"{words} {' · '.join(named)}"
     if not found:
-        yield "none tested it"
+        yield "it was tested on none"
 
 
 def _named(runtime: Mapping[str, Any], clause: str, verdict: str, root: str) -> str:
