@@ -23,5 +23,5 @@ def the_module(name: str) -> ModuleType:
         extra = EXTRAS[name]
         raise MissingExtra(
             f"This command needs {name}, which is not installed.",
-            f"`pip install 'runlock[{extra}]'` installs it.",
+            f"`pip install -e '.[{extra}]'` in the folder of the kit's source installs it.",
         ) from None

@@ -16,6 +16,9 @@ from mkdocs.structure.pages import Page
 WRITTEN = Path(__file__).parent.parent / "build" / "pages"
 """The folder of the pages, which mkdocs renders instead of `docs`."""
 
+ABSOLUTE = re.compile(r'((?:href=|src=|"base": |new URL\()")/(?!/)')
+"""Where the page for missing URLs says that something is at the root of the host."""
+
 
 def on_config(config: MkDocsConfig) -> MkDocsConfig:
     """Write the pages, and add the generated ones to the navigation."""
@@ -48,8 +51,9 @@ def on_post_page(output: str, config: MkDocsConfig, **_: Any) -> str:
 
 
 def on_post_template(output_content: str, config: MkDocsConfig, **_: Any) -> str:
-    """Add them to the page for missing URLs, too."""
-    return _named(output_content, config)
+    """Add them to the page for missing URLs, too, and make its links relative if the site has no address."""
+    output = _named(output_content, config)
+    return output if config.site_url else ABSOLUTE.sub(r"\1./", output)
 
 
 def _named(output: str, config: MkDocsConfig) -> str:

@@ -1,4 +1,4 @@
-"""Microsoft's agent-framework behind the hosted face, offline: a chat client that asks the kit.
+"""Microsoft's agent-framework behind the hosted interface, offline: a chat client that asks the kit.
 
 A call that waits is a request for approval in the answer, and a decision is the response made of it, sent
 as a message of the user.  The session is a value that its caller holds.

@@ -1,4 +1,4 @@
-"""agno behind the hosted face, offline: a model that asks the kit, and tools that need confirmation.
+"""agno behind the hosted interface, offline: a model that asks the kit, and tools that need confirmation.
 
 A run that waits has a requirement for each of its calls, which its caller confirms or rejects and gives back.
 The session lies in the JSON files of the library's own database.

@@ -1,4 +1,4 @@
-"""The tool runner of `anthropic.Anthropic` behind the hosted face: its HTTP client ends in the kit.
+"""The tool runner of `anthropic.Anthropic` behind the hosted interface: its HTTP client ends in the kit.
 
 Not declared: streams that are read, since its user waits for the next piece and cannot act meanwhile.
 """

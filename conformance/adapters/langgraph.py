@@ -1,4 +1,4 @@
-"""LangGraph behind the hosted face, offline: a chat model that asks the kit, and a saver in SQLite.
+"""LangGraph behind the hosted interface, offline: a chat model that asks the kit, and a saver in SQLite.
 
 The tools of `ToolNodeGraph` ask with `interrupt`, each for its call.  A decision is a `Command` that resumes
 an interrupt by its id; a rejected call's message says so with its status.

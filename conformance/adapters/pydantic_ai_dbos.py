@@ -1,4 +1,4 @@
-"""pydantic-ai on DBOS behind the hosted face, offline: each segment is a workflow in a SQLite database.
+"""pydantic-ai on DBOS behind the hosted interface, offline: each segment is a workflow in a SQLite database.
 
 Its capability makes a step of each question to the model, and the tools are steps as its documentation
 advises.  A crash leaves the database: DBOS, launched again, recovers the workflow that had not ended.

@@ -1,4 +1,4 @@
-"""strands-agents behind the hosted face, offline: a model that asks the kit, and a hook that interrupts.
+"""strands-agents behind the hosted interface, offline: a model that asks the kit, and a hook that interrupts.
 
 The hook interrupts before each call that needs approval, and a decision answers its interrupt by id.  The
 thread lies in the files of the library's own session manager.

@@ -47,7 +47,7 @@ FORMS: Final = (
 )
 _KINDS: Final = ("reference", "mutant", "variant", "py", "cmd", "trace")
 HOSTED: Final = ("open", "start", "run")
-"""Methods by which an adapter of the hosted face is known."""
+"""Methods by which an adapter of the hosted interface is known."""
 _ALSO_WRITTEN: Final = {"python": "py", "command": "cmd"}
 
 
@@ -200,7 +200,7 @@ def _in_process(path: str, make: Callable[[], Any]) -> Sut:
         refuse_incomplete(adapter, ())
     raise AdapterError(
         f"`{path}` gave an object of type {type(adapter).__name__}, which is no adapter.",
-        "An adapter has `handshake` and `open` (the hosted face), or the protocol's verbs as methods.",
+        "An adapter has `handshake` and `open` (the hosted interface), or the protocol's verbs as methods.",
     )
 
 

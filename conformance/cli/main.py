@@ -139,7 +139,8 @@ def check(  # each is a separate option
         bool, typer.Option("--strict", help="Exit with 3 if an applicable clause is untested.")
     ] = False,
     verbose: Annotated[
-        bool, typer.Option("--verbose", help="List every arrow, pair and refusal that was not exercised.")
+        bool,
+        typer.Option("--verbose", help="List every transition, pair and refusal that was not exercised."),
     ] = False,
     baseline: Annotated[
         Path | None,

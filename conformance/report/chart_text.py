@@ -77,7 +77,7 @@ def shown(table: Table, clause: str) -> list[Line]:
 def left_out(table: Table, clause: str) -> str:
     """What the table with a clause leaves out, in words; empty if nothing."""
     missing = len(table.rows) - sum(1 for line in shown(table, clause) if line.target)
-    return f"and {missing} arrows more: runlock explain {table.name}" if missing else ""
+    return f"and {missing} transitions more: runlock explain {table.name}" if missing else ""
 
 
 # --- as text ------------------------------------------------------------------------------------

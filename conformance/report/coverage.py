@@ -30,8 +30,8 @@ def _summary(chart: ChartCoverage) -> str:
     if chart.why:
         return f"nothing: {chart.why}"
     parts = [
-        _share(chart.arrows, "arrows"),
-        _share(chart.pairs, "pairs of arrows"),
+        _share(chart.arrows, "transitions"),
+        _share(chart.pairs, "pairs of transitions"),
         _share(chart.refusals, "refused stimuli sent"),
     ]
     unseen = f"{chart.unseen} more do not show from outside" if chart.unseen else ""
@@ -54,7 +54,7 @@ def _lacking(chart: ChartCoverage) -> dict[str, list[str]]:
         if not taken and chart.arrows[first] and chart.arrows[then]
     ]
     refusals = [f"{stimulus} when {state}" for (state, stimulus), sent in chart.refusals.items() if not sent]
-    return {"arrows never taken": arrows, "nor in a row": pairs, "never sent": refusals}
+    return {"transitions never taken": arrows, "nor in a row": pairs, "never sent": refusals}
 
 
 def _tours(tours: list[Toured], is_verbose: bool) -> str:

@@ -201,7 +201,9 @@ def _charts(charts: Sequence[StoredChart]) -> Iterator[str]:
     if not charts:
         return
     yield "<h2>What was taken of the charts</h2>"
-    yield from _table(["chart", "arrows", "pairs in a row", "refused stimuli sent"], map(_shares, charts))
+    yield from _table(
+        ["chart", "transitions", "pairs in a row", "refused stimuli sent"], map(_shares, charts)
+    )
     for chart in charts:
         yield from _lacking(chart)
 
@@ -229,7 +231,7 @@ def _lacking(chart: StoredChart) -> Iterator[str]:
     arrows = [f"{one.clause} {one.source} to {one.to}" for one in chart.arrows if not one.taken]
     pairs = [f"{one.first} then {one.then}" for one in chart.pairs if not one.taken]
     refusals = [f"{one.stimulus} when {one.state}" for one in chart.refusals if not one.sent]
-    listed = {"arrows never taken": arrows, "never in a row": pairs, "never sent": refusals}
+    listed = {"transitions never taken": arrows, "never in a row": pairs, "never sent": refusals}
     for what, names in listed.items():
         if names:
             yield f"<details><summary>{safe(chart.chart)}: {len(names)} {what}</summary><ul>"

@@ -90,9 +90,10 @@ def _counted(clauses: Sequence[Entry]) -> str:
     checked = sum(1 for one in clauses if one["checks"])
     seen = sum(1 for one in clauses if one["mutants"])
     hidden = sum(1 for one in clauses if one["untestable"])
+    rest = len(clauses) - checked - hidden
     return (
-        f"{len(clauses)} clauses: {checked} are checked, {seen} of them are seen to fail on a mutant, "
-        f"{hidden} cannot be tested from outside."
+        f"{len(clauses)} clauses: {checked} have a check, {hidden} cannot be tested from outside, and {rest} "
+        f"are permissions, which cannot be broken. For {seen} clauses, a mutant shows that a check can fail."
     )
 
 

@@ -139,12 +139,14 @@ def _scenario_of(found: Object) -> str:
     return "\n".join(found["witness"]) + "\n"
 
 
-def as_markdown(report: Object, grid: Grid | None = None) -> str:
-    """The page, with the clauses by runtimes as a table, or as `grid` shows them."""
-    return "\n".join(_page(report, grid or _table)) + "\n"
+def as_markdown(report: Object) -> str:
+    """One page of everything, with the clauses by runtimes as a table."""
+    sections = (line for one in report["runtimes"] for line in section(one))
+    return "\n".join((*overview(report, _table, "#{}"), *sections)) + "\n"
 
 
-def _page(report: Object, grid: Grid) -> Iterator[str]:
+def overview(report: Object, grid: Grid, page: str) -> Iterator[str]:
+    """All runtimes at a glance; `grid` shows the clauses, and `page` is where a runtime has its own part."""
     budget = report["budget"]
     yield "# Clauses by runtimes\n"
     yield (
@@ -152,29 +154,35 @@ def _page(report: Object, grid: Grid) -> Iterator[str]:
         f"scripted ones, or fewer where each takes seconds, seed {budget['seed']}. [How to read the matrix]"
         "(how-to-read-the-matrix.md) says what its words mean, and what they do not.\n"
     )
-    yield from _versions(report["runtimes"])
+    yield from _versions(report["runtimes"], page)
     for family, some in _by_family(report["runtimes"]).items():
         yield from grid(family, some)
-    known = {one.name: one for one in runtimes()}
-    for runtime in report["runtimes"]:
-        yield from _section(runtime, known[runtime["name"]])
 
 
-def _versions(found: Sequence[Object]) -> Iterator[str]:
-    yield "| runtime | version | held | broken | untested |"
-    yield "|---|---|---|---|---|"
+def _versions(found: Sequence[Object], page: str) -> Iterator[str]:
+    yield (
+        "The columns *held*, *broken* and *untested* count clauses. A *violation* is a broken clause with a "
+        "cause of its own; the other broken clauses of a runtime follow from one of its violations.\n"
+    )
+    yield "| runtime | version | held | broken | violations | untested |"
+    yield "|---|---|---|---|---|---|"
     for one in found:
-        link = f"[{one['title']}](#{one['name']})"
+        link = f"[{one['title']}]({page.format(one['name'])})"
         if one["verdict"] is None:
-            yield f"| {link} | not judged | | | |"
-            continue
-        counts = " | ".join(str(len(_clauses(one, word))) for word in ("held", "broken", "untested"))
-        yield f"| {link} | {one['implementation']['version']} | {counts} |"
+            yield f"| {link} | not judged | | | | |"
+        else:
+            yield f"| {link} | {one['implementation']['version']} | {' | '.join(map(str, counts(one)))} |"
     yield ""
 
 
-def _clauses(runtime: Object, *verdicts: str) -> set[str]:
-    """The clauses with one of these verdicts."""
+def counts(found: Object) -> tuple[int, int, int, int]:
+    """Held and broken clauses, violations with a cause of their own, and untested clauses of a runtime."""
+    held, broken, untested = (len(clauses(found, word)) for word in ("held", "broken", "untested"))
+    return held, broken, len(causes(found)), untested
+
+
+def clauses(runtime: Object, *verdicts: str) -> set[str]:
+    """The clauses of a runtime with one of these verdicts."""
     reasons = [runtime["clauses"].get(verdict, {}) for verdict in verdicts]
     return {clause for by_reason in reasons for listed in by_reason.values() for clause in listed}
 
@@ -205,14 +213,14 @@ def _table(name: str, judged: Sequence[Object]) -> Iterator[str]:
 
 def rows(name: str, judged: Sequence[Object]) -> Iterator[tuple[Clause, list[str]]]:
     """The clauses of a family that were tested on any of the runtimes, with the verdict on each."""
-    tested = {clause for one in judged for clause in _clauses(one, *TESTED)}
+    tested = {clause for one in judged for clause in clauses(one, *TESTED)}
     for clause in family_named(name).spec.clauses.values():
         if clause.id in tested:
             yield clause, [_verdict(one, clause.id) for one in judged]
 
 
 def _verdict(runtime: Object, clause: str) -> str:
-    verdict = next((word for word in TESTED if clause in _clauses(runtime, word)), NOTHING)
+    verdict = next((word for word in TESTED if clause in clauses(runtime, word)), NOTHING)
     is_thin = verdict == "held" and runtime["exercised"].get(clause, 0) < THIN
     return THINLY if is_thin else verdict
 
@@ -222,7 +230,9 @@ def anchor(runtime: str, clause: str) -> str:
     return f"{runtime}-{clause.lower()}"
 
 
-def _section(found: Object, runtime: Runtime) -> Iterator[str]:
+def section(found: Object) -> Iterator[str]:
+    """What is known of one runtime: its violations, each with its steps."""
+    runtime = next(one for one in runtimes() if one.name == found["name"])
     by_itself = re.sub(
         r"[^a-z0-9]+", "-", runtime.title.lower()
     )  # the anchor that the heading has in any case

@@ -42,7 +42,8 @@ def program() -> Path:
     if found is None:
         raise UsageError(
             "There is nothing here that lays pictures out, neither graphviz-pure nor dot.",
-            "`pip install 'runlock[diagrams]'` brings the first; dot, mermaid, scxml and json need none.",
+            "`pip install -e '.[diagrams]'` in the folder of the kit's source brings the first; dot, "
+            "mermaid, scxml and json need none.",
         )
     return Path(found)
 

@@ -1,12 +1,15 @@
-/* Prepares what is typed into the search: an id of a clause becomes the tag of that clause, however it is written, and
-   the dashes of an option are left out, which the search would take for "without". */
+/* Prepares what is typed into the search: an id of a clause becomes the tag of that clause, however it is written; a
+   longer form of a word that leads to a page becomes that word, since the search finds words by how they begin; and the
+   dashes of an option are left out, which the search would take for "without". */
 "use strict";
 
 const CLAUSE = new RegExp(`\\b(${globalThis.AREAS.join("|")})[\\s_-]*(\\d+)\\b`, "gi");
+const LONGER = new RegExp(`(^|\\s)(${globalThis.STEMS.join("|")})[a-z]+(?=\\s|$)`, "gi");
 
 const prepared = (query) =>
   query
     .replace(CLAUSE, (_, area, number) => `+${area.toLowerCase()}${Number(number)}`)
+    .replace(LONGER, "$1$2")
     .replace(/(^|\s)-+(?=\w)/g, "$1");
 
 if (typeof module !== "undefined") module.exports = { prepared };

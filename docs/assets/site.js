@@ -9,6 +9,19 @@ function reach() {
   for (const copy of document.querySelectorAll(".md-code__nav")) copy.role = "none"; // one button is no landmark
 }
 
+/* A table with several columns can be shown as a block for each row, with the head of its column at each cell; the roles
+   keep it a table for those who do not see it. */
+function labelled(table) {
+  const heads = [...table.tHead.rows[0].cells].map((head) => head.textContent.trim());
+  if (heads.length < 3) return;
+  table.dataset.cards = "";
+  const roles = { THEAD: "rowgroup", TBODY: "rowgroup", TR: "row", TH: "columnheader", TD: "cell" };
+  for (const part of [table, ...table.querySelectorAll(Object.keys(roles))]) part.role = roles[part.tagName] ?? "table";
+  for (const cell of table.querySelectorAll("td")) cell.dataset.label = heads[cell.cellIndex];
+}
+
+document.querySelectorAll(".md-typeset table:not([class])").forEach(labelled);
+
 addEventListener("load", reach);
 addEventListener("resize", reach);
 document.addEventListener("toggle", reach, true);

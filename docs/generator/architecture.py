@@ -7,7 +7,8 @@ from typing import Final, NamedTuple
 from runlock.diagrams.render.palette import LIGHT
 from runlock.diagrams.render.svg import Drawing, number
 
-WIDTH: Final = 500.0
+WIDTH: Final = 342.0
+"""That of a phone; the page lets it grow on a larger screen."""
 HEIGHT: Final = 378.0
 BOX: Final = 64.0
 LABEL: Final = (
@@ -29,13 +30,13 @@ class Box(NamedTuple):
 
 
 BOXES: Final = (
-    Box(12, 10, 232, "Kit", "plays model, tools, store, clock"),
-    Box(12, 156, 232, "Adapter", "about forty lines, no logic"),
-    Box(12, 302, 232, "Runtime under test", "your agent loop", "idle", "line"),
-    Box(328, 10, 160, "Trace", "every step, in order"),
-    Box(328, 108, 160, "Judge", "clauses, state charts"),
-    Box(328, 206, 160, "Verdict", "held, broken, untested", "mark", "marked"),
-    Box(328, 304, 160, "Counterexample", "minimal, replayable", "bad", "ill"),
+    Box(4, 10, 150, "Kit", "plays model, tools,\nstore, clock"),
+    Box(4, 156, 150, "Adapter", "about forty lines,\nno logic"),
+    Box(4, 302, 150, "Runtime under test", "your agent loop", "idle", "line"),
+    Box(218, 10, 120, "Trace", "every step, in order"),
+    Box(218, 108, 120, "Judge", "clauses,\nstate charts"),
+    Box(218, 206, 120, "Verdict", "held, broken\nor untested", "mark", "marked"),
+    Box(218, 304, 120, "Counterexample", "minimal, replayable", "bad", "ill"),
 )
 
 
@@ -45,9 +46,9 @@ def drawn() -> Drawing:
     _between(made, 74, 156, "stimuli,", "answers to gates", "observations,", "open gates")
     _between(made, 220, 302, "calls", "", "asks its model,", "runs a tool")
     for top in (74, 172, 270):
-        _arrow(made, (408, top), (408, top + 36 - 2))
-    _arrow(made, (244, 42), (326, 42))
-    made.write(285, 34, "records", 12, text_anchor="middle", fill=LIGHT["quiet"])
+        _arrow(made, (278, top), (278, top + 36 - 2))
+    _arrow(made, (154, 34), (216, 34))
+    made.write(184, 28, "records", 11, text_anchor="middle", fill=LIGHT["quiet"])
     _replay(made)
     for box in BOXES:
         _box(made, box)
@@ -57,24 +58,27 @@ def drawn() -> Drawing:
 def _box(made: Drawing, box: Box) -> None:
     made.box(box.x, box.y, box.width, BOX, fill=LIGHT[box.fill], stroke=LIGHT[box.edge])
     middle = box.x + box.width / 2
-    made.write(middle, box.y + 28, box.name, 15, text_anchor="middle", font_weight="bold")
-    made.write(middle, box.y + 48, box.about, 13, text_anchor="middle")
+    lines = box.about.splitlines()
+    top = box.y + 36 - 7 * len(lines)
+    made.write(middle, top, box.name, 13, text_anchor="middle", font_weight="bold")
+    for at, line in enumerate(lines, 1):
+        made.write(middle, top + 3 + 14 * at, line, 11, text_anchor="middle")
 
 
 def _between(made: Drawing, top: float, bottom: float, *words: str) -> None:
     """Two arrows between boxes, one down and one up, each with up to two lines of text on its outer side."""
-    _arrow(made, (118, top), (118, bottom - 2))
-    _arrow(made, (138, bottom), (138, top + 2))
-    for at, (x, anchor) in enumerate([(110, "end"), (110, "end"), (146, "start"), (146, "start")]):
+    _arrow(made, (98, top), (98, bottom - 2))
+    _arrow(made, (112, bottom), (112, top + 2))
+    for at, (x, anchor) in enumerate([(92, "end"), (92, "end"), (118, "start"), (118, "start")]):
         y = (top + bottom) / 2 + (14 if at % 2 else -2) - (0 if words[at - at % 2 + 1] else -6)
-        made.write(x, y, words[at], 12, text_anchor=anchor, fill=LIGHT["quiet"])
+        made.write(x, y, words[at], 11, text_anchor=anchor, fill=LIGHT["quiet"])
 
 
 def _replay(made: Drawing) -> None:
     """The counterexample is sent to the runtime again, by the kit."""
-    made.path("M 328 336 H 286 V 58 H 250", fill="none", stroke=LIGHT["line"], stroke_dasharray="4 3")
-    _head(made, 244, 58, -1, 0)
-    made.write(282, 220, "replay", 12, text_anchor="end", fill=LIGHT["quiet"])
+    made.path("M 218 336 H 206 V 58 H 160", fill="none", stroke=LIGHT["line"], stroke_dasharray="4 3")
+    _head(made, 154, 58, -1, 0)
+    made.write(202, 74, "replay", 11, text_anchor="end", fill=LIGHT["quiet"])
 
 
 def _arrow(made: Drawing, start: tuple[float, float], end: tuple[float, float]) -> None:

@@ -9,7 +9,6 @@ from typing import Any, Final
 
 from runlock.conformance.family.family import DEFAULT, family_named
 from runlock.conformance.report.examples import illegal
-from runlock.conformance.report.matrix import anchor
 
 from .clauses import timeline
 from .evidence import findings
@@ -84,7 +83,7 @@ def _today(clauses: Sequence[str]) -> str:
     """Which runtimes of the matrix break one of the clauses, each cause once."""
     rows = [
         (
-            f"[{text(one.runtime['title'])}](matrix.md#{anchor(one.runtime['name'], one.clause)})",
+            f"[{text(one.runtime['title'])}](runtimes/{one.runtime['name']}.md#{one.clause.lower()})",
             one.runtime["implementation"]["version"],
             one.clause,
             text(one.known.sentence if one.known else ""),

@@ -96,7 +96,7 @@ def _clause(family: Family, one: Clause) -> str:
     facts = "".join(f"{label}\n:   {words}\n\n" for label, words in _facts(family, one) if words)
     return f"""## {one.id}: {text(title(family, one))} {{ #{one.id.lower()} data-toc-label="{one.id}" }}
 
-{_words(family, one)}
+{_words(one)}
 
 {facts}
 {_charts(family, one)}
@@ -104,12 +104,10 @@ def _clause(family: Family, one: Clause) -> str:
 """
 
 
-def _words(family: Family, one: Clause) -> str:
-    """The level, the sentence unless it is the title already, and the reason."""
+def _words(one: Clause) -> str:
+    """The sentence, the level and the reason, in this order on every page."""
     level = f'<span class="level {one.level.lower()}">{one.level}</span>'
-    if title(family, one).lower() == one.sentence.rstrip(".").lower():
-        return f"{level} {text(one.intent)}"
-    return f"{level} {text(one.sentence)}\n{{ .sentence }}\n\n{text(one.intent)}"
+    return f"{text(one.sentence)} {level}\n{{ .sentence }}\n\n{text(one.intent)}"
 
 
 def _facts(family: Family, one: Clause) -> Iterator[tuple[str, str]]:
@@ -125,7 +123,7 @@ def _facts(family: Family, one: Clause) -> Iterator[tuple[str, str]]:
 
 
 def _lines(words: Iterator[str]) -> str:
-    return "<br>".join(words)
+    return " <br>".join(words)
 
 
 def _applies(family: Family, one: Clause) -> Iterator[str]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 from collections.abc import Callable, Iterator, Mapping
 from functools import cache
 from pathlib import Path
@@ -53,15 +54,18 @@ def _judged() -> tuple[Mapping[str, Any], ...]:
 
 
 def summary() -> str:
-    """One sentence with the numbers of the matrix."""
-    broken = {one.runtime["name"] for one in findings()}
+    """The numbers of the matrix, each with what it counts."""
+    names = {one.runtime["name"] for one in findings()}
     clauses = {one.clause for one in findings()}
+    follow = sum(len(one["violations"]) for one in _judged()) - len(findings())
     alone = sum(one.known is not None and one.known.standalone is not None for one in findings())
-    some = "each of them is" if alone == len(findings()) else f"{alone} of them are"
+    some = "Each violation" if alone == len(findings()) else f"{alone} of the violations"
     return (
-        f"{len(_judged())} configurations of released agent runtimes were checked, and {len(broken)} of them "
-        f"break at least one clause. The kit found {len(findings())} violations of {len(clauses)} clauses; "
-        f"{some} also shown by a small program that uses the runtime alone, without the kit."
+        f"{len(_judged())} configurations of released agent runtimes were checked (a runtime that is used in "
+        f"two ways counts twice), and {len(names)} of them break at least one clause. The kit found "
+        f"{len(findings())} violations of {len(clauses)} different clauses, each with a cause of its own; as "
+        f"consequences of these, clauses were seen broken {follow} more times. {some} is also shown by a "
+        "small program that uses the runtime alone, without the kit."
     )
 
 
@@ -79,7 +83,7 @@ def _row(one: Finding, root: str) -> tuple[str, ...]:
     assert one.known is not None  # a violation that only the kit shows is not put on the landing page
     reports = " ".join(f"[{_issue(page)}]({page})" for page in one.known.upstream)
     version = one.runtime["implementation"]["version"]
-    place = f"[{one.clause}]({root}/matrix.md#{one.runtime['name']}){{ .id }}"
+    place = f"[{one.clause}]({root}/runtimes/{one.runtime['name']}.md#{one.clause.lower()}){{ .id }}"
     return f"**{text(one.runtime['title'])}** {version}", f"{text(one.known.sentence)} {reports}", place
 
 
@@ -129,7 +133,20 @@ def _sizes(family: Family) -> tuple[int, ...]:
 
 
 def _clauses(root: str) -> str:
-    return str(sum(len(one.spec.clauses) for one in families()))
+    """How many clauses there are in all, and in how many families."""
+    each = [len(one.spec.clauses) for one in families()]
+    return f"{sum(each)} *clauses* ({', '.join(map(str, each[:-1]))} and {each[-1]} in {len(each)} families)"
+
+
+def _source(root: str) -> str:
+    """How to get the source, from the address in the setting of the site, which may be without one."""
+    address = os.environ.get("RUNLOCK_REPO_URL", "")
+    if not address:
+        return (
+            "Clone the repository that this page belongs to, or unpack an archive of it. (This copy of the "
+            "pages was built without the address of the repository, which is the setting `RUNLOCK_REPO_URL`.)"
+        )
+    return f"```sh\ngit clone {address} runlock && cd runlock\n```"
 
 
 KINDS: Mapping[str, Callable[[str], str]] = {
@@ -137,6 +154,7 @@ KINDS: Mapping[str, Callable[[str], str]] = {
     "telling": _telling,
     "families": _families,
     "clauses": _clauses,
+    "source": _source,
 }
 """What a page can include, as in `<!-- evidence: summary -->`."""
 

@@ -1,9 +1,8 @@
-"""The page of real runtimes: made from `docs/matrix.json`, which `runlock matrix -o docs` writes."""
+"""The overview of real runtimes: made from `docs/matrix.json`, which `runlock matrix -o docs` writes."""
 
 from __future__ import annotations
 
 import json
-import re
 from collections.abc import Iterator, Mapping, Sequence
 from functools import cache
 from html import escape
@@ -12,12 +11,10 @@ from typing import Any, Final
 
 from runlock.conformance.family.family import DEFAULT, Family, family_named
 from runlock.conformance.report.clause_names import title
-from runlock.conformance.report.examples import illegal
-from runlock.conformance.report.matrix import anchor, as_markdown, rows, witness_files
-from runlock.diagrams.charts.playable import fragment
+from runlock.conformance.report.matrix import overview, rows, witness_files
 from runlock.spec.model import Clause
 
-from .markdown import WIDE, folder_of, played, text
+from .markdown import WIDE, folder_of, text
 
 KEPT = Path(__file__).parent.parent / "matrix.json"
 MARKS: Final = {
@@ -35,47 +32,30 @@ LEGEND: Final = " ".join(
 )
 
 
-PROGRAM: Final = re.compile(r"`docs/standalone/([\w.]+)((?: \w+)?)`")
-REPLAY: Final = re.compile(r"^The \[file\]\(witnesses/([\w-]+)/([A-Z]+-\d+)\.", re.MULTILINE)
-"""Where a section names the program without the kit, and the file of its counterexample."""
-
-
 def pages() -> Iterator[tuple[str, str]]:
-    """The one page."""
-    report = _report()
-    families = {one["name"]: one.get("family", DEFAULT) for one in report["runtimes"]}
-    page = WIDE + as_markdown(report, _heat_map)
-    tables = ", ".join(f"[{name}](#{name})" for name in sorted({*families.values()}))
-    page = page.replace("| runtime |", f"Tables of clauses: {tables}.\n\n| runtime |", 1)
-    page = REPLAY.sub(lambda found: _playground(families[found[1]], found[2]) + found[0], page)
-    yield "matrix.md", PROGRAM.sub(r"[`docs/standalone/\1\2`](standalone/\1.txt)", page)
-
-
-@cache
-def _playground(family: str, clause: str) -> str:
-    """A sentence that leads to the playground, which shows a mutant that breaks the same clause."""
-    wrong = illegal(family_named(family), family_named(family).spec.clauses[clause])
-    if wrong is None or family != DEFAULT:
-        return ""
-    link = played(fragment(wrong.trace, f"{clause}: {wrong.because}"), ".", "playground")
-    return f"The {link} shows a mutant of the reference that breaks the same clause, step by step.\n\n"
+    """All runtimes at a glance."""
+    families = sorted({one.get("family", DEFAULT) for one in report()["runtimes"]})
+    page = WIDE + "\n".join(overview(report(), _heat_map, "runtimes/{}.md"))
+    tables = ", ".join(f"[{name}](#{name})" for name in families)
+    yield "matrix.md", page.replace("| runtime |", f"Tables of clauses: {tables}.\n\n| runtime |", 1)
 
 
 def files() -> Iterator[tuple[str, str]]:
     """The witness of each violation, which the page links to."""
-    for path, content in witness_files(_report()):
+    for path, content in witness_files(report()):
         yield path.as_posix(), content
 
 
 @cache
-def _report() -> Any:
+def report() -> Any:
+    """The matrix."""
     return json.loads(KEPT.read_text("utf-8"))
 
 
 @cache
 def _judged(family: str) -> tuple[Mapping[str, Any], ...]:
     """The runtimes of a family that were judged."""
-    every = _report()["runtimes"]
+    every = report()["runtimes"]
     return tuple(one for one in every if one["verdict"] and one.get("family", DEFAULT) == family)
 
 
@@ -85,25 +65,35 @@ def _verdicts(family: str) -> Mapping[str, Sequence[str]]:
     return {clause.id: verdicts for clause, verdicts in rows(family, _judged(family))}
 
 
+LOOKS: Final = {"broken by": "broken", "held by": "held", "not tested on": ""}
+"""How a verdict is said, and how it begins."""
+
+
 def verdicts_in_words(family: str, clause: str, root: str) -> Iterator[str]:
-    """Which runtimes break a clause, with links to the steps, and which hold it."""
+    """Which runtimes break a clause, which hold it, and on which it was not tested, with links to them."""
     found = [*zip(_judged(family), _verdicts(family).get(clause, ()), strict=False)]
-    for look in ("broken", "held"):
-        named = [_named(one, clause, verdict, root) for one, verdict in found if verdict.startswith(look)]
+    for words, look in LOOKS.items():
+        named = [
+            _named(one, clause, verdict, root)
+            for one, verdict in found
+            if verdict.startswith(look) and bool(verdict) == bool(look)
+        ]
         if named:
-            yield f"<span data-search-exclude>{look} by {' · '.join(named)}</span>"
+            yield f"{words} {' · '.join(named)}"
+    if not found:
+        yield "it was tested on none"
 
 
 def _named(runtime: Mapping[str, Any], clause: str, verdict: str, root: str) -> str:
-    place = anchor(runtime["name"], clause) if verdict == "broken" else runtime["name"]
-    return f"[{text(runtime['title'])}]({root}/matrix.md#{place})"
+    place = clause.lower() if verdict else "not-tested"
+    return f"[{text(runtime['title'])}]({root}/runtimes/{runtime['name']}.md#{place})"
 
 
 def _heat_map(name: str, judged: Sequence[Mapping[str, Any]]) -> Iterator[str]:
     """A table whose head and first column stay in view, with a switch that hides what nothing breaks."""
     family = family_named(name)
     head = "".join(
-        f'<th scope="col"><a href="#{one["name"]}"><span>{escape(one["title"])}</span></a></th>'
+        f'<th scope="col"><a href="runtimes/{one["name"]}.html"><span>{escape(one["title"])}</span></a></th>'
         for one in judged
     )
     body = "".join(_row(family, clause, verdicts, judged) for clause, verdicts in rows(name, judged))
@@ -118,7 +108,8 @@ def _heat_map(name: str, judged: Sequence[Mapping[str, Any]]) -> Iterator[str]:
 
 def _row(family: Family, clause: Clause, verdicts: Sequence[str], judged: Sequence[Mapping[str, Any]]) -> str:
     page = f"{folder_of(family.name)}clauses/{clause.area.lower()}.html#{clause.id.lower()}"
-    name = f'<th scope="row"><a href="{page}">{clause.id}</a> {escape(title(family, clause))}</th>'
+    words = escape(title(family, clause))
+    name = f'<th scope="row"><a href="{page}">{clause.id}</a> <span>{words}</span></th>'
     cells = "".join(_cell(clause, one, verdict) for one, verdict in zip(judged, verdicts, strict=True))
     return f"<tr{' class=hit' if 'broken' in verdicts else ''}>{name}{cells}</tr>"
 
@@ -127,6 +118,6 @@ def _cell(clause: Clause, runtime: Mapping[str, Any], verdict: str) -> str:
     look, sign = MARKS[verdict]
     said = f"{runtime['title']}: {clause.id} is {verdict or 'untested'}"
     if verdict == "broken":
-        place = anchor(runtime["name"], clause.id)
-        sign = f'<a href="#{place}" aria-label="{escape(said)}">{sign}</a>'
+        place = f"runtimes/{runtime['name']}.html#{clause.id.lower()}"
+        sign = f'<a href="{place}" aria-label="{escape(said)}">{sign}</a>'
     return f'<td class="cell {look}" title="{escape(said)}">{sign}</td>'

@@ -122,7 +122,9 @@ def _witness(name: str) -> tuple[str, str, Trace]:
 
 
 def _diagram(name: str, _: str) -> str:
-    return picture({"architecture": architecture.drawn}[name]())
+    """A diagram that fits a phone, and grows on a larger screen."""
+    made = picture({"architecture": architecture.drawn}[name]())
+    return made.replace('class="picture"', 'class="picture grows"', 1)
 
 
 def _source(name: str, root: str) -> str:

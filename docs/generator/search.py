@@ -11,9 +11,8 @@ import re
 from collections.abc import Iterable, Mapping
 from typing import Any, Final
 
-from runlock.conformance.family.family import families
+from runlock.conformance.family.family import DEFAULT, families
 
-RUNTIMES = ("langgraph", "langchain", "strands", "vercel", "openai", "pydantic-ai", "google-adk")
 WORDS: Final[Mapping[str, tuple[str, ...]]] = {
     "index.html": ("install", "setup", "quickstart", "pip"),
     "tutorial.html": ("tutorial", "start", "beginner"),
@@ -26,11 +25,14 @@ WORDS: Final[Mapping[str, tuple[str, ...]]] = {
     "clauses/cancel.html": ("abort", "cancel", "interrupt"),
     "protocol.html": ("json-rpc", "schema", "schemas", "handshake"),
     "ci.html": ("ci", "github", "gitlab", "jenkins", "junit", "baseline"),
-    "matrix.html": ("matrix", "results", *RUNTIMES),
+    "matrix.html": ("matrix", "results"),
 }
 """Pages, and the words that lead to each of them first; a word also finds those that begin with it."""
 
-CLAUSE: Final = re.compile(r"(families/.*)?clauses/[a-z]+\.html#([a-z]+)-(\d+)")
+CLAUSE: Final = re.compile(r"(?:families/(.*)/)?clauses/[a-z]+\.html#([a-z]+)-(\d+)")
+RUNTIME: Final = re.compile(r"runtimes/(.*)\.html")
+STEM: Final = 5
+"""The least length of a word that stands for longer ones, as `install` does for `installation`."""
 FURTHER: Final = 0.5
 """The weight of what belongs to a family that is not the default one."""
 
@@ -42,13 +44,23 @@ def tagged(entries: Iterable[dict[str, Any]]) -> list[dict[str, Any]]:
 
 def _tagged(entry: dict[str, Any]) -> dict[str, Any]:
     location = entry["location"]
-    found = CLAUSE.fullmatch(location)
-    tags = [f"{found[2]}{found[3]}"] if found else list(WORDS.get(location, ()))
+    if found := CLAUSE.fullmatch(location):
+        return {**entry, **_of_clause(entry["title"], found[1] or DEFAULT, f"{found[2]}{found[3]}")}
+    found = RUNTIME.fullmatch(location)
+    tags = [found[1]] if found else list(WORDS.get(location, ()))
     weight = {"boost": FURTHER} if location.startswith("families/") else {}
     return {**entry, **({"tags": tags} if tags else {}), **weight}
 
 
-def areas() -> str:
-    """A script with the areas of all families, by which the page recognizes the id of a clause."""
-    known = sorted({area for family in families() for area in family.spec.areas})
-    return f"globalThis.AREAS = {json.dumps(known)};\n"
+def _of_clause(title: str, family: str, tag: str) -> dict[str, Any]:
+    """The family in the title, since several have a clause of one id, and the tag."""
+    weight = {} if family == DEFAULT else {"boost": FURTHER}
+    return {"title": f"{title} ({family})", "tags": [tag], **weight}
+
+
+def script() -> str:
+    """What the page needs to know what is typed: areas of clauses, and words that lead to a page."""
+    areas = sorted({area for family in families() for area in family.spec.areas})
+    words = {word for words in WORDS.values() for word in words if re.fullmatch(f"[a-z]{{{STEM},}}", word)}
+    stems = sorted(words, key=lambda word: (-len(word), word))
+    return f"globalThis.AREAS = {json.dumps(areas)};\nglobalThis.STEMS = {json.dumps(stems)};\n"

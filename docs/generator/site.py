@@ -19,6 +19,7 @@ from . import (
     matrix,
     overviews,
     reference,
+    runtimes,
     scenarios,
     search,
 )
@@ -29,7 +30,7 @@ HERE = Path(__file__).parent.parent
 THEME = HERE / "theme"
 """Templates, which are no pages."""
 DARK = '[data-md-color-scheme="slate"] '
-PAGES = (bugs, charts, clauses, reference, interfaces, kills, matrix, overviews, scenarios)
+PAGES = (bugs, charts, clauses, reference, interfaces, kills, matrix, overviews, runtimes, scenarios)
 FILES = (charts, evidence, interfaces, matrix, scenarios)
 PARTS = ("profiles", "policies", "errata", "glossary")
 LISTING = ".written"
@@ -82,7 +83,7 @@ def _generated() -> Iterator[Made]:
     yield "assets/charts.js", playable.script().encode()
     for family in playable_joint.systems():
         yield f"assets/joints/{family}.js", playable_joint.script(family).encode()
-    yield "assets/areas.js", search.areas().encode()
+    yield "assets/words.js", search.script().encode()
     yield "assets/colours.css", f"{palette.darkened(DARK)}\n".encode()
 
 
@@ -95,6 +96,7 @@ def sections() -> dict[str, Nav]:
         "Clauses": _areas(family_named(DEFAULT)),
         "Charts": _charts(family_named(DEFAULT)),
         "Families": [{one.name: _family(one)} for one in families()],
+        "Results": [{"Each runtime": runtimes.navigation()}],
     }
 
 

@@ -31,11 +31,11 @@ def test_a_report_is_named_once_and_in_full():
 
 
 def test_the_page_shows_runtimes_of_the_matrix(monkeypatch):
-    """A class that some runtime breaks today names it, with the place in the matrix."""
+    """A class that some runtime breaks today names it, with the place on its page."""
     monkeypatch.syspath_prepend(str(ROOT))
     (_, page), *_ = import_module("docs.generator.bugs").pages()
     _, *sections = page.split("\n## ")
 
     assert len(sections) == len(CLASSES) + 1
-    assert "(matrix.md#google-adk-pair-4)" in next(one for one in sections if one.startswith("A sibling"))
+    assert "(runtimes/google-adk.md#pair-4)" in next(one for one in sections if one.startswith("A sibling"))
     assert all("<svg" in one for one in sections[:-1])

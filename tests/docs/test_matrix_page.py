@@ -1,38 +1,69 @@
-"""The page of real runtimes: a broken cell leads to what shows its violation."""
+"""The pages of real runtimes: a broken cell leads to what shows its violation, and numbers agree."""
 
 import json
 import re
 from importlib import import_module
+from pathlib import Path
 
 import pytest
 from places import ROOT
 
-from runlock.conformance.report.matrix import anchor, place
+from runlock.conformance.report.matrix import place
 
 REPORT = json.loads((ROOT / "docs" / "matrix.json").read_text("utf-8"))
 
 
 @pytest.fixture
-def matrix(monkeypatch):
-    """The module that writes the page."""
+def module(monkeypatch):
+    """The modules that write the pages, by name."""
     monkeypatch.syspath_prepend(str(ROOT))
-    return import_module("docs.generator.matrix")
+    return lambda name: import_module(f"docs.generator.{name}")
 
 
-def test_a_broken_cell_leads_to_its_counterexample_and_program(matrix):
+@pytest.fixture
+def pages(module):
+    """The page of each runtime."""
+    return dict(module("runtimes").pages())
+
+
+def test_a_broken_cell_leads_to_its_counterexample_and_program(pages):
     """The section of a cell has its scenario file, and the program that shows it without the kit."""
-    page = dict(matrix.pages())["matrix.md"]
-    sections = re.split(r"^##+ ", page, flags=re.MULTILINE)
     for runtime in REPORT["runtimes"]:
+        sections = re.split(r"^##+ ", pages[f"runtimes/{runtime['name']}.md"], flags=re.MULTILINE)
         for found in runtime.get("violations", ()):
-            place_on_page = f'<a id="{anchor(runtime["name"], found["clause"])}">'
-            [section] = [one for one in sections if place_on_page in one]
+            [section] = [one for one in sections if f'<a id="{found["clause"].lower()}">' in one]
 
-            assert f"({place(matrix.Path(), runtime['name'], found['clause']).as_posix()})" in section
-            assert "](standalone/" in section
+            assert f"(../{place(Path(), runtime['name'], found['clause']).as_posix()})" in section
+            assert "](../standalone/" in section
 
 
-def test_the_playground_shows_a_mutant_that_breaks_the_same_clause(matrix):
+def test_what_a_clause_says_of_a_runtime_has_its_place(module, pages):
+    """A runtime that holds or breaks a clause leads to a place of this clause, and not to another one."""
+    words = "\n".join(module("matrix").verdicts_in_words("lifecycle", "GATE-2", ".."))
+    links = re.findall(r"\.\./(runtimes/[\w.-]+\.md)#([\w-]+)", words)
+
+    assert {anchor for _, anchor in links} >= {"gate-2"}
+    for page, anchor in links:
+        assert ("## Not tested\n" if anchor == "not-tested" else f'<a id="{anchor}">') in pages[page]
+
+
+def test_a_clause_that_no_runtime_tested_says_so(module):
+    """The fact is never left out."""
+    assert list(module("matrix").verdicts_in_words("lifecycle", "KEEP-1", "..")) == ["it was tested on none"]
+
+
+def test_the_numbers_of_the_pages_agree(module, pages):
+    """The violations of the summary, and the consequences next to them, are all that the pages list."""
+    summary = module("evidence").summary()
+    causes, follow = re.search(r"found (\d+) violations.* broken (\d+) more times", summary).groups()
+    listed = sum(len(one.get("violations", ())) for one in REPORT["runtimes"])
+
+    assert int(causes) + int(follow) == listed
+    assert sum(page.count("\n### ") for page in pages.values()) == int(causes)
+
+
+def test_the_playground_shows_a_mutant_that_breaks_the_same_clause(module):
     """For the family that it plays traces of."""
-    assert matrix._playground("lifecycle", "GATE-2").startswith('The <a href="./play.html#trace=')
-    assert matrix._playground("message-loop", "WIRE-4") == ""
+    runtimes = module("runtimes")
+    assert runtimes._playground("lifecycle", "GATE-2").startswith('The <a href="../play.html#trace=')
+    assert runtimes._playground("message-loop", "WIRE-4") == ""

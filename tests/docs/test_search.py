@@ -31,11 +31,19 @@ def test_a_clause_has_its_id_as_a_tag(search):
     assert tags == [["gate2"], None, None]
 
 
+def test_the_name_of_a_runtime_leads_to_its_page(search):
+    """Pages of clauses name runtimes, too, and would come first."""
+    [page] = search.tagged([entry("runtimes/langgraph.html")])
+
+    assert page["tags"] == ["langgraph"]
+
+
 def test_a_clause_of_a_further_family_comes_after_that_of_the_default_one(search):
-    """Both have a GATE-2; the entries differ by their weight."""
+    """Both have a GATE-2; the entries differ by their weight, and each names its family."""
     further = "families/message-loop/clauses/gate.html#gate-2"
     first, second = search.tagged(map(entry, ["clauses/gate.html#gate-2", further]))
 
+    assert [first["title"], second["title"]] == ["t (lifecycle)", "t (message-loop)"]
     assert first["tags"] == second["tags"] == ["gate2"]
     assert second["boost"] < first.get("boost", 1)
 
@@ -44,9 +52,12 @@ def test_a_clause_of_a_further_family_comes_after_that_of_the_default_one(search
 def test_what_is_typed_becomes_a_tag(search):
     """An id is recognized in any spelling; the area decides that it is one."""
     typed = ["GATE-2", "gate-2", "GATE2", "gate 02", "step 2", "--exhaustive", "a gate", "see RUN-3 now"]
+    typed += ["LangGraph GATE-2", "Installation guide", "human in the loop"]
     prepared = f"{json.dumps(typed)}.map(require({json.dumps(str(FIND))}).prepared)"
-    code = f"{search.areas()} console.log(JSON.stringify({prepared}))"
+    code = f"{search.script()} console.log(JSON.stringify({prepared}))"
     ran = subprocess.run([NODE, "-e", code], capture_output=True, text=True, check=True)
 
     same = ["+gate2"] * 4
-    assert json.loads(ran.stdout) == [*same, "step 2", "exhaustive", "a gate", "see +run3 now"]
+    others = ["step 2", "exhaustive", "a gate", "see +run3 now"]
+    words = ["LangGraph +gate2", "Install guide", "human in the loop"]
+    assert json.loads(ran.stdout) == [*same, *others, *words]

@@ -81,7 +81,9 @@ def test_links_in_pictures_that_stand_alone_lead_somewhere(site):
     assert [one for path in found for one in dead(site, path, page(path).drawn)] == []
 
 
-@pytest.mark.parametrize("name", ["index.html", "matrix.html", "tutorial.html", "families/index.html"])
+@pytest.mark.parametrize(
+    "name", ["index.html", "matrix.html", "runtimes/langgraph.html", "tutorial.html", "families/index.html"]
+)
 def test_links_in_html_lead_somewhere(site, name):
     """The builder does not check links in HTML that a page brings along."""
     assert page(site / name).links

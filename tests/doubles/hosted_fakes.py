@@ -1,4 +1,4 @@
-"""Toy runtimes for the tests of the hosted face, made of single functions, and a way to talk to them."""
+"""Toy runtimes for the tests of the hosted interface, made of single functions, and a way to talk to them."""
 
 import asyncio
 

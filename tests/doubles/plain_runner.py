@@ -1,4 +1,4 @@
-"""A tool runner of forty lines on the hosted face, as the author of an adapter would write one."""
+"""A tool runner of forty lines on the hosted interface, as the author of an adapter would write one."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-// The tool runner of `@anthropic-ai/sdk` behind the hosted face, offline: its `fetch` ends in the kit.
+// The tool runner of `@anthropic-ai/sdk` behind the hosted interface, offline: its `fetch` ends in the kit.
 //
 // Not declared: a fault of a tool, since the SDK makes an error result of whatever a tool throws; a look at the
 // tools, since the SDK does not show its set.  The end by a limit is NaturalEnd: the iteration ends alike.

@@ -1,4 +1,4 @@
-// LangChain's agent behind the hosted face, offline: a chat model that asks the kit, and a saver in memory.
+// LangChain's agent behind the hosted interface, offline: a chat model that asks the kit, and a saver in memory.
 //
 // What asks is its middleware for human approval: one interrupt for all calls of a turn that need it, which a
 // `Command` answers by position.  The saver stands for one that is durable: what it holds survives a crash.

@@ -1,4 +1,4 @@
-// Mastra's agent behind the hosted face, offline: a model that asks the kit, and tools that need approval.
+// Mastra's agent behind the hosted interface, offline: a model that asks the kit, and tools that need approval.
 //
 // A run that waits is a snapshot in the store, and the thread is its memory: both in a file of LibSQL's.  A
 // decision approves or declines one call, or resumes a tool whose body suspended.

@@ -1,4 +1,4 @@
-// The hosted face of the Runlock protocol for JavaScript: an adapter awaits the host where its runtime
+// The hosted interface of the Runlock protocol for JavaScript: an adapter awaits the host where its runtime
 // would await the world, and this file does the rest, which is gates, quiescence, the clock and the pipe.
 //
 //     import { serve, Refused } from "./runlock.mjs";

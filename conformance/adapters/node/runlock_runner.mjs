@@ -1,4 +1,4 @@
-// The hosted face of the family tool-runner for JavaScript: an adapter sends requests and enters tools through
+// The hosted interface of the family tool-runner for JavaScript: an adapter sends requests and enters tools through
 // the host, and this file plays the user who iterates over the runner.  Gates, quiescence, the clock and the
 // pipe are those of `runlock.mjs`.
 //

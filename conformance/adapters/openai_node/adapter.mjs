@@ -1,4 +1,4 @@
-// `runTools` of `openai` behind the hosted face, offline: its `fetch` ends in the kit.
+// `runTools` of `openai` behind the hosted interface, offline: its `fetch` ends in the kit.
 //
 // The user of `runTools` sees a completion in an event and cannot hold the runner there.  So the answer of the
 // endpoint is held back while the user has it, and what the user does then is done when it arrives.

@@ -1,4 +1,4 @@
-// Vercel's AI SDK behind the hosted face, offline: a model that asks the kit, and tools that need approval.
+// Vercel's AI SDK behind the hosted interface, offline: a model that asks the kit, and tools that need approval.
 //
 // A call that waits has a request for its approval among the messages, and a decision is the response that is
 // put after them.  The messages are all the state there is, and their caller keeps them.

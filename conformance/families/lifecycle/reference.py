@@ -1,4 +1,4 @@
-"""The reference runtime behind the hosted face."""
+"""The reference runtime behind the hosted interface."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The reference tool runner behind the hosted face."""
+"""The reference tool runner behind the hosted interface."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""pydantic-ai, offline, through the hosted face: its approvals suspend, its history is what survives."""
+"""pydantic-ai, offline, through the hosted interface: its approvals suspend, its history is what survives."""
 
 import pytest
 from hosted_fakes import OK, TURN, Talk, kinds, only, resume

@@ -160,7 +160,7 @@ def test_without_ray_one_sentence_says_what_to_install(capsys, monkeypatch):
     assert (ran.code, ran.err) == (
         2,
         "runlock: This command needs ray, which is not installed. "
-        "`pip install 'runlock[ray]'` installs it.\n",
+        "`pip install -e '.[ray]'` in the folder of the kit's source installs it.\n",
     )
 
 

@@ -1,4 +1,4 @@
-"""The kit's side of the hosted face: whatever a runtime awaits of the outside world becomes a gate.
+"""The kit's side of the hosted interface: whatever a runtime awaits of the outside world becomes a gate.
 
 A gate opens when the runtime comes to it, ends in `release` by the kit or in `gate.closed` by the
 runtime, and never in both.  What the kit counts for a run stands in `Counts`, which outlives a crash.

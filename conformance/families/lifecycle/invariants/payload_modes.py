@@ -114,14 +114,14 @@ def _used_as_results(run: Run) -> Iterator[tuple[Call, Decided]]:
                 yield call, taken[0]
 
 
-def the_models_arguments_are_executed(state: ObservedState, seen: GateOpened) -> CheckResults:
+def the_arguments_of_the_model_are_executed(state: ObservedState, seen: GateOpened) -> CheckResults:
     """The arguments that the model gave are those that the body gets."""
     call = state.entering(seen)
     if call is not None and not call.approvals:
         yield from _kept(call, seen)
 
 
-def a_replay_has_the_models_arguments(state: ObservedState, seen: GateOpened) -> CheckResults:
+def a_replay_has_the_arguments_of_the_model(state: ObservedState, seen: GateOpened) -> CheckResults:
     """Where the decision lets the call run again, it runs with the arguments that the model gave."""
     call = state.entering(seen)
     if call is not None and call.approvals and call.tool is not None and call.tool.resume_mode == "replay":
@@ -193,8 +193,8 @@ INVARIANTS = (
             "DECIDE-6", an_empty_payload_is_the_result, GateOpened, at=("model",), requires="a decision"
         ),
         Invariant("DECIDE-18", a_decision_used_as_result_is_the_result, GateOpened, at=("model",)),
-        Invariant("DECIDE-7", the_models_arguments_are_executed, GateOpened, at=("tool",)),
-        Invariant("DECIDE-21", a_replay_has_the_models_arguments, GateOpened, at=("tool",)),
+        Invariant("DECIDE-7", the_arguments_of_the_model_are_executed, GateOpened, at=("tool",)),
+        Invariant("DECIDE-21", a_replay_has_the_arguments_of_the_model, GateOpened, at=("tool",)),
     ),
     *ranked(
         Rank.DECISION_EFFECT,

@@ -1,4 +1,4 @@
-"""Crash and recovery on the hosted face: what is durable comes back, and nothing else does."""
+"""Crash and recovery on the hosted interface: what is durable comes back, and nothing else does."""
 
 import asyncio
 import gc

@@ -1,4 +1,4 @@
-"""Stimuli that race, stop half-way, or may not come at all, on the hosted face."""
+"""Stimuli that race, stop half-way, or may not come at all, on the hosted interface."""
 
 import asyncio
 import re

@@ -1,4 +1,4 @@
-"""What becomes of a verb on the hosted face: a segment, a refusal, an error, or nothing of its own."""
+"""What becomes of a verb on the hosted interface: a segment, a refusal, an error, or nothing of its own."""
 
 import asyncio
 import re

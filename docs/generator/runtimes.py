@@ -1,0 +1,108 @@
+"""A page for each real runtime of the matrix: what it breaks, what it holds, and what was not tested."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping
+from functools import cache
+from typing import Any, Final
+
+from runlock.conformance.family.family import DEFAULT, Family, family_named
+from runlock.conformance.report.clause_names import grouped, title
+from runlock.conformance.report.examples import illegal
+from runlock.conformance.report.matrix import clauses, counts, section
+from runlock.diagrams.charts.playable import fragment
+
+from .markdown import clause, folder_of, played, text
+from .matrix import report
+
+PROGRAM: Final = re.compile(r"`docs/standalone/([\w.]+)((?: \w+)?)`")
+FILE: Final = re.compile(r"\]\(witnesses/")
+REPLAY: Final = re.compile(r"^The \[file\]\(\.\./witnesses/[\w-]+/([A-Z]+-\d+)\.", re.MULTILINE)
+CONSEQUENCE: Final = re.compile(r"\[([A-Z]+-\d+)\]\((\.\./witnesses/[^)]+)\): (.*)")
+"""Where a section names the program without the kit, the file of its counterexample, and a consequence."""
+
+Object = Mapping[str, Any]
+
+
+def pages() -> Iterator[tuple[str, str]]:
+    """One page for each runtime, in the order of the matrix."""
+    for one in report()["runtimes"]:
+        yield f"runtimes/{one['name']}.md", _page(one)
+
+
+def navigation() -> list[dict[str, str]]:
+    """The titles of the pages and their files."""
+    return [{one["title"]: f"runtimes/{one['name']}.md"} for one in report()["runtimes"]]
+
+
+def _page(found: Object) -> str:
+    _, _, rest = "\n".join(section(found)).partition("\n")
+    page = f"# {text(found['title'])}\n\n"
+    if found["verdict"] is None:
+        return page + rest
+    family = family_named(found.get("family", DEFAULT))
+    about, _, broken = _linked(found, family, rest).partition("### ")
+    broken = f"## Broken\n\n### {broken}" if broken else ""
+    parts = (about, _summary(found), broken, _held(found, family), _not_tested(found))
+    return page + "\n\n".join(parts)
+
+
+def _summary(found: Object) -> str:
+    held, broken, violations, untested = counts(found)
+    causes = f" (violations with a cause of their own: {violations})" if broken else ""
+    return (
+        f"Clauses held: {held}, broken: {broken}{causes}, untested: {untested}. [How to read the matrix]"
+        "(../how-to-read-the-matrix.md) says what these words mean; [the matrix](../matrix.md) has all "
+        "runtimes."
+    )
+
+
+def _linked(found: Object, family: Family, page: str) -> str:
+    """The section with links to files, programs, clauses and the playground, and shorter anchors."""
+    page = page.replace(f'<a id="{found["name"]}-', '<a id="')
+    page = FILE.sub("](../witnesses/", page)
+    page = REPLAY.sub(lambda one: _playground(family.name, one[1]) + one[0], page)
+    page = PROGRAM.sub(r"[`docs/standalone/\1\2`](../standalone/\1.txt)", page)
+    page = CONSEQUENCE.sub(lambda one: f"{_clause(family, one[1])}: {one[3]} ([steps]({one[2]}))", page)
+    return re.sub(r"(?<=^### )[A-Z]+-\d+", lambda one: _clause(family, one[0]), page, flags=re.MULTILINE)
+
+
+def _clause(family: Family, name: str) -> str:
+    return clause(name, f"../{folder_of(family.name)}".rstrip("/"), family.name)
+
+
+@cache
+def _playground(family: str, name: str) -> str:
+    """A sentence that leads to the playground, which shows a mutant that breaks the same clause."""
+    wrong = illegal(family_named(family), family_named(family).spec.clauses[name])
+    if wrong is None or family != DEFAULT:
+        return ""
+    link = played(fragment(wrong.trace, f"{name}: {wrong.because}"), "..", "playground")
+    return f"The {link} shows a mutant of the reference that breaks the same clause, step by step.\n\n"
+
+
+def _held(found: Object, family: Family) -> str:
+    """A line for each clause that holds, which the page of the clause leads to."""
+    held = clauses(found, "held")
+    lines = (
+        f'- <a id="{name.lower()}"></a>{_clause(family, name)} {text(title(family, one))}: '
+        f"exercised {_times(found['exercised'][name])}"
+        for name, one in family.spec.clauses.items()
+        if name in held
+    )
+    return "## Held\n\n<div data-search-exclude markdown>\n\n" + "\n".join(lines) + "\n\n</div>"
+
+
+def _times(number: int) -> str:
+    return "once" if number == 1 else f"{number:,} times"
+
+
+def _not_tested(found: Object) -> str:
+    """The reasons why clauses were not tested, with the clauses."""
+    lines = (
+        f"- {text(why)}: {grouped(names)}"
+        for verdict in ("untested", "not-applicable")
+        for why, names in found["clauses"].get(verdict, {}).items()
+    )
+    return "## Not tested\n\n<div data-search-exclude markdown>\n\n" + "\n".join(lines) + "\n\n</div>\n"
