@@ -79,7 +79,7 @@ def arguments_come_between(state: ObservedState, seen: Published) -> CheckResult
         elif part.what == "end" and seen.name in AG_UI and told is not None:
             yield _are_given(call, _object("".join(told.pieces)))
         elif seen.name == "tool-input-available":
-            yield _are_given(call, part.value)
+            yield _are_given(call, _object(part.value))
 
 
 def _are_given(call: Call, args: Any) -> CheckResult:
@@ -87,10 +87,10 @@ def _are_given(call: Call, args: Any) -> CheckResult:
     return held_or(args == call.args, why)
 
 
-def _object(text: str) -> dict[str, Any]:
-    """Arguments as text; what is no object stands for none."""
+def _object(value: Any) -> dict[str, Any]:
+    """Arguments, as an object or as its text; what is no object stands for none."""
     try:
-        value = json.loads(text)
+        value = json.loads(value) if isinstance(value, str) else value
     except ValueError:
         return {}
     return value if isinstance(value, dict) else {}
@@ -123,9 +123,16 @@ def a_request_names_a_whole_call(state: ObservedState, seen: Published) -> Check
 def a_wait_is_requested(state: ObservedState, seen: SegmentEnded) -> CheckResults:
     """A segment that suspends has asked its watcher for the decision of each call that came to wait."""
     for call, told in _met_here(state, seen):
-        if call.id in seen.pending and call.may_wait:
+        if call.id in seen.pending and _needs_a_decision(call):
             why = f"the segment suspends, and its stream does not ask for a decision on call {call.id}"
             yield held_or(told.is_requested, why)
+
+
+def _needs_a_decision(call: Call) -> bool:
+    """Whether a call that is pending waits for a decision, and not for a client that executes it."""
+    asks = call.tool is not None and call.tool.permission == "ask"
+    answer = call.last_answer
+    return asks or call.last_verdict == "suspend" or (answer is not None and answer["kind"] == "pending")
 
 
 def one_result(state: ObservedState, seen: Published) -> CheckResults:
