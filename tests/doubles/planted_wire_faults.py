@@ -1,4 +1,4 @@
-"""Faults that tests plant in recorded streams: calls that are opened, ended, asked about or answered wrongly."""
+"""Faults that tests plant in recorded streams: calls opened, ended, asked about or answered wrongly."""
 
 from __future__ import annotations
 

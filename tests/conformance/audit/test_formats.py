@@ -104,7 +104,7 @@ def test_a_recording_that_begins_with_a_resume_gives_no_alarm(name: str, tmp_pat
 
 
 def test_an_input_that_a_limit_cuts_short_gives_no_alarm(tmp_path: Path) -> None:
-    """Where the model ran out of tokens, an input of the AI SDK that never became available breaks nothing."""
+    """Where the model ran out of tokens, an input that never became available breaks nothing."""
     records = [one for one in in_pieces(records_in("ai_sdk/plain")) if one.get("toolCallId") != "c3"]
     begun = [{"type": "tool-input-start", "toolCallId": "c3", "toolName": "weather"}]
     cut = [*records[:-1], *begun, {**records[-1], "finishReason": "length"}]
