@@ -13,9 +13,6 @@ from runlock.conformance.families.lifecycle.messages import Published, SegmentEn
 from runlock.conformance.families.lifecycle.state import ObservedState
 from runlock.conformance.families.lifecycle.state.records import Call, Run
 from runlock.conformance.families.lifecycle.state.wires import (
-    AG_UI,
-    AI_SDK,
-    COPILOTKIT,
     WIRES,
     Part,
     Told,
@@ -23,10 +20,12 @@ from runlock.conformance.families.lifecycle.state.wires import (
 )
 from runlock.conformance.family.invariant import HELD, CheckResult, CheckResults, Invariant, broken, held_or
 
-TELLING: Final = (*COPILOTKIT, *AI_SDK)
-"""The events that tell of calls."""
-
-OPENING: Final = ("TOOL_CALL_START", "tool-input-start", "tool-input-available", "tool-input-error")
+STARTS: Final = ("TOOL_CALL_START", "tool-input-start")
+PIECES: Final = ("TOOL_CALL_ARGS", "tool-input-delta")
+ENDS: Final = ("TOOL_CALL_END", "tool-input-available", "tool-input-error")
+REQUESTS: Final = ("RUN_FINISHED", "renderAndWaitForResponse", "tool-approval-request")
+RESULTS: Final = ("TOOL_CALL_RESULT", "tool-output-available", "tool-output-error", "tool-output-denied")
+AFTER_THE_START: Final = (*PIECES, "TOOL_CALL_END", *REQUESTS, *RESULTS)
 OVER: Final = ("NaturalEnd", "BehaviorRequested", "Stopped")
 """Ends before which nothing broke and nothing was cut short."""
 
@@ -53,14 +52,14 @@ def a_call_is_opened_once(state: ObservedState, seen: Published) -> CheckResults
 
 def only_an_opened_call_is_told_of(state: ObservedState, seen: Published) -> CheckResults:
     """What a stream tells of a call comes after its opening there, in this segment or an earlier one."""
+    run = state.run_of(seen)
     for _, call, told in _told(state, seen):
         if told is not None:
             yield HELD
-        elif call.due_on == seen.stream and seen.name not in OPENING:
+        elif call.due_on == seen.stream:
             yield broken(f"{seen.name} tells of call {call.id}, which this stream has not opened")
-    run = state.run_of(seen)
-    for part in parts_of(seen) if run is not None else ():
-        if part.call not in run.calls and not run.hooks and not _is_known(state, part.call):
+    for part in parts_of(seen) if run is not None and not run.hooks else ():
+        if part.call not in run.calls and not _is_known(state, part.call):
             yield broken(f"{seen.name} tells of call {part.call}, for which the model has not asked")
 
 
@@ -76,7 +75,7 @@ def arguments_come_between(state: ObservedState, seen: Published) -> CheckResult
             yield held_or(not told.is_ended, f"{seen.name} goes on with call {call.id}, which was ended")
         elif run is None or run.hooks or call.raced or part.what not in ("end", "whole"):
             continue
-        elif part.what == "end" and seen.name in AG_UI and told is not None:
+        elif part.what == "end" and seen.name == "TOOL_CALL_END" and told is not None:
             yield _are_given(call, _object("".join(told.pieces)))
         elif seen.name == "tool-input-available":
             yield _are_given(call, _object(part.value))
@@ -176,12 +175,12 @@ def _deferred(*checks: Invariant) -> tuple[Invariant, ...]:
 
 
 INVARIANTS = _deferred(
-    Invariant("WIRE-60", a_call_is_opened_once, Published, at=TELLING),
-    Invariant("WIRE-61", only_an_opened_call_is_told_of, Published, at=TELLING),
-    Invariant("WIRE-62", arguments_come_between, Published, at=TELLING),
+    Invariant("WIRE-60", a_call_is_opened_once, Published, at=(*STARTS, *ENDS)),
+    Invariant("WIRE-61", only_an_opened_call_is_told_of, Published, at=AFTER_THE_START),
+    Invariant("WIRE-62", arguments_come_between, Published, at=(*PIECES, *ENDS)),
     Invariant("WIRE-63", a_segment_leaves_no_call_open, Published, at=("RUN_FINISHED", "finish")),
-    Invariant("WIRE-64", a_request_names_a_whole_call, Published, at=TELLING),
-    Invariant("WIRE-65", one_result, Published, at=TELLING),
+    Invariant("WIRE-64", a_request_names_a_whole_call, Published, at=REQUESTS),
+    Invariant("WIRE-65", one_result, Published, at=RESULTS),
     Invariant("WIRE-64", a_wait_is_requested, SegmentEnded, at=("Suspended",)),
     Invariant("WIRE-65", an_executed_call_is_answered, SegmentEnded, at=OVER),
 )
