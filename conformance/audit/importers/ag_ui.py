@@ -205,7 +205,7 @@ class _Reader:
         self._tell("TOOL_CALL_END", event)
 
     def known(self, event: Event) -> None:
-        """The page is told of whole messages."""
+        """Whole messages come, and a page knows their calls."""
         self.wire.know(ids_in(one for raw in event.get("messages") or () for one in _message(raw)))
 
     def chunk(self, event: Event) -> None:

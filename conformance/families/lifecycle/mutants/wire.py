@@ -106,7 +106,7 @@ class AsksForOneOfTwo(Sunk):
 
 
 class TellsAResultTwice(Runtime):
-    """A result is told when the tool has answered, and again when the round is recorded."""
+    """A result is published when the tool has answered, and again when the round is recorded."""
 
     def settle(self, call: Call, event: str, status: str, content: Any) -> None:
         super().settle(call, event, status, content)

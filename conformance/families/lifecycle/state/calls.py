@@ -105,7 +105,7 @@ class Call:
     claims: list[str] = field(default_factory=list)
     claims_stored: int = 0  # how many of them came before the newest checkpoint of its run
     wires: dict[str, Told] = field(default_factory=dict)  # what each stream has told of it
-    due_on: str | None = None  # the stream whose watcher has to be told of it, whatever else it is told
+    due_on: str | None = None  # the stream that has to open it, whatever else it says of it
     volatile: CallVolatile = field(default_factory=CallVolatile)
 
     @property
