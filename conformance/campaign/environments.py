@@ -7,18 +7,19 @@ runtime has its own `package.json` among the adapters, and a folder of npm packa
 from __future__ import annotations
 
 import json
+import re
 import shlex
 import shutil
 import subprocess
 import sys
 import venv
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from importlib.metadata import distribution
 from importlib.resources import files
 from importlib.resources.abc import Traversable
 from pathlib import Path
-from typing import Final, Protocol
+from typing import Any, Final, Protocol, Self
 from urllib.parse import unquote, urlsplit
 
 from runlock.conformance.errors import UsageError
@@ -44,6 +45,15 @@ class Environment(Protocol):
     def make(self, place: Path) -> None:
         """Create the folder from scratch."""
 
+    def at(self, pins: tuple[str, ...]) -> Self:
+        """The same with other versions of some packages."""
+
+    def interpreter(self, place: Path) -> list[str]:
+        """The command that runs a program from its standard input, without the kit."""
+
+    def by_hand(self, file: str, part: str) -> list[str]:
+        """The lines for a shell that install the packages and run a part of a program."""
+
 
 @dataclass(frozen=True, slots=True)
 class Venv:
@@ -66,6 +76,18 @@ class Venv:
         pip = [str(place / BIN / "python"), "-m", "pip", "install", "--quiet"]
         _run([*pip, *_kit(), *self.requirements], place, self.requirements)
 
+    def at(self, pins: tuple[str, ...]) -> Self:
+        """With other versions of some packages."""
+        return replace(self, requirements=_pinned(self.requirements, pins))
+
+    def interpreter(self, place: Path) -> list[str]:
+        """Its Python."""
+        return [str(place / BIN / "python"), "-"]
+
+    def by_hand(self, file: str, part: str) -> list[str]:
+        """Any environment of pip's will do."""
+        return [f"pip install {' '.join(self.requirements)}", f"python {file} {part}".strip()]
+
 
 @dataclass(frozen=True, slots=True)
 class VenvWithPackages:
@@ -73,11 +95,12 @@ class VenvWithPackages:
 
     venv: Venv
     package: str
+    pins: tuple[str, ...] = ()
 
     @property
     def requirements(self) -> tuple[str, ...]:
         """The packages of both kinds."""
-        return (*self.venv.requirements, *_npm_requirements(self.package))
+        return (*self.venv.requirements, *_npm_requirements(self.package, self.pins))
 
     def is_made(self, place: Path) -> bool:
         """Whether both are installed."""
@@ -90,8 +113,21 @@ class VenvWithPackages:
     def make(self, place: Path) -> None:
         """Make the virtual environment, and install the npm packages in its folder."""
         self.venv.make(place)
-        (place / "package.json").write_bytes(_of_the_kit(self.package).read_bytes())
+        (place / "package.json").write_bytes(_manifest(self.package, self.pins))
         _npm_install(place, self.requirements)
+
+    def at(self, pins: tuple[str, ...]) -> Self:
+        """With other versions of some packages of npm's."""
+        return replace(self, pins=pins)
+
+    def interpreter(self, place: Path) -> list[str]:
+        """The Python of the virtual environment, in which the npm packages are."""
+        return self.venv.interpreter(place)
+
+    def by_hand(self, file: str, part: str) -> list[str]:
+        """The packages can be in any folder that is on the PATH."""
+        install = f"npm install --no-save {' '.join(self.requirements)}"
+        return [install, f'PATH="$PWD/node_modules/.bin:$PATH" python {file} {part}'.strip()]
 
 
 def _runlock(place: Path) -> Path:
@@ -114,17 +150,16 @@ class Packages:
 
     adapter: str
     package: str
+    pins: tuple[str, ...] = ()
 
     @property
     def requirements(self) -> tuple[str, ...]:
         """The packages, in the notation of npm."""
-        return _npm_requirements(self.package)
+        return _npm_requirements(self.package, self.pins)
 
     def is_made(self, place: Path) -> bool:
         """Whether Node is installed, and the copied files are those of this kit."""
-        same = (
-            path.is_file() and path.read_bytes() == ours.read_bytes() for path, ours in self._copies(place)
-        )
+        same = (path.is_file() and path.read_bytes() == ours for path, ours in self._copies(place))
         return _node(place).is_file() and all(same)
 
     def command(self, place: Path) -> str:
@@ -136,24 +171,59 @@ class Packages:
         shutil.rmtree(place, ignore_errors=True)
         place.mkdir(parents=True)
         for path, ours in self._copies(place):
-            path.write_bytes(ours.read_bytes())
+            path.write_bytes(ours)
         _npm_install(place, self.requirements)
 
-    def _copies(self, place: Path) -> Iterator[tuple[Path, Traversable]]:
+    def at(self, pins: tuple[str, ...]) -> Self:
+        """With other versions of some packages."""
+        return replace(self, pins=pins)
+
+    def interpreter(self, place: Path) -> list[str]:
+        """Its Node, which finds packages in the folder in which it is started."""
+        return [str(_node(place)), "--input-type=module", "-"]
+
+    def by_hand(self, file: str, part: str) -> list[str]:
+        """In any folder of npm's."""
+        node = f"npx node --input-type=module - {part}".strip()
+        return [f"npm install --no-save {' '.join(self.requirements)}", f"{node} < {file}"]
+
+    def _copies(self, place: Path) -> Iterator[tuple[Path, bytes]]:
         folder, _, _ = self.adapter.rpartition("/")
         scripts = (one for one in _of_the_kit(folder).iterdir() if one.name.endswith(".mjs"))
         interfaces = (_of_the_kit(f"node/{name}.mjs") for name in ("runlock", "runlock_runner"))
-        for ours in (_of_the_kit(self.package), *interfaces, *scripts):
-            yield place / ours.name, ours
+        yield place / "package.json", _manifest(self.package, self.pins)
+        for ours in (*interfaces, *scripts):
+            yield place / ours.name, ours.read_bytes()
 
 
 def _node(place: Path) -> Path:
     return place / "node_modules" / ".bin" / "node"
 
 
-def _npm_requirements(package: str) -> tuple[str, ...]:
-    dependencies = json.loads(_of_the_kit(package).read_text("utf-8"))["dependencies"]
+def _npm_requirements(package: str, pins: tuple[str, ...] = ()) -> tuple[str, ...]:
+    dependencies = json.loads(_manifest(package, pins))["dependencies"]
     return tuple(f"{name}@{version}" for name, version in dependencies.items())
+
+
+def _manifest(package: str, pins: tuple[str, ...]) -> bytes:
+    """A `package.json`, with other versions of some packages."""
+    ours = _of_the_kit(package).read_bytes()
+    if not pins:
+        return ours
+    content: dict[str, Any] = json.loads(ours)
+    return json.dumps(content | {"dependencies": content["dependencies"] | dict(map(split, pins))}).encode()
+
+
+def split(pin: str) -> tuple[str, str]:
+    """The package and the version of a requirement, in the notation of pip or npm."""
+    name, version = re.split("==|(?<!^)@", pin)
+    return name, version
+
+
+def _pinned(requirements: tuple[str, ...], pins: tuple[str, ...]) -> tuple[str, ...]:
+    """The requirements, with pins in place of those of the same packages."""
+    other = {split(pin)[0]: pin for pin in pins}
+    return tuple(other.get(split(one)[0], one) for one in requirements)
 
 
 def _npm_install(place: Path, requirements: tuple[str, ...]) -> None:

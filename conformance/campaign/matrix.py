@@ -7,11 +7,13 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from concurrent.futures import ProcessPoolExecutor
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from multiprocessing import get_context
 from pathlib import Path
 from typing import Final
 
+from runlock.conformance.campaign.inference.result import Inferred
+from runlock.conformance.campaign.inference.search import infer
 from runlock.conformance.campaign.result import Result
 from runlock.conformance.campaign.runtimes import Runtime
 from runlock.conformance.campaign.stages import Order
@@ -22,30 +24,42 @@ from runlock.conformance.transport.guardian import end_with_parent
 EXAMPLES: Final = 250
 """Number of schedules, in addition to the scripted ones, that takes a few minutes on two cores in total."""
 
+INFERRED: Final = 200
+"""The most schedules from which policies are inferred."""
+
+IN_REAL_TIME: Final = "message-loop"
+"""The family of command-line agents, whose schedules take seconds each."""
+
 AT_A_TIME: Final = 2
 
 
 @dataclass(frozen=True, slots=True)
 class Column:
-    """One runtime in the matrix: its result, or why there is none."""
+    """One runtime in the matrix: its result, or why there is none, and its inferred policies."""
 
     runtime: Runtime
     result: Result | None = None
     why: str = ""
+    inferred: Inferred | None = None
 
 
 Finished = Callable[[Column], None]
 
 
 def matrix(
-    chosen: Sequence[Runtime], environments: Path, order: Order, finished: Finished = lambda _: None
+    chosen: Sequence[Runtime],
+    environments: Path,
+    order: Order,
+    finished: Finished = lambda _: None,
+    *,
+    infers: bool = False,
 ) -> list[Column]:
     """A column for each runtime, in their order; one that is not installed is marked."""
     there = [one for one in chosen if one.is_installed(environments)]
     orders = [_order(one, environments, order) for one in there]
     judged: dict[str, Column] = {}
     with ProcessPoolExecutor(AT_A_TIME, get_context("spawn"), end_with_parent) as pool:
-        for column in pool.map(_judged, there, orders):
+        for column in pool.map(_inferred if infers else _judged, there, orders):
             finished(column)
             judged[column.runtime.name] = column
     return [judged.get(one.name) or Column(one, why="it is not installed") for one in chosen]
@@ -62,3 +76,11 @@ def _judged(runtime: Runtime, order: Order) -> Column:
         return Column(runtime, campaign(order, jobs=1))
     except RunlockError as error:
         return Column(runtime, why=str(error))
+
+
+def _inferred(runtime: Runtime, order: Order) -> Column:
+    """The column with the inferred policies, unless its schedules run in real time, which takes too long."""
+    column = _judged(runtime, order)
+    if column.result is None or runtime.family == IN_REAL_TIME:
+        return column
+    return replace(column, inferred=infer(replace(order, examples=min(order.examples, INFERRED)), jobs=1))

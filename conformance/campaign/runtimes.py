@@ -7,9 +7,9 @@ from __future__ import annotations
 
 import tomllib
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Any
+from typing import Any, Final
 
 from runlock.conformance.campaign.environments import (
     ADAPTERS,
@@ -17,18 +17,25 @@ from runlock.conformance.campaign.environments import (
     Packages,
     Venv,
     VenvWithPackages,
+    split,
 )
 from runlock.conformance.family.family import DEFAULT
+
+FOLDER: Final = "conformance/adapters"
 
 
 @dataclass(frozen=True, slots=True)
 class Known:
-    """Known facts about a violation: a program that shows it without the kit, and reports of it."""
+    """Known facts about a violation: a program that shows it without the kit, and what its maintainers know.
+
+    `upstream` has the address of each report with its state, and `maintainers` their answer in a sentence.
+    """
 
     clause: str
     sentence: str
     standalone: str | None = None
-    upstream: Sequence[str] = ()
+    upstream: Mapping[str, str] = field(default_factory=dict)
+    maintainers: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,6 +51,7 @@ class Runtime:
     examples: int | None = None  # the most schedules, in addition to the scripted ones
     pages: Mapping[str, str] = field(default_factory=dict)
     seen: Sequence[Known] = ()
+    older: Sequence[str] = ()  # earlier releases: the pins in place of those of the environment
 
     @property
     def requirements(self) -> tuple[str, ...]:
@@ -62,6 +70,12 @@ class Runtime:
         """Its name as a target."""
         return f"cmd:{self.lives_in.command(self.place(environments))}"
 
+    @property
+    def adapter_file(self) -> str:
+        """The file of its adapter in the repository."""
+        module = self.adapter.partition(":")[0].removeprefix("runlock.")
+        return f"{FOLDER}/{self.adapter}" if module.endswith(".mjs") else f"{module.replace('.', '/')}.py"
+
     def known(self, clause: str) -> Known | None:
         """The known facts about its violation of a clause."""
         return next((one for one in self.seen if one.clause == clause), None)
@@ -70,17 +84,40 @@ class Runtime:
         """Make its environment."""
         self.lives_in.make(self.place(environments))
 
+    def at(self, pins: str) -> Runtime:
+        """An earlier release of it, in an environment of its own."""
+        wanted = tuple(pins.split())
+        name = f"{self.environment}@{split(wanted[0])[1]}"
+        return replace(self, environment=name, lives_in=self.lives_in.at(wanted), older=())
+
+    def releases(self) -> dict[str, Runtime]:
+        """It in each version that is compared, the pinned one last; none if there is nothing to compare."""
+        if not self.older:
+            return {}
+        package, _ = split(self.older[0].split()[0])
+        [pinned] = [version for name, version in map(split, self.requirements) if name == package]
+        earlier = map(self.at, self.older)
+        return {one.environment.rpartition("@")[2]: one for one in earlier} | {pinned: self}
+
+
+def as_of() -> str:
+    """The day on which the pinned versions were the newest, and the states of the reports were read."""
+    return str(tomllib.loads(ADAPTERS.joinpath("runtimes.toml").read_text("utf-8"))["as_of"])
+
 
 def runtimes() -> tuple[Runtime, ...]:
     """All runtimes, in the order of the file."""
     data = tomllib.loads(ADAPTERS.joinpath("runtimes.toml").read_text("utf-8"))
-    return tuple(_runtime(one, data["environments"]) for one in data["runtime"])
+    return tuple(_runtime(one, data["environments"], data["older"]) for one in data["runtime"])
 
 
-def _runtime(data: Mapping[str, Any], environments: Mapping[str, Any]) -> Runtime:
-    lives_in = _environment(environments[data["environment"]], data["adapter"])
+def _runtime(
+    data: Mapping[str, Any], environments: Mapping[str, Any], older: Mapping[str, Sequence[str]]
+) -> Runtime:
+    name = data["environment"]
+    lives_in = _environment(environments[name], data["adapter"])
     seen = tuple(Known(**one) for one in data.get("seen", ()))
-    return Runtime(**{**data, "lives_in": lives_in, "seen": seen})
+    return Runtime(**{**data, "lives_in": lives_in, "seen": seen, "older": older.get(name, ())})
 
 
 def _environment(needs: Any, adapter: str) -> Environment:

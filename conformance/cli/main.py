@@ -509,7 +509,7 @@ def selftest(
 def matrix(  # each is a separate option
     install: Annotated[
         list[str] | None,
-        typer.Option(metavar="NAME", help="Install a runtime, e.g. 'lang*', and exit."),
+        typer.Option(metavar="NAME", help="Install 'lang*', or earlier releases 'lang*@*', and exit."),
     ] = None,
     only: Annotated[
         list[str] | None, typer.Option(metavar="NAME", help="Only these runtimes, e.g. 'lang*'.")
@@ -517,6 +517,12 @@ def matrix(  # each is a separate option
     envs: Annotated[Path, typer.Option(metavar="DIR", help="Folder of the runtimes' environments.")] = Path(
         ".runlock"
     ),
+    versions: Annotated[
+        bool, typer.Option(help="Only run the programs of docs/standalone, in old and new releases.")
+    ] = False,
+    infer: Annotated[
+        bool, typer.Option(help="Also infer the policies of each runtime, and compare the declared ones.")
+    ] = False,
     examples: Annotated[
         int | None, typer.Option(min=0, help="Number of schedules for each runtime; 250.")
     ] = None,
@@ -534,7 +540,9 @@ def matrix(  # each is a separate option
 
     if install:
         return command.make(install, envs)
-    options = command.Options(tuple(only or ()), envs, out, json)
+    options = command.Options(tuple(only or ()), envs, out, json, infer)
+    if versions:
+        return command.compare_versions(options)
     return command.run(options, EXAMPLES if examples is None else examples, seed, timeout_scale)
 
 

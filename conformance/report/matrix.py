@@ -13,12 +13,14 @@ from pathlib import Path
 from typing import Any, Final
 
 from runlock.conformance.campaign.matrix import Column
+from runlock.conformance.campaign.programs import PROGRAMS
 from runlock.conformance.campaign.result import THIN, Result
-from runlock.conformance.campaign.runtimes import Known, Runtime, runtimes
+from runlock.conformance.campaign.runtimes import Known, Runtime, as_of, runtimes
 from runlock.conformance.driving.findings import Witness
 from runlock.conformance.driving.strategies.scripted import without_answers
 from runlock.conformance.family.family import Family, family_named
 from runlock.conformance.family.recordings import family_of_trace, parse, render, to_text
+from runlock.conformance.report import matrix_policies, versions
 from runlock.conformance.report.clause_names import title
 from runlock.conformance.text import plain
 from runlock.conformance.trace.document import Document, Entry
@@ -30,6 +32,7 @@ SCHEMA: Final = 2
 TESTED: Final = ("held", "broken", "error")
 THINLY: Final = "held, thinly"
 MARKS: Final = {"broken": "**broken**"}
+LEVELS: Final = ("MUST", "SHOULD")
 NOTHING: Final = ""
 ENVIRONMENTS: Final = ".runlock"
 """The folder of environments in the commands on the page, independent of the actual folder."""
@@ -82,6 +85,7 @@ def _runtime(column: Column) -> dict[str, Any]:
         "implementation": dict(result.implementation),
         "profile": result.profile,
         "policies": dict(result.policies),
+        **({"inferred": matrix_policies.inferred(column.inferred)} if column.inferred else {}),
         "schedules": result.schedules,
         "troubles": [trouble.what for trouble in result.troubles],
         "clauses": _by_verdict(result),
@@ -139,9 +143,9 @@ def _scenario_of(found: Object) -> str:
     return "\n".join(found["witness"]) + "\n"
 
 
-def as_markdown(report: Object) -> str:
-    """One page of everything, with the clauses by runtimes as a table."""
-    sections = (line for one in report["runtimes"] for line in section(one))
+def as_markdown(report: Object, history: Object | None = None) -> str:
+    """One page of everything, with the clauses by runtimes as a table; `history` is of versions."""
+    sections = (line for one in report["runtimes"] for line in section(one, history or {}))
     return "\n".join((*overview(report, _table, "#{}"), *sections)) + "\n"
 
 
@@ -152,7 +156,8 @@ def overview(report: Object, grid: Grid, page: str) -> Iterator[str]:
     yield (
         f"Made by `runlock matrix` with {budget['examples']} schedules for each runtime in addition to the "
         f"scripted ones, or fewer where each takes seconds, seed {budget['seed']}. [How to read the matrix]"
-        "(how-to-read-the-matrix.md) says what its words mean, and what they do not.\n"
+        "(how-to-read-the-matrix.md) says what its words mean, and what they do not. The versions were the "
+        f"newest ones on {as_of()}, and the reports were read then.\n"
     )
     yield from _versions(report["runtimes"], page)
     for family, some in _by_family(report["runtimes"]).items():
@@ -162,23 +167,26 @@ def overview(report: Object, grid: Grid, page: str) -> Iterator[str]:
 def _versions(found: Sequence[Object], page: str) -> Iterator[str]:
     yield (
         "The columns *held*, *broken* and *untested* count clauses. A *violation* is a broken clause with a "
-        "cause of its own; the other broken clauses of a runtime follow from one of its violations.\n"
+        "cause of its own; the other broken clauses of a runtime follow from one of its violations. A SHOULD "
+        "is advice that a runtime may have a reason not to follow.\n"
     )
-    yield "| runtime | version | held | broken | violations | untested |"
-    yield "|---|---|---|---|---|---|"
+    yield "| runtime | version | held | broken | violations of a MUST | of a SHOULD | untested |"
+    yield "|---|---|---|---|---|---|---|"
     for one in found:
         link = f"[{one['title']}]({page.format(one['name'])})"
         if one["verdict"] is None:
-            yield f"| {link} | not judged | | | | |"
+            yield f"| {link} | not judged | | | | | |"
         else:
             yield f"| {link} | {one['implementation']['version']} | {' | '.join(map(str, counts(one)))} |"
     yield ""
 
 
-def counts(found: Object) -> tuple[int, int, int, int]:
-    """Held and broken clauses, violations with a cause of their own, and untested clauses of a runtime."""
+def counts(found: Object) -> tuple[int, int, int, int, int]:
+    """Held and broken clauses, violations of a MUST and of a SHOULD, and untested clauses of a runtime."""
     held, broken, untested = (len(clauses(found, word)) for word in ("held", "broken", "untested"))
-    return held, broken, len(causes(found)), untested
+    spec = _family(found).spec.clauses
+    must, should = map([spec[one["clause"]].level for one in causes(found)].count, LEVELS)
+    return held, broken, must, should, untested
 
 
 def clauses(runtime: Object, *verdicts: str) -> set[str]:
@@ -230,7 +238,7 @@ def anchor(runtime: str, clause: str) -> str:
     return f"{runtime}-{clause.lower()}"
 
 
-def section(found: Object) -> Iterator[str]:
+def section(found: Object, history: Object) -> Iterator[str]:
     """What is known of one runtime: its violations, each with its steps."""
     runtime = next(one for one in runtimes() if one.name == found["name"])
     by_itself = re.sub(
@@ -241,23 +249,15 @@ def section(found: Object) -> Iterator[str]:
     if found["verdict"] is None:
         yield f"Not judged: {plain(found['why'])}\n\n```\n{install_command(runtime)}\n```\n"
         return
-    yield from _policies(found, runtime)
+    name, version = found["implementation"]["name"], found["implementation"]["version"]
+    yield f"{name} {version}, in {found['schedules']} schedules. Adapter: `{runtime.adapter_file}`."
+    yield "" if found["violations"] else "Nothing is broken.\n"
+    yield from matrix_policies.section(found, runtime.pages)
     for trouble in found["troubles"]:
         yield f"A schedule could not be judged: {plain(trouble)}\n"
     for violation in causes(found):
-        yield from _broken(violation, runtime, _family(found))
+        yield from _broken(violation, runtime, _family(found), history)
         yield from _consequences(found, violation["clause"])
-
-
-def _policies(found: Object, runtime: Runtime) -> Iterator[str]:
-    name, version = found["implementation"]["name"], found["implementation"]["version"]
-    yield f"{name} {version}, in {found['schedules']} schedules."
-    for key, page in runtime.pages.items():
-        if key in found["policies"]:
-            value = found["policies"][key]
-            words = ", ".join(value) if isinstance(value, list) else value
-            yield f"It promises [`{key} = {words}`]({page})."
-    yield "" if found["violations"] else "Nothing is broken.\n"
 
 
 def causes(found: Object) -> list[Object]:
@@ -277,7 +277,7 @@ def _consequences(found: Object, cause: str) -> Iterator[str]:
         yield ""
 
 
-def _broken(found: Object, runtime: Runtime, family: Family) -> Iterator[str]:
+def _broken(found: Object, runtime: Runtime, family: Family, history: Object) -> Iterator[str]:
     clause = family.spec.clauses[found["clause"]]
     file = place(Path(), runtime.name, clause.id)
     yield f"### {clause.id} ({clause.level}) {title(family, clause)}"
@@ -286,7 +286,7 @@ def _broken(found: Object, runtime: Runtime, family: Family) -> Iterator[str]:
     yield from (f"{number}. {step}" for number, step in enumerate(_steps(found), 1))
     target = runtime.target(Path(ENVIRONMENTS))
     yield f"\nThe [file]({file}) replays it:\n\n```\nrunlock replay {file} '{target}'\n```\n"
-    yield from _elsewhere(runtime.known(clause.id))
+    yield from _elsewhere(runtime.known(clause.id), runtime, history)
 
 
 def _steps(found: Object) -> list[str]:
@@ -297,16 +297,30 @@ def _steps(found: Object) -> list[str]:
     return [family.wording.move(move) for move in moves]
 
 
-def _elsewhere(known: Known | None) -> Iterator[str]:
-    """What shows the violation without the kit."""
+def _elsewhere(known: Known | None, runtime: Runtime, history: Object) -> Iterator[str]:
+    """What shows the violation without the kit, since when it is there, and what its maintainers know."""
     if known is None:
         yield "No program shows this without the kit yet: the adapter may be at fault.\n"
         return
     yield f"{known.sentence}\n"
     if known.standalone is not None:
-        yield f"Without the kit: `docs/standalone/{known.standalone}`.\n"
-    if known.upstream:
-        yield f"Reported at {', '.join(f'<{address}>' for address in known.upstream)}.\n"
+        file, _, part = known.standalone.partition(" ")
+        lines = "\n".join(runtime.lives_in.by_hand(str(PROGRAMS / file), part))
+        yield f"Without the kit: `{PROGRAMS}/{known.standalone}`.\n\n```\n{lines}\n```\n"
+        yield from _over_time(known.standalone, runtime, history)
+    reports = [f"<{address}> ({state})" for address, state in known.upstream.items()]
+    yield f"- Upstream: {', '.join(reports) or 'not reported yet'}."
+    yield f"- Maintainers: {known.maintainers or 'no word yet'}.\n"
+
+
+def _over_time(program: str, runtime: Runtime, history: Object) -> Iterator[str]:
+    """In which releases the program was seen to show the violation."""
+    seen = versions.seen(history, runtime.environment, program)
+    if seen is not None:
+        tried = f"Tried: {', '.join(history['environments'][runtime.environment]['versions'])}."
+        yield f"- First seen in {seen.first}, last seen in {seen.last}, fixed in: {seen.fixed}. {tried}"
+    for version, why in versions.undecided(history, runtime.environment, program):
+        yield f"- Not decided in {version}: {plain(why)}."
 
 
 def _sentence(because: str) -> str:

@@ -44,7 +44,12 @@ class Outside:
         number = next(self._numbers)
         with self._changed:
             self._under_way += 1
-        future = executor.submit(work) if executor else _in_thread(work)
+        try:
+            future = executor.submit(work) if executor else _in_thread(work)
+        except BaseException:  # an executor that is shut down: the work never began
+            with self._changed:
+                self._under_way -= 1
+            raise
         future.add_done_callback(lambda _: self._finish(number, finished))
         return future
 

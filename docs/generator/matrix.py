@@ -9,11 +9,14 @@ from html import escape
 from pathlib import Path
 from typing import Any, Final
 
+from runlock.conformance.campaign.runtimes import FOLDER, runtimes
 from runlock.conformance.family.family import DEFAULT, Family, family_named
+from runlock.conformance.report import versions
 from runlock.conformance.report.clause_names import title
 from runlock.conformance.report.matrix import overview, rows, witness_files
 from runlock.spec.model import Clause
 
+from . import first_edition
 from .markdown import WIDE, folder_of, text
 
 KEPT = Path(__file__).parent.parent / "matrix.json"
@@ -37,19 +40,28 @@ def pages() -> Iterator[tuple[str, str]]:
     families = sorted({one.get("family", DEFAULT) for one in report()["runtimes"]})
     page = WIDE + "\n".join(overview(report(), _heat_map, "runtimes/{}.md"))
     tables = ", ".join(f"[{name}](#{name})" for name in families)
-    yield "matrix.md", page.replace("| runtime |", f"Tables of clauses: {tables}.\n\n| runtime |", 1)
+    page = page.replace("| runtime |", f"Tables of clauses: {tables}.\n\n| runtime |", 1)
+    yield "matrix.md", f"{page}\n\n{first_edition.section(report())}"
 
 
 def files() -> Iterator[tuple[str, str]]:
-    """The witness of each violation, which the page links to."""
+    """The witness of each violation and the adapters, which the pages link to."""
     for path, content in witness_files(report()):
         yield path.as_posix(), content
+    for name in sorted({one.adapter_file.removeprefix(f"{FOLDER}/") for one in runtimes()}):
+        yield f"adapters/{name}.txt", (KEPT.parent.parent / FOLDER / name).read_text("utf-8")
 
 
 @cache
 def report() -> Any:
     """The matrix."""
     return json.loads(KEPT.read_text("utf-8"))
+
+
+@cache
+def history() -> Any:
+    """The releases in which the violations were seen."""
+    return versions.known(KEPT.with_name(versions.FILE))
 
 
 @cache

@@ -14,13 +14,14 @@ from runlock.conformance.report.matrix import clauses, counts, section
 from runlock.diagrams.charts.playable import fragment
 
 from .markdown import clause, folder_of, played, text
-from .matrix import report
+from .matrix import history, report
 
 PROGRAM: Final = re.compile(r"`docs/standalone/([\w.]+)((?: \w+)?)`")
+ADAPTER: Final = re.compile(r"`conformance/adapters/([\w./]+)`")
 FILE: Final = re.compile(r"\]\(witnesses/")
 REPLAY: Final = re.compile(r"^The \[file\]\(\.\./witnesses/[\w-]+/([A-Z]+-\d+)\.", re.MULTILINE)
 CONSEQUENCE: Final = re.compile(r"\[([A-Z]+-\d+)\]\((\.\./witnesses/[^)]+)\): (.*)")
-"""Where a section names the program without the kit, the file of its counterexample, and a consequence."""
+"""Where a section names the program without the kit, the adapter, a counterexample and a consequence."""
 
 Object = Mapping[str, Any]
 
@@ -37,7 +38,7 @@ def navigation() -> list[dict[str, str]]:
 
 
 def _page(found: Object) -> str:
-    _, _, rest = "\n".join(section(found)).partition("\n")
+    _, _, rest = "\n".join(section(found, history())).partition("\n")
     page = f"# {text(found['title'])}\n\n"
     if found["verdict"] is None:
         return page + rest
@@ -49,8 +50,10 @@ def _page(found: Object) -> str:
 
 
 def _summary(found: Object) -> str:
-    held, broken, violations, untested = counts(found)
-    causes = f" (violations with a cause of their own: {violations})" if broken else ""
+    held, broken, must, should, untested = counts(found)
+    causes = (
+        f" (violations with a cause of their own: {must} of a MUST, {should} of a SHOULD)" if broken else ""
+    )
     return (
         f"Clauses held: {held}, broken: {broken}{causes}, untested: {untested}. [How to read the matrix]"
         "(../how-to-read-the-matrix.md) says what these words mean; [the matrix](../matrix.md) has all "
@@ -64,6 +67,7 @@ def _linked(found: Object, family: Family, page: str) -> str:
     page = FILE.sub("](../witnesses/", page)
     page = REPLAY.sub(lambda one: _playground(family.name, one[1]) + one[0], page)
     page = PROGRAM.sub(r"[`docs/standalone/\1\2`](../standalone/\1.txt)", page)
+    page = ADAPTER.sub(r"[`conformance/adapters/\1`](../adapters/\1.txt)", page)
     page = CONSEQUENCE.sub(lambda one: f"{_clause(family, one[1])}: {one[3]} ([steps]({one[2]}))", page)
     return re.sub(r"(?<=^### )[A-Z]+-\d+", lambda one: _clause(family, one[0]), page, flags=re.MULTILINE)
 

@@ -1,6 +1,9 @@
 """LangChain's agent, batched: after a resume with too few decisions, no resume is ever accepted again.
 
 pip install langgraph==1.2.24 langchain==1.5.2 langgraph-checkpoint-sqlite==3.1.2
+
+expected: the second resume, which has both decisions, is taken.
+it hurts: one wrong request of a user interface makes the thread unusable for ever.
 """
 
 from langchain.agents import create_agent
@@ -10,6 +13,8 @@ from langchain_core.messages import AIMessage
 from langchain_core.tools import tool
 from langgraph.checkpoint.memory import InMemorySaver
 from langgraph.types import Command
+
+print(__doc__)
 
 
 class Model(GenericFakeChatModel):
@@ -36,8 +41,8 @@ for decisions in (1, 2, 2):
     answer = {"decisions": [{"type": "approve"}] * decisions}
     try:
         agent.invoke(Command(resume={waiting.id: answer}), thread)
-        print(decisions, "decisions: taken")
+        print("actual:", decisions, "decisions: taken")
     except ValueError as error:
         refused.append(decisions)
-        print(decisions, "decisions:", error)
+        print("actual:", decisions, "decisions:", error)
 raise SystemExit("still there" if refused == [1, 2, 2] else 0)

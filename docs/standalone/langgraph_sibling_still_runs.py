@@ -1,6 +1,9 @@
 """LangGraph's ToolNode: one tool interrupts the run while another still runs, which then runs twice.
 
 pip install langgraph==1.2.24 langchain==1.5.2 langgraph-checkpoint-sqlite==3.1.2
+
+expected: pay begins once, and ends before ainvoke returns.
+it hurts: a tool that was not interrupted runs twice: a payment is made twice.
 """
 
 import asyncio
@@ -11,6 +14,8 @@ from langgraph.checkpoint.memory import InMemorySaver
 from langgraph.graph import START, MessagesState, StateGraph
 from langgraph.prebuilt import ToolNode
 from langgraph.types import Command, interrupt
+
+print(__doc__)
 
 log = []
 
@@ -45,6 +50,6 @@ async def main():
 
 
 asyncio.run(main())
-print(*log, sep="\n")
+print("actual:", *log, sep="\n")
 is_early = log.index("ainvoke has returned, interrupted") < log.index("pay ends")
 raise SystemExit("still there" if is_early and log.count("pay begins") == 2 else 0)

@@ -3,12 +3,17 @@
 A name on the command line says where the thread is kept.
 
 pip install openai-agents==0.24.0
+
+expected: the second approval is refused, and the output stays `done`.
+it hurts: a button that is pressed twice is paid for twice, and changes an answer that was final.
 """
 
 import sys
 
 from agents import Agent, Runner, SQLiteSession, function_tool, set_tracing_disabled
 from agents.testing import ScriptedModel, assistant_message, function_call
+
+print(__doc__)
 
 set_tracing_disabled(True)
 
@@ -50,5 +55,5 @@ def in_a_session():
 
 
 outputs = {"in_a_list": in_a_list, "in_a_session": in_a_session}[sys.argv[1]]()
-print("approved, and approved again:", outputs)
+print("actual: approved, and approved again:", outputs)
 raise SystemExit("still there" if outputs == ["done", "done again"] else 0)

@@ -3,12 +3,17 @@
 A name on the command line says where the thread is kept.
 
 pip install openai-agents==0.24.0
+
+expected: two turns, each with its own result.
+it hurts: the model works with a history in which half of what happened is missing.
 """
 
 import sys
 
 from agents import Agent, Runner, SQLiteSession, function_tool, set_tracing_disabled
 from agents.testing import ScriptedModel, assistant_message, function_call
+
+print(__doc__)
 
 set_tracing_disabled(True)
 
@@ -48,6 +53,6 @@ def in_a_session():
 
 {"in_a_list": in_a_list, "in_a_session": in_a_session}[sys.argv[1]]()
 shown = [item.get("type", item.get("role")) for item in model.last_call.input]
-print("the model is shown:", shown)
+print("actual: the model is shown:", shown)
 alone = shown.count("function_call") == shown.count("function_call_output") == 1
 raise SystemExit("still there" if alone and shown[-1] == "function_call_output" else 0)

@@ -4,6 +4,7 @@ pip install agent-framework-core==1.23.0
 """
 
 import asyncio
+import inspect
 import sys
 
 from agent_framework import (
@@ -64,43 +65,60 @@ TOOLS = [
 
 
 async def repeated_id():
-    """Two calls with one id in one turn give the model two results under that id."""
+    """Two calls with one id in one turn give the model two results under that id.
+
+    expected: one result for the id.
+    it hurts: providers refuse a history with two results for one call, in this request and all later ones.
+    """
     client = Scripted([("c1", "read"), ("c1", "read")], "done")
     await Agent(client=client, tools=TOOLS).run("read both")
-    print("  the model is shown results for:", client.kinds("function_result"))
+    print("actual: the model is shown results for:", client.kinds("function_result"))
     return client.kinds("function_result") == ["c1", "c1"]
 
 
 async def results_lost():
-    """When the model breaks, the session forgets the tools that had run, and what they answered."""
+    """When the model breaks, the session forgets the tools that had run, and what they answered.
+
+    expected: the second run shows the model that c1 was called, and its result.
+    it hurts: the model runs the tool again: a payment that has gone out is made twice.
+    """
     client = Scripted([("c1", "read")], ConnectionError("the model broke"), "done")
     agent = Agent(client=client, tools=TOOLS)
     session = agent.create_session()
     try:
         await agent.run("read it", session=session)
     except ConnectionError as error:
-        print("  the first run:", error, "- after the results for", client.kinds("function_result"))
+        print("actual: the first run:", error, "- after the results for", client.kinds("function_result"))
     await agent.run("what does it say?", session=session)
-    print("  the second run shows the model:", client.shown)
+    print("actual: the second run shows the model:", client.shown)
     return not client.kinds("function_result")
 
 
 async def unknown_decision():
-    """An approval for an unknown call sends a waiting run on to the model."""
+    """An approval for an unknown call sends a waiting run on to the model.
+
+    expected: the approval is refused, or the run still waits for c1.
+    it hurts: a mistyped or outdated id sends the run on, and the call that the user was asked about never
+      runs.
+    """
     client = Scripted([("c1", "write")], "done")
     agent = Agent(client=client, tools=TOOLS)
     session = agent.create_session()
     waiting = await agent.run("write it", session=session)
-    print("  waits for:", [request.function_call.call_id for request in waiting.user_input_requests])
+    print("actual: waits for:", [request.function_call.call_id for request in waiting.user_input_requests])
     call = Content.from_function_call(call_id="c9", name="write", arguments="{}")
     unknown = Content.from_function_approval_request(id="c9", function_call=call)
     await agent.run(Message("user", [unknown.to_function_approval_response(True)]), session=session)
-    print("  turns of the model that are left:", len(client.turns))
+    print("actual: turns of the model that are left:", len(client.turns))
     return not client.turns
 
 
 async def calls_left_out():
-    """After the answer to a request that was never made, the model is shown its turn without the calls."""
+    """After the answer to a request that was never made, the model is shown its turn without the calls.
+
+    expected: the answer is refused, and the turn of the model stays whole.
+    it hurts: the model does not know any more what it called, and calls it again or says that it was done.
+    """
     client = Scripted([("c1", "read"), ("c2", "write")], "done")
     agent = Agent(client=client, tools=TOOLS)
     session = agent.create_session()
@@ -108,26 +126,33 @@ async def calls_left_out():
     call = Content.from_function_call(call_id="c1", name="nothing", arguments="{}")
     unknown = Content.from_function_approval_request(id="c1", function_call=call)
     await agent.run(Message("user", [unknown.to_function_approval_response(False)]), session=session)
-    print("  the model is shown:", client.shown)
+    print("actual: the model is shown:", client.shown)
     return not client.turns and not client.kinds("function_call")
 
 
 async def approved_unknown_tool():
-    """A call of an unknown tool waits for approval together with another one; both approved, it has no
-    result."""
+    """A call of an unknown tool waits for approval with another one; both approved, it has no result.
+
+    expected: each call gets a result; the unknown tool's is an error.
+    it hurts: most providers refuse a history in which a call has no result, so that the conversation is lost.
+    """
     client = Scripted([("c1", "write"), ("c2", "nothing")], "done")
     agent = Agent(client=client, tools=TOOLS)
     session = agent.create_session()
     waiting = await agent.run("write it", session=session)
     answers = [request.to_function_approval_response(True) for request in waiting.user_input_requests]
     await agent.run(Message("user", answers), session=session)
-    print("  the model is shown calls", client.kinds("function_call"), end=" ")
+    print("actual: the model is shown calls", client.kinds("function_call"), end=" ")
     print("and results for", client.kinds("function_result"))
     return client.kinds("function_result") == ["c1"]
 
 
 async def results_after_the_input():
-    """Input between two approvals of one turn stands between its calls and their results."""
+    """Input between two approvals of one turn stands between its calls and their results.
+
+    expected: the results follow their calls, and the input comes after them.
+    it hurts: most providers refuse a history in which something stands between a call and its result.
+    """
     client = Scripted([("c1", "write"), ("c2", "write")], "done")
     agent = Agent(client=client, tools=TOOLS)
     session = agent.create_session()
@@ -135,7 +160,7 @@ async def results_after_the_input():
     await agent.run(Message("user", [second.to_function_approval_response(True)]), session=session)
     await agent.run("never mind, do this instead", session=session)
     await agent.run(Message("user", [first.to_function_approval_response(True)]), session=session)
-    print("  the model is shown:", client.shown)
+    print("actual: the model is shown:", client.shown)
     kinds = [kind for kind, _ in client.shown]
     return "text" in kinds[kinds.index("function_call") : kinds.index("function_result")]
 
@@ -156,7 +181,7 @@ SHOWN = {
 if __name__ == "__main__":
     still_there = []
     for name in sys.argv[1:] or SHOWN:
-        print(f"{name}: {SHOWN[name].__doc__}")
+        print(f"{name}: {inspect.getdoc(SHOWN[name])}")
         if asyncio.run(SHOWN[name]()):
             still_there.append(name)
     raise SystemExit(f"still there: {', '.join(still_there)}" if still_there else 0)

@@ -4,6 +4,7 @@ pip install agno==3.1.10
 """
 
 import asyncio
+import inspect
 import logging
 import sys
 
@@ -69,13 +70,17 @@ def agent_of(model):
 
 
 async def undecided_is_rejected():
-    """A call without yes or no counts as rejected when the run is continued, if only for an unknown call."""
+    """A call without yes or no counts as rejected when the run is continued, if only for an unknown call.
+
+    expected: c2 still waits in the first case, and c1 in the second; or the decisions are refused.
+    it hurts: a call that the user has not decided about is reported to the model as rejected by the user.
+    """
     model = Scripted([("c1", "write"), ("c2", "write")], "done")
     agent = agent_of(model)
     waiting = await agent.arun("write both")
     waiting.requirements[0].confirm()
     end = await agent.acontinue_run(run_id=waiting.run_id, requirements=waiting.requirements)
-    print("  confirmed: c1; ran:", RAN, "- results shown:", model.results(), "-", end.status.value)
+    print("actual: confirmed: c1; ran:", RAN, "- results shown:", model.results(), "-", end.status.value)
     is_rejected = RAN == ["c1"] and model.results() == ["c1", "c2"]
 
     model = Scripted([("c1", "write")], "done")
@@ -84,50 +89,66 @@ async def undecided_is_rejected():
     unknown = RunRequirement(ToolExecution(tool_call_id="c9", tool_name="write", requires_confirmation=True))
     unknown.confirm()
     end = await agent.acontinue_run(run_id=waiting.run_id, requirements=[*waiting.requirements, unknown])
-    print("  confirmed: c9; ran:", RAN, "- results shown:", model.results(), "-", end.status.value)
+    print("actual: confirmed: c9; ran:", RAN, "- results shown:", model.results(), "-", end.status.value)
     return is_rejected and model.results() == ["c1"] and not RAN
 
 
 async def cancel_before_the_tools():
-    """A run that is cancelled while the model answers executes the calls of that answer."""
+    """A run that is cancelled while the model answers executes the calls of that answer.
+
+    expected: no tool runs after the cancel.
+    it hurts: what the user has stopped is done all the same.
+    """
     model = Scripted([("c1", "read")], "done")
     agent = agent_of(model)
     model.before = lambda: agent.acancel_run("run")
     end = await agent.arun("read it", run_id="run")
-    print("  ran:", RAN, "-", end.status.value)
+    print("actual: ran:", RAN, "-", end.status.value)
     return RAN == ["c1"]
 
 
 async def cancel_of_a_waiting_run():
-    """A run that is cancelled while it waits executes its tool once it is confirmed, and ends so."""
+    """A run that is cancelled while it waits executes its tool once it is confirmed, and ends so.
+
+    expected: the confirmation is refused, and no tool runs.
+    it hurts: a run that is shown as cancelled still does what was confirmed.
+    """
     model = Scripted([("c1", "write")], "done")
     agent = agent_of(model)
     waiting = await agent.arun("write it", run_id="run")
-    print("  cancelled:", await agent.acancel_run("run"))
+    print("actual: cancelled:", await agent.acancel_run("run"))
     for one in waiting.active_requirements:
         one.confirm()
     end = await agent.acontinue_run(run_id="run", requirements=waiting.requirements)
-    print("  ran:", RAN, "-", end.status.value)
+    print("actual: ran:", RAN, "-", end.status.value)
     return RAN == ["c1"]
 
 
 async def continued_after_its_end():
-    """A run that is continued when it has ended asks the model once more."""
+    """A run that is continued when it has ended asks the model once more.
+
+    expected: the second continuation is refused, and one turn of the model is left.
+    it hurts: a button that is pressed twice is paid for twice, and the thread has two answers.
+    """
     model = Scripted([("c1", "write")], "done", "done again")
     agent = agent_of(model)
     waiting = await agent.arun("write it")
     waiting.active_requirements[0].confirm()
     for _ in range(2):
         end = await agent.acontinue_run(run_id=waiting.run_id, requirements=waiting.requirements)
-        print("  ", end.status.value, "- turns of the model that are left:", len(model.turns))
+        print("actual:", end.status.value, "- turns of the model that are left:", len(model.turns))
     return not model.turns
 
 
 async def repeated_id():
-    """Two calls with one id in one turn give the model two results under that id."""
+    """Two calls with one id in one turn give the model two results under that id.
+
+    expected: one result for the id.
+    it hurts: providers refuse a history with two results for one call, in this request and all later ones.
+    """
     model = Scripted([("c1", "read"), ("c1", "read")], "done")
     await agent_of(model).arun("read both")
-    print("  the model is shown results for:", model.results())
+    print("actual: the model is shown results for:", model.results())
     return model.results() == ["c1", "c1"]
 
 
@@ -146,7 +167,7 @@ SHOWN = {
 if __name__ == "__main__":
     still_there = []
     for name in sys.argv[1:] or SHOWN:
-        print(f"{name}: {SHOWN[name].__doc__}")
+        print(f"{name}: {inspect.getdoc(SHOWN[name])}")
         if asyncio.run(SHOWN[name]()):
             still_there.append(name)
     raise SystemExit(f"still there: {', '.join(still_there)}" if still_there else 0)

@@ -1,10 +1,14 @@
-// What the tool runner of @anthropic-ai/sdk does, with a scripted server.  Run it in the folder of its packages:
-//
-//     node --input-type=module - [NAME] < show_anthropic.mjs
+// What the tool runner of @anthropic-ai/sdk does, with a scripted server.
 //
 //     npm install @anthropic-ai/sdk@1.14.0 node@22.23.3
+//     node --input-type=module - [NAME] < show_anthropic.mjs
 
 import Anthropic from "@anthropic-ai/sdk";
+
+/** Prints what a program is about, before it prints what it sees. */
+function about(bug, expected, hurts) {
+  console.log(`${bug}\nexpected: ${expected}\nit hurts: ${hurts}`);
+}
 
 const call = (id) => ({ type: "tool_use", id, name: "read", input: {} });
 const FAULT = "the server is overloaded";
@@ -32,17 +36,25 @@ function runner(client, run, options, more) {
   return client.beta.messages.toolRunner({ model: "m", max_tokens: 9, messages, tools, thread: false, ...more }, options);
 }
 
-/** Two calls with one id in one turn give the model two results under that id. */
 async function repeatedId() {
+  about(
+    "Two calls with one id in one turn give the model two results under that id.",
+    "one result for the id.",
+    "the API refuses a request with two results for one call.",
+  );
   const { asked, client } = served([call("c1"), call("c1")], DONE);
   await runner(client, () => "read");
   const results = asked.at(-1).at(-1).content.map((block) => block.tool_use_id);
-  console.log("  the model is shown results for:", results);
+  console.log("actual: the model is shown results for:", results);
   return results.join() === "c1,c1";
 }
 
-/** A response that is asked for after a push goes into the next request without the turn that it answers. */
 async function responseAfterAPush() {
+  about(
+    "A response that is asked for after a push goes into the next request without the turn that it answers.",
+    "no result without its call.",
+    "the API refuses the request, and the conversation is lost.",
+  );
   const { asked, client } = served([call("c1")], DONE);
   const reading = runner(client, () => "read");
   for await (const message of reading) {
@@ -52,12 +64,16 @@ async function responseAfterAPush() {
   }
   const blocks = asked.at(-1).flatMap(({ content }) => (typeof content === "string" ? [] : content));
   const types = blocks.map((block) => block.type);
-  console.log("  the blocks of the next request:", types);
+  console.log("actual: the blocks of the next request:", types);
   return types.includes("tool_result") && !types.includes("tool_use");
 }
 
-/** After the signal was aborted, asking for a response runs the tool. */
 async function responseAfterTheAbort() {
+  about(
+    "After the signal was aborted, asking for a response runs the tool.",
+    "the tool does not run.",
+    "what the user has stopped is done all the same.",
+  );
   const { client } = served([call("c1")], DONE);
   const stop = new AbortController();
   let ran = false;
@@ -68,12 +84,16 @@ async function responseAfterTheAbort() {
     await reading.generateToolResponse();
     break;
   }
-  console.log("  the tool ran:", ran);
+  console.log("actual: the tool ran:", ran);
   return ran;
 }
 
-/** An error of a stream is lost if the user changed the messages meanwhile, and another request is sent. */
 async function errorOfAStream() {
+  about(
+    "An error of a stream is lost if the user changed the messages meanwhile, and another request is sent.",
+    "the error reaches the user after one request.",
+    "the error is lost, and a second request is paid for.",
+  );
   const { asked, client } = served(FAULT, FAULT);
   const reading = runner(client, () => "read", {}, { stream: true });
   reading.done().catch(() => {});
@@ -85,7 +105,7 @@ async function errorOfAStream() {
       await stream.done().catch(() => {});
     }
   } catch (error) {
-    console.log("  the user meets", error.status, "after requests:", asked.length);
+    console.log("actual: the user meets", error.status, "after requests:", asked.length);
   }
   return asked.length > 1;
 }
@@ -94,7 +114,7 @@ const shown = { repeatedId, responseAfterAPush, responseAfterTheAbort, errorOfAS
 const names = process.argv.slice(2).filter((name) => name in shown);
 const stillThere = [];
 for (const name of names.length ? names : Object.keys(shown)) {
-  console.log(`${name}:`);
+  process.stdout.write(`${name}: `);
   if (await shown[name]()) stillThere.push(name);
 }
 if (stillThere.length) console.error(`still there: ${stillThere.join(", ")}`);

@@ -4,6 +4,7 @@ pip install anthropic==2.14.0
 """
 
 import asyncio
+import inspect
 import json
 import sys
 
@@ -72,7 +73,11 @@ def runner(server, *tools, **options):
 
 
 async def repeated_id():
-    """Two calls with one id in one turn give the model two results under that id."""
+    """Two calls with one id in one turn give the model two results under that id.
+
+    expected: one result for the id.
+    it hurts: the API refuses a request with two results for one call.
+    """
 
     @beta_async_tool
     async def read() -> str:
@@ -82,12 +87,16 @@ async def repeated_id():
     server = Server(called("c1", "c1"), [{"type": "text", "text": "done"}])
     await runner(server, read).until_done()
     results = [block["tool_use_id"] for block in server.asked[-1][-1]["content"]]
-    print("  the model is shown results for:", results)
+    print("actual: the model is shown results for:", results)
     return results == ["c1", "c1"]
 
 
 async def eager_tool_holds_the_stream():
-    """With `run_tools_eagerly`, text that has arrived does not reach the user while a tool runs."""
+    """With `run_tools_eagerly`, text that has arrived does not reach the user while a tool runs.
+
+    expected: the text reaches the user while the tool runs.
+    it hurts: a slow tool freezes the answer on the screen, which eager tools are to prevent.
+    """
     seen, begun, may_end = [], asyncio.Event(), asyncio.Event()
 
     @beta_async_tool
@@ -108,10 +117,10 @@ async def eager_tool_holds_the_stream():
     for _ in range(100):
         await asyncio.sleep(0)
     held = "text" not in seen
-    print("  while the tool runs the user has read:", seen)
+    print("actual: while the tool runs the user has read:", seen)
     may_end.set()
     await reading
-    print("  after it:", seen)
+    print("actual: after it:", seen)
     return held and "text" in seen
 
 
@@ -139,12 +148,20 @@ async def changed_by_the_first_call(change):
 
 
 async def removed_tool_runs():
-    """`remove_tools` says that a tool stops being run at once; a later call of the turn still runs it."""
+    """`remove_tools` says that a tool stops being run at once; a later call of the turn still runs it.
+
+    expected: the second call gets an error, and nothing runs.
+    it hurts: a tool that was taken away because it must not run does run.
+    """
     return await changed_by_the_first_call(lambda tools, ran: tools.remove_tools("second"))
 
 
 async def replaced_tool_runs():
-    """`add_tools` says that the new tool runs even for a call in the message at hand; the old one does."""
+    """`add_tools` says that the new tool runs even for a call in the message at hand; the old one does.
+
+    expected: the new second tool runs.
+    it hurts: a tool that was replaced because it is wrong does its work in the old way.
+    """
 
     def replace(tools, ran):
         @beta_async_tool(name="second")
@@ -167,7 +184,7 @@ SHOWN = {
 if __name__ == "__main__":
     still_there = []
     for name in sys.argv[1:] or SHOWN:
-        print(f"{name}: {SHOWN[name].__doc__}")
+        print(f"{name}: {inspect.getdoc(SHOWN[name])}")
         if asyncio.run(SHOWN[name]()):
             still_there.append(name)
     raise SystemExit(f"still there: {', '.join(still_there)}" if still_there else 0)

@@ -4,6 +4,7 @@ command line shows one.  The `codex` is that of the environment of this Python.
 npm install node@22.23.3 @openai/codex@0.169.0
 """
 
+import inspect
 import json
 import os
 import subprocess
@@ -132,12 +133,16 @@ class Agent:
 
 
 def repeated_id():
-    """Two calls with one id in one turn give the model two results under that id."""
+    """Two calls with one id in one turn give the model two results under that id.
+
+    expected: one result for the id.
+    it hurts: providers refuse a history with two results for one call, in this request and all later ones.
+    """
     agent = Agent(["c1", "c1"], "done")
-    print("  the turn is", agent.prompt("mark it twice"))
+    print("actual: the turn is", agent.prompt("mark it twice"))
     last = World.requests[-1]
     results = [item["call_id"] for item in last if item["type"] == "function_call_output"]
-    print("  the model is shown results for:", results)
+    print("actual: the model is shown results for:", results)
     agent.process.kill()
     return results == ["c1", "c1"]
 
@@ -148,7 +153,7 @@ SHOWN = {one.__name__: one for one in (repeated_id,)}
 if __name__ == "__main__":
     still_there = []
     for name in sys.argv[1:] or SHOWN:
-        print(f"{name}: {SHOWN[name].__doc__}")
+        print(f"{name}: {inspect.getdoc(SHOWN[name])}")
         if SHOWN[name]():
             still_there.append(name)
     raise SystemExit(f"still there: {', '.join(still_there)}" if still_there else 0)

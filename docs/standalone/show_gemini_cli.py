@@ -4,6 +4,7 @@ name on the command line shows one.  The `gemini` is that of the environment of 
 npm install node@22.23.3 @google/gemini-cli@0.61.0
 """
 
+import inspect
 import json
 import os
 import select
@@ -134,59 +135,83 @@ def ids(contents, kind):
 
 
 def cancel_leaves_calls():
-    """A cancel while a permission is asked for leaves the calls of the round without a result."""
+    """A cancel while a permission is asked for leaves the calls of the round without a result.
+
+    expected: each call of the cancelled round has a result, or is left out.
+    it hurts: providers refuse a history in which a call has no result, so that the session is stuck after a
+      cancel.
+    """
     agent = Agent(["c1", "c2"], "done", answer="cancel")
     session = agent.session()
-    print("  the first prompt ends as", agent.prompt(session, "mark it twice"))
+    print("actual: the first prompt ends as", agent.prompt(session, "mark it twice"))
     agent.prompt(session, "go on")
     calls, results = ids(World.requests[-1], "functionCall"), ids(World.requests[-1], "functionResponse")
-    print("  the next request has the calls", calls, "and results for", results)
+    print("actual: the next request has the calls", calls, "and results for", results)
     agent.process.kill()
     return calls == ["c1", "c2"] and not results
 
 
 def unannounced_call():
-    """A call that needs a permission is completed, and was never announced by a `tool_call`."""
+    """A call that needs a permission is completed, and was never announced by a `tool_call`.
+
+    expected: a `tool_call` comes before the first `tool_call_update`.
+    it hurts: a client that shows calls by their announcement does not show this one, which the user has
+      approved.
+    """
     agent = Agent(["c1"], "done")
     agent.prompt(agent.session(), "mark it")
-    print("  the updates of the session:", agent.seen)
+    print("actual: the updates of the session:", agent.seen)
     agent.process.kill()
     return "tool_call_update" in agent.seen and "tool_call" not in agent.seen
 
 
 def cancelled_tool_runs_on():
-    """A tool that runs at a cancel is not told: its call goes on when the prompt has ended."""
+    """A tool that runs at a cancel is not told: its call goes on when the prompt has ended.
+
+    expected: the tool server learns of the cancel, or its client hangs up.
+    it hurts: the user believes that the tool was stopped, and it goes on to its end.
+    """
     agent = Agent(["c1"])
     session = agent.session()
     World.entered = lambda: agent.send(method="session/cancel", params={"sessionId": session})
-    print("  the prompt ends as", agent.prompt(session, "mark it"))
+    print("actual: the prompt ends as", agent.prompt(session, "mark it"))
     time.sleep(3)
     told = World.told[World.told.index("tools/call") + 1 :]
     World.over.set()
     time.sleep(1)
-    print("  while its tool runs, the tool server is told", told, "and its client hung up:", World.hung_up)
+    print(
+        "actual: while its tool runs, the tool server is told", told, "and its client hung up:", World.hung_up
+    )
     agent.process.kill()
     World.entered = None
     return not told and not World.hung_up
 
 
 def repeated_id():
-    """Two calls with one id in one turn give the model two results under that id."""
+    """Two calls with one id in one turn give the model two results under that id.
+
+    expected: one result for the id.
+    it hurts: providers refuse a history with two results for one call, in this request and all later ones.
+    """
     agent = Agent(["c1", "c1"], "done")
     agent.prompt(agent.session(), "mark it twice")
     results = ids(World.requests[-1], "functionResponse")
-    print("  the model is shown results for:", results)
+    print("actual: the model is shown results for:", results)
     agent.process.kill()
     return results == ["c1", "c1"]
 
 
 def grant_outlives_its_session():
-    """A tool that is allowed for the session runs unasked in another session of the process."""
+    """A tool that is allowed for the session runs unasked in another session of the process.
+
+    expected: a permission is asked for in the other session too.
+    it hurts: what the user has allowed once runs unasked in a session for which it was never allowed.
+    """
     agent = Agent(["c1"], "done", ["c2"], "done", answer="allow_always")
     agent.prompt(agent.session(), "mark it")
     agent.prompt(agent.session(), "mark it, in another session")
     results = ids(World.requests[-1], "functionResponse")
-    print("  in the other session:", agent.seen, "and results for", results)
+    print("actual: in the other session:", agent.seen, "and results for", results)
     agent.process.kill()
     return "permission asked" not in agent.seen and results == ["c2"]
 
@@ -206,7 +231,7 @@ SHOWN = {
 if __name__ == "__main__":
     still_there = []
     for name in sys.argv[1:] or SHOWN:
-        print(f"{name}: {SHOWN[name].__doc__}")
+        print(f"{name}: {inspect.getdoc(SHOWN[name])}")
         if SHOWN[name]():
             still_there.append(name)
     raise SystemExit(f"still there: {', '.join(still_there)}" if still_there else 0)

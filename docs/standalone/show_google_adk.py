@@ -4,6 +4,7 @@ pip install google-adk==2.13.0
 """
 
 import asyncio
+import inspect
 import sys
 from typing import Any
 
@@ -78,38 +79,54 @@ def read() -> str:
 
 
 async def repeated_id():
-    """Two calls with one id in one turn give the model two results under that id."""
+    """Two calls with one id in one turn give the model two results under that id.
+
+    expected: one result for the id.
+    it hurts: providers refuse a history with two results for one call, in this request and all later ones.
+    """
     model = Scripted(model="scripted", turns=[[("c1", "read"), ("c1", "read")], "done"])
     await Thread(model, [read]).send(said("read both"))
-    print("  the model is shown results for:", model.results())
+    print("actual: the model is shown results for:", model.results())
     return model.results() == ["c1", "c1"]
 
 
 async def later_results_lost():
-    """A confirmation that comes late takes from the model what other calls answered in the meantime."""
+    """A confirmation that comes late takes from the model what other calls answered in the meantime.
+
+    expected: the model is shown the results for c1 and c2.
+    it hurts: the model does not know what was done meanwhile, and does it again.
+    """
     model = Scripted(model="scripted", turns=[[("c1", "write")], [("c2", "read")], "done", "done again"])
     thread = Thread(model, [FunctionTool(write, require_confirmation=True), read])
     asked = await thread.send(said("write it"))
     await thread.send(said("never mind, read it"))
-    print("  the model is shown results for:", model.results())
+    print("actual: the model is shown results for:", model.results())
     await thread.send(confirmed(asked["c1"]))
-    print("  after the confirmation of c1, for:", model.results())
+    print("actual: after the confirmation of c1, for:", model.results())
     return "c2" not in model.results()
 
 
 async def nothing_given():
-    """A run that is given nothing raises no error, and asks the model while a call waits."""
+    """A run that is given nothing raises no error, and asks the model while a call waits.
+
+    expected: an error, as the docstring of the runner says, and one turn that is left.
+    it hurts: the model goes on as if the user had answered, though the call still waits for a confirmation.
+    """
     model = Scripted(model="scripted", turns=[[("c1", "write")], "done"])
     thread = Thread(model, [FunctionTool(write, require_confirmation=True)])
     asked = await thread.send(said("write it"))
-    print("  waits for:", list(asked))
+    print("actual: waits for:", list(asked))
     await thread.send()
-    print("  turns of the model that are left:", len(model.turns))
+    print("actual: turns of the model that are left:", len(model.turns))
     return not model.turns
 
 
 async def answer_after_an_abort():
-    """A confirmation that is answered once more after its run was aborted makes the run ask the model."""
+    """A confirmation that is answered once more after its run was aborted makes the run ask the model.
+
+    expected: the answer is refused, and one turn is left.
+    it hurts: a run that the user has stopped begins again.
+    """
     abort = asyncio.Event()
 
     async def hang() -> str:
@@ -122,9 +139,9 @@ async def answer_after_an_abort():
     thread = Thread(model, [FunctionTool(hang, require_confirmation=True)])
     asked = await thread.send(said("do it"))
     await thread.send(confirmed(asked["c1"]), abort_signal=abort)
-    print("  after the abort, turns of the model that are left:", len(model.turns))
+    print("actual: after the abort, turns of the model that are left:", len(model.turns))
     await thread.send(confirmed(asked["c1"], yes=False))
-    print("  after one more answer:", len(model.turns))
+    print("actual: after one more answer:", len(model.turns))
     return not model.turns
 
 
@@ -134,7 +151,7 @@ SHOWN = {one.__name__: one for one in (repeated_id, later_results_lost, nothing_
 if __name__ == "__main__":
     still_there = []
     for name in sys.argv[1:] or SHOWN:
-        print(f"{name}: {SHOWN[name].__doc__}")
+        print(f"{name}: {inspect.getdoc(SHOWN[name])}")
         if asyncio.run(SHOWN[name]()):
             still_there.append(name)
     raise SystemExit(f"still there: {', '.join(still_there)}" if still_there else 0)

@@ -1,15 +1,18 @@
-// What LangChain.js does, with a scripted chat model; a name on the command line shows one.  Run it in the
-// folder of its packages:
-//
-//     cd .runlock/langchain-node && node --input-type=module - [NAME] < show_langchain.mjs
+// What LangChain.js does, with a scripted chat model; a name on the command line shows one.
 //
 //     npm install @langchain/core@1.4.0 @langchain/langgraph@1.7.3 langchain@1.5.14 node@22.23.3 zod@4.6.7
+//     node --input-type=module - [NAME] < show_langchain.mjs
 
 import { BaseChatModel } from "@langchain/core/language_models/chat_models";
 import { AIMessage } from "@langchain/core/messages";
 import { tool } from "@langchain/core/tools";
 import { Command, MemorySaver } from "@langchain/langgraph";
 import { createAgent, humanInTheLoopMiddleware } from "langchain";
+
+/** Prints what a program is about, before it prints what it sees. */
+function about(bug, expected, hurts) {
+  console.log(`${bug}\nexpected: ${expected}\nit hurts: ${hurts}`);
+}
 
 /** Gives its turns one after the other, a text or the ids and names of calls; `shown` is what it was sent. */
 class Scripted extends BaseChatModel {
@@ -61,50 +64,66 @@ function inShort(messages) {
   });
 }
 
-/** Two calls with one id in one turn give the model two results under that id. */
 async function repeatedId() {
+  about(
+    "Two calls with one id in one turn give the model two results under that id.",
+    "one result for the id.",
+    "providers refuse a history with two results for one call, in this request and all later ones.",
+  );
   const { model, say } = thread([["c1", "read"], ["c1", "read"]], "done");
   await say("read");
-  console.log("  the model is shown:", inShort(model.shown));
+  console.log("actual: the model is shown:", inShort(model.shown));
   return inShort(model.shown).filter((one) => one === "result of c1").length === 2;
 }
 
-/** Calls without a result: one that waits when the user goes on, and one whose sibling was rejected. */
 async function callWithoutResult() {
+  about(
+    "Calls without a result: one that waits when the user goes on, and one whose sibling was rejected.",
+    "each call has a result, and c1, which needs no approval, runs.",
+    "most providers refuse a history in which a call has no result, so that the thread is stuck.",
+  );
   const waits = thread([["c1", "write"]], "done");
   await waits.say("write");
   await waits.say("never mind");
-  console.log("  input while it waits, and the model is shown:", inShort(waits.model.shown));
+  console.log("actual: input while it waits, and the model is shown:", inShort(waits.model.shown));
   const rejected = thread([["c1", "read"], ["c2", "write"]], "done");
   await rejected.say("read and write");
   await rejected.decide("reject");
-  console.log("  c2 is rejected:", inShort(rejected.model.shown), "these ran:", rejected.ran);
+  console.log("actual: c2 is rejected:", inShort(rejected.model.shown), "these ran:", rejected.ran);
   const isSkipped = rejected.ran.length === 0 && !inShort(rejected.model.shown).includes("result of c1");
   return isSkipped && inShort(waits.model.shown).join() === "human,calls c1,human";
 }
 
-/** The turn of the model is written anew: in another order, and without a call whose sibling was rejected. */
 async function turnWrittenAnew() {
+  about(
+    "The turn of the model is written anew: in another order, and without a call whose sibling was rejected.",
+    "the turn as the model gave it, and c1, which was approved, runs.",
+    "what the user has approved is dropped without a word, though the documentation says that it runs.",
+  );
   const mixed = thread([["c1", "write"], ["c2", "read"]], "done");
   await mixed.say("write and read");
   await mixed.decide("approve");
-  console.log("  c1 is approved, and the model is shown:", inShort(mixed.model.shown));
+  console.log("actual: c1 is approved, and the model is shown:", inShort(mixed.model.shown));
   const rejected = thread([["c1", "write"], ["c2", "write"]], "done");
   await rejected.say("write both");
   await rejected.decide("approve", "reject");
-  console.log("  c1 is approved, c2 rejected:", inShort(rejected.model.shown), "these ran:", rejected.ran);
+  console.log("actual: c1 is approved, c2 rejected:", inShort(rejected.model.shown), "these ran:", rejected.ran);
   const isLost = rejected.ran.length === 0 && inShort(rejected.model.shown)[1] === "calls c2";
   return isLost && inShort(mixed.model.shown)[1] === "calls c2,c1";
 }
 
-/** A resume with too few decisions fails, and is kept: with all of them it fails in the same way. */
 async function rejectedResume() {
+  about(
+    "A resume with too few decisions fails, and is kept: with all of them it fails in the same way.",
+    "the second resume is taken, and both tools run.",
+    "one wrong request of a user interface makes the thread unusable for ever.",
+  );
   const { ran, say, decide } = thread([["c1", "write"], ["c2", "write"]], "done");
   await say("write both");
   const errors = [];
   for (const decisions of [["approve"], ["approve", "approve"]]) {
     await decide(...decisions).catch((error) => errors.push(error.message));
-    console.log(`  ${decisions.length} decisions:`, errors.at(-1));
+    console.log(`actual: ${decisions.length} decisions:`, errors.at(-1));
   }
   return errors.length === 2 && errors[0] === errors[1] && ran.length === 0;
 }
@@ -113,7 +132,7 @@ const shown = { repeatedId, callWithoutResult, turnWrittenAnew, rejectedResume }
 const names = process.argv.slice(2).filter((name) => name in shown);
 const stillThere = [];
 for (const name of names.length ? names : Object.keys(shown)) {
-  console.log(`${name}:`);
+  process.stdout.write(`${name}: `);
   if (await shown[name]()) stillThere.push(name);
 }
 if (stillThere.length) console.error(`still there: ${stillThere.join(", ")}`);

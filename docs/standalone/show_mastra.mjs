@@ -1,10 +1,7 @@
-// What Mastra does, with a scripted model; a name on the command line shows one.  Run it in the folder of its
-// packages:
-//
-//     npm install @mastra/core@1.71.0 @mastra/memory@1.31.0 zod@4.6.7
-//     node --input-type=module - [NAME] < show_mastra.mjs
+// What Mastra does, with a scripted model; a name on the command line shows one.
 //
 //     npm install @mastra/core@1.71.0 @mastra/libsql@1.23.1 @mastra/memory@1.31.0 node@22.23.3 zod@4.6.7
+//     node --input-type=module - [NAME] < show_mastra.mjs
 
 import { Agent } from "@mastra/core/agent";
 import { Mastra } from "@mastra/core/mastra";
@@ -12,6 +9,11 @@ import { InMemoryStore } from "@mastra/core/storage";
 import { createTool } from "@mastra/core/tools";
 import { Memory } from "@mastra/memory";
 import { z } from "zod";
+
+/** Prints what a program is about, before it prints what it sees. */
+function about(bug, expected, hurts) {
+  console.log(`${bug}\nexpected: ${expected}\nit hurts: ${hurts}`);
+}
 
 /** Gives its turns one after the other, a text or the ids and names of calls; `shown` is what it was sent. */
 function scripted(turns, shown) {
@@ -64,47 +66,48 @@ function thread(turns, before = () => {}) {
   return { ran, shown, say, approve };
 }
 
-/**
- * A cancel while an approved call runs: the run goes on to wait for the next call.
- * Expected: it ends as aborted, and nothing of it can be approved.  It hurts: a user who stopped the run is
- * asked for more, and the model is then shown the turn without the call that was stopped.
- */
 async function cancelDuringAnApproval() {
+  about(
+    "A cancel while an approved call runs: the run goes on to wait for the next call.",
+    "the run ends as aborted, and nothing of it can be approved.",
+    "a user who has stopped the run is asked for more, and the model is not shown the call that was stopped.",
+  );
   const stop = new AbortController();
   const turns = [[["c1", "write"], ["c2", "write"]], "done"];
   const { ran, shown, say, approve } = thread(turns, () => stop.abort());
   const { runId } = await say("write both");
   const end = await approve(runId, "c1", { abortSignal: stop.signal });
-  console.log("  c1 is approved, and the run aborted:", end.finishReason, end.suspendPayload?.toolCallId);
+  console.log("actual: c1 is approved, and the run aborted:", end.finishReason, end.suspendPayload?.toolCallId);
   await approve(runId, "c2");
-  console.log("  c2 is approved; these ran:", ran, "and the model is shown:", shown);
+  console.log("actual: c2 is approved; these ran:", ran, "and the model is shown:", shown);
   return end.finishReason === "suspended" && !shown.includes("call c1");
 }
 
-/**
- * A call that waits hides its turn: who goes on with the thread is answered without what its siblings did.
- * Expected: the model is shown what c1 did.  It hurts: it does it again, or says that it was not done.
- */
 async function resultOfASibling() {
+  about(
+    "A call that waits hides its turn: who goes on with the thread is answered without what its siblings did.",
+    "the model is shown what c1 did.",
+    "the model does it again, or says that it was not done.",
+  );
   const { ran, shown, say } = thread([[["c1", "read"], ["c2", "write"]], "never minded"]);
   await say("read and write");
   await say("never mind");
-  console.log("  these ran:", ran, "and the model is shown:", shown);
+  console.log("actual: these ran:", ran, "and the model is shown:", shown);
   return ran.length === 1 && !shown.includes("call c1");
 }
 
-/**
- * An approved call with the id of one in an earlier run: the model is shown the result of the earlier one.
- * Expected: the result of each call.  It hurts: where ids of calls are not unique over runs, the model works
- * with a result that is out of date.
- */
 async function resultOfAnEarlierRun() {
+  about(
+    "An approved call with the id of one in an earlier run: the model is shown the result of the earlier one.",
+    "the result of each call.",
+    "the model works with an outdated result where ids of calls are not unique over runs.",
+  );
   const { shown, say, approve } = thread([[["c1", "write"]], "done", [["c1", "write"]], "done"]);
   for (const text of ["write it", "write it again"]) {
     const { runId } = await say(text);
     await approve(runId, "c1");
   }
-  console.log("  the model is shown:", shown);
+  console.log("actual: the model is shown:", shown);
   return shown.filter((one) => one === "result of c1: done as number 1").length === 2;
 }
 
@@ -112,7 +115,7 @@ const programs = { cancelDuringAnApproval, resultOfASibling, resultOfAnEarlierRu
 const names = process.argv.slice(2).filter((name) => name in programs);
 const stillThere = [];
 for (const name of names.length ? names : Object.keys(programs)) {
-  console.log(`${name}:`);
+  process.stdout.write(`${name}: `);
   if (await programs[name]()) stillThere.push(name);
 }
 if (stillThere.length) console.error(`still there: ${stillThere.join(", ")}`);

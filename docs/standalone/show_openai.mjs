@@ -1,10 +1,14 @@
-// What `runTools` of openai does, with a scripted server.  Run it in the folder of its packages:
-//
-//     node --input-type=module - [NAME] < show_openai.mjs
+// What `runTools` of openai does, with a scripted server.
 //
 //     npm install node@22.23.3 openai@7.57.0
+//     node --input-type=module - [NAME] < show_openai.mjs
 
 import OpenAI from "openai";
+
+/** Prints what a program is about, before it prints what it sees. */
+function about(bug, expected, hurts) {
+  console.log(`${bug}\nexpected: ${expected}\nit hurts: ${hurts}`);
+}
 
 const call = (id) => ({ id, type: "function", function: { name: "read", arguments: "{}" } });
 
@@ -28,20 +32,28 @@ function runner(client, options) {
   return client.chat.completions.runTools({ model: "m", messages, tools: [{ type: "function", function: read }] }, options);
 }
 
-/** Two calls with one id in one turn give the model two results under that id. */
 async function repeatedId() {
+  about(
+    "Two calls with one id in one turn give the model two results under that id.",
+    "one result for the id.",
+    "the API refuses a request with two results for one call.",
+  );
   const { asked, client } = served({ tool_calls: [call("c1"), call("c1")] }, { content: "done" });
   await runner(client).done();
   const results = asked.at(-1).filter((message) => message.role === "tool").map((message) => message.tool_call_id);
-  console.log("  the model is shown results for:", results);
+  console.log("actual: the model is shown results for:", results);
   return results.join() === "c1,c1";
 }
 
-/** A limit of 0 sends no request, and is an error. */
 async function limitOfZero() {
+  about(
+    "A limit of 0 sends no request, and is an error.",
+    "the runner ends without an error.",
+    "a program that switches its model off with the limit crashes instead.",
+  );
   const { asked, client } = served({ content: "done" });
   const error = await runner(client, { maxChatCompletions: 0 }).done().catch((error) => error);
-  console.log("  the runner ends with:", error?.message, "after requests:", asked.length);
+  console.log("actual: the runner ends with:", error?.message, "after requests:", asked.length);
   return error instanceof Error && asked.length === 0;
 }
 
@@ -49,7 +61,7 @@ const shown = { repeatedId, limitOfZero };
 const names = process.argv.slice(2).filter((name) => name in shown);
 const stillThere = [];
 for (const name of names.length ? names : Object.keys(shown)) {
-  console.log(`${name}:`);
+  process.stdout.write(`${name}: `);
   if (await shown[name]()) stillThere.push(name);
 }
 if (stillThere.length) console.error(`still there: ${stillThere.join(", ")}`);

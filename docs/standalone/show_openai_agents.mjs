@@ -1,19 +1,26 @@
 // What @openai/agents does, with the scripted model of its own tests; a name on the command line shows one.
-// Run it in the folder of its packages:
-//
-//     cd .runlock/openai-agents-node && node --input-type=module - [NAME] < show_openai_agents.mjs
 //
 //     npm install @openai/agents@0.20.0 node@22.23.3 zod@4.6.7
+//     node --input-type=module - [NAME] < show_openai_agents.mjs
 
 import { Agent, run, setTracingDisabled, tool } from "@openai/agents";
 import { assistantMessage, functionCall, ScriptedModel } from "@openai/agents/testing";
+
+/** Prints what a program is about, before it prints what it sees. */
+function about(bug, expected, hurts) {
+  console.log(`${bug}\nexpected: ${expected}\nit hurts: ${hurts}`);
+}
 
 setTracingDisabled(true);
 
 const parameters = { type: "object", properties: {}, required: [], additionalProperties: true };
 
-/** A call has the id of one in an earlier run: the model is shown the old turn and the new result. */
 async function repeatedId() {
+  about(
+    "A call has the id of one in an earlier run: the model is shown the old turn and the new result.",
+    "two turns, each with its own result.",
+    "the model works with a history in which half of what happened is missing.",
+  );
   const asks = [functionCall("write", {}, { callId: "c1" })];
   const says = [assistantMessage("done")];
   const model = new ScriptedModel([asks, says, asks, says]);
@@ -30,7 +37,7 @@ async function repeatedId() {
     thread = result.history;
   }
   const shown = model.lastCall.request.input.map((item) => item.type ?? item.role);
-  console.log("  the model is shown:", shown);
+  console.log("actual: the model is shown:", shown);
   const times = (type) => shown.filter((one) => one === type).length;
   const alone = times("function_call") === 1 && times("function_call_result") === 1;
   return alone && shown.indexOf("function_call") === 1 && shown.at(-1) === "function_call_result";
@@ -40,7 +47,7 @@ const shown = { repeatedId };
 const names = process.argv.slice(2).filter((name) => name in shown);
 const stillThere = [];
 for (const name of names.length ? names : Object.keys(shown)) {
-  console.log(`${name}:`);
+  process.stdout.write(`${name}: `);
   if (await shown[name]()) stillThere.push(name);
 }
 if (stillThere.length) console.error(`still there: ${stillThere.join(", ")}`);

@@ -4,6 +4,7 @@ name on the command line shows one.  The `opencode` is that of the environment o
 npm install node@22.23.3 opencode-ai@1.18.33
 """
 
+import inspect
 import json
 import os
 import subprocess
@@ -145,26 +146,40 @@ class Agent:
 
 
 def permission_without_arguments():
-    """A permission is asked for without the arguments of the call; they come later, as an update."""
+    """A permission is asked for without the arguments of the call; they come later, as an update.
+
+    expected: the request shows the arguments of the call.
+    it hurts: the user decides without knowing what the call will do.
+    """
     agent = Agent(["c1"], "done")
     agent.prompt(agent.session(), "mark it")
     (call,) = World.requests[-1][-2]["tool_calls"]
-    print("  the request for the permission shows", agent.shown, "of", call["function"]["arguments"])
+    print("actual: the request for the permission shows", agent.shown, "of", call["function"]["arguments"])
     agent.process.kill()
     return agent.shown == {} and json.loads(call["function"]["arguments"]) == {"where": "here"}
 
 
 def denial_ends_as_an_answer():
-    """A denial ends the prompt as `end_turn`, as if the model had answered; it is not asked again."""
+    """A denial ends the prompt as `end_turn`, as if the model had answered; it is not asked again.
+
+    expected: the model learns of the denial, or the prompt ends as cancelled or refused.
+    it hurts: a client takes the prompt for answered, though the model never got to answer.
+    """
     agent = Agent(["c1"], answer="reject_once")
     ended = agent.prompt(agent.session(), "mark it")
-    print("  the prompt ends as", ended, "after", len(World.requests), "request, whose answer was a call")
+    print(
+        "actual: the prompt ends as", ended, "after", len(World.requests), "request, whose answer was a call"
+    )
     agent.process.kill()
     return ended == "end_turn" and len(World.requests) == 1
 
 
 def asks_after_the_end():
-    """A denial ends the prompt, and the permissions of the other calls are asked for all the same."""
+    """A denial ends the prompt, and the permissions of the other calls are asked for all the same.
+
+    expected: no permission is asked for after the end of the prompt.
+    it hurts: the user is asked about calls that cannot run any more.
+    """
     agent = Agent(["c1", "c2", "c3"])
     session = agent.session()
     Timer(30, agent.process.kill).start()
@@ -174,11 +189,11 @@ def asks_after_the_end():
     for line in agent.process.stdout:
         message = json.loads(line)
         if message.get("method") == "session/request_permission":
-            print("  a permission is asked for", "after the end" if has_ended else "before the end")
+            print("actual: a permission is asked for", "after the end" if has_ended else "before the end")
             asked.append(message["id"])
         elif message.get("id") == "prompt":
             result = message.get("result") or message["error"]
-            print("  the prompt ends:", result.get("stopReason") or result["message"])
+            print("actual: the prompt ends:", result.get("stopReason") or result["message"])
             has_ended = True
         else:
             continue
@@ -192,21 +207,29 @@ def asks_after_the_end():
 
 
 def started_while_it_is_asked_about():
-    """A call is shown as in progress although its permission was asked for, and then denied."""
+    """A call is shown as in progress although its permission was asked for, and then denied.
+
+    expected: the call is pending until it is allowed, and then failed.
+    it hurts: the screen says that a call runs, while the user is still asked whether it may.
+    """
     agent = Agent(["c1"], answer="reject_once")
     agent.prompt(agent.session(), "mark it")
-    print("  the states of the call:", agent.states)
+    print("actual: the states of the call:", agent.states)
     agent.process.kill()
     return agent.states == ["pending", "in_progress", "failed"]
 
 
 def unknown_tool_is_completed():
-    """A call of a tool that does not exist is shown as completed."""
+    """A call of a tool that does not exist is shown as completed.
+
+    expected: the last state is failed.
+    it hurts: the screen says that something was done, and nothing was.
+    """
     agent = Agent(["c1"], "done", tool="no_such_tool")
     agent.prompt(agent.session(), "mark it")
     (result,) = [one["content"] for one in World.requests[-1] if one["role"] == "tool"]
-    print("  the states of the call:", agent.states)
-    print("  the model is told:", result.splitlines()[0])
+    print("actual: the states of the call:", agent.states)
+    print("actual: the model is told:", result.splitlines()[0])
     agent.process.kill()
     return agent.states[-1] == "completed"
 
@@ -226,7 +249,7 @@ SHOWN = {
 if __name__ == "__main__":
     still_there = []
     for name in sys.argv[1:] or SHOWN:
-        print(f"{name}: {SHOWN[name].__doc__}")
+        print(f"{name}: {inspect.getdoc(SHOWN[name])}")
         if SHOWN[name]():
             still_there.append(name)
     raise SystemExit(f"still there: {', '.join(still_there)}" if still_there else 0)

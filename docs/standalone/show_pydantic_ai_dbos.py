@@ -4,6 +4,7 @@ pip install pydantic-ai-slim==2.68.0 dbos==3.4.0
 """
 
 import asyncio
+import inspect
 import sys
 import tempfile
 
@@ -85,26 +86,27 @@ async def input_while_waiting(turn):
 async def approval_is_lost():
     """A new prompt is refused while c1 waits, but taken if another call of its turn has run.
 
-    Expected: a prompt is refused, as `repair_messages` documents for a call without an answer; or it is
-    taken in both cases.  It hurts: the approval that was asked for is given, and comes too late.
+    expected: the prompt is refused in both cases, as `repair_messages` documents, or taken in both.
+    it hurts: the approval that the user was asked for is given, and is refused.
     """
     alone = await input_while_waiting([("c1", "write")])
-    print("  c1 alone:", alone)
+    print("actual: c1 alone:", alone)
     after = await input_while_waiting([("c0", "read"), ("c1", "write")])
-    print("  c0 has run:", after)
+    print("actual: c0 has run:", after)
     return alone.startswith("refused") and "approval is refused" in after
 
 
 async def repeated_id():
     """A turn with one id twice ends its run, and the next run shows two results under that id.
 
-    Expected: one result for an id.  It hurts: providers refuse such a history, in this run and later ones.
+    expected: one result for the id.
+    it hurts: providers refuse a history with two results for one call, in this request and all later ones.
     """
     TURNS[:] = [[("c1", "read"), ("c1", "read")], "done"]
     history, error = await go("read both", [])
-    print("  the first run:", error)
+    print("actual: the first run:", error)
     await go("again", history)
-    print("  the second run shows the model:", results())
+    print("actual: the second run shows the model:", results())
     return len(results()) == 2
 
 
@@ -123,7 +125,7 @@ async def main():
         DBOS.launch()
         still_there = []
         for name in sys.argv[1:] or PROGRAMS:
-            print(f"{name}: {PROGRAMS[name].__doc__.splitlines()[0]}")
+            print(f"{name}: {inspect.getdoc(PROGRAMS[name])}")
             if await PROGRAMS[name]():
                 still_there.append(name)
         DBOS.destroy()

@@ -4,6 +4,7 @@ pip install strands-agents==1.62.0
 """
 
 import asyncio
+import inspect
 import json
 import sys
 
@@ -42,7 +43,11 @@ class Scripted(Model):
 
 
 async def repeated_id():
-    """Two calls with one id in one turn give the model two results under that id."""
+    """Two calls with one id in one turn give the model two results under that id.
+
+    expected: one result for the id.
+    it hurts: providers refuse a history with two results for one call, in this request and all later ones.
+    """
 
     @tool
     def read() -> str:
@@ -52,34 +57,46 @@ async def repeated_id():
     model = Scripted([("c1", "read"), ("c1", "read")], "done")
     await Agent(model=model, tools=[read], callback_handler=None).invoke_async("read both")
     results = [part["toolResult"]["toolUseId"] for part in model.shown[-1]["content"]]
-    print("  the model is shown results for:", results)
+    print("actual: the model is shown results for:", results)
     return results == ["c1", "c1"]
 
 
 async def cancel_after_the_end():
-    """A cancel that comes after a run has ended cancels the next one."""
+    """A cancel that comes after a run has ended cancels the next one.
+
+    expected: the second run ends as end_turn.
+    it hurts: a stop button that is pressed too late stops the user's next question.
+    """
     agent = Agent(model=Scripted("done", "done again"), callback_handler=None)
-    print("  the first run ends as", (await agent.invoke_async("hello")).stop_reason)
+    print("actual: the first run ends as", (await agent.invoke_async("hello")).stop_reason)
     agent.cancel()
     stopped = (await agent.invoke_async("hello again")).stop_reason
-    print("  the second run, which nobody cancelled, ends as", stopped)
+    print("actual: the second run, which nobody cancelled, ends as", stopped)
     return stopped == "cancelled"
 
 
 async def cancel_while_the_model_answers():
-    """What the library says of a cancel stands in the history as a turn of the model."""
+    """What the library says of a cancel stands in the history as a turn of the model.
+
+    expected: the turns that the model gave, and no other.
+    it hurts: the model is shown words that it never said, and continues from them.
+    """
     agent = Agent(model=Scripted("done", "done again"), callback_handler=None)
     first = agent.stream_async("hello")
     async for _ in first:
         agent.cancel()
     await agent.invoke_async("hello again")
     said = [message["content"][0].get("text") for message in agent.messages if message["role"] == "assistant"]
-    print("  the model said 'done again' alone, and is shown as its turns:", said)
+    print("actual: the model said 'done again' alone, and is shown as its turns:", said)
     return any(one not in ("done", "done again") for one in said)
 
 
 async def cancel_in_a_resume():
-    """A cancel while an approved call runs is lost if another call still waits for approval."""
+    """A cancel while an approved call runs is lost if another call still waits for approval.
+
+    expected: the run ends as cancelled.
+    it hurts: the user has stopped the run, and is asked to approve its next call.
+    """
     begun, may_end = asyncio.Event(), asyncio.Event()
 
     @tool
@@ -103,12 +120,16 @@ async def cancel_in_a_resume():
     agent.cancel()
     may_end.set()
     stopped = (await resumed).stop_reason
-    print("  the run that was cancelled ends as", stopped)
+    print("actual: the run that was cancelled ends as", stopped)
     return stopped == "interrupt"
 
 
 async def refused_batch_acts_later():
-    """A batch with an unknown interrupt is turned down, yet its other answer acts with the next one."""
+    """A batch with an unknown interrupt is turned down, yet its other answer acts with the next one.
+
+    expected: only c2 runs, since the batch with the yes to c1 was refused as a whole.
+    it hurts: a call runs whose approval was answered with an error.
+    """
     ran = []
 
     @tool(context=True)
@@ -131,9 +152,9 @@ async def refused_batch_acts_later():
     try:
         await agent.invoke_async(answers(first.id, "nobody"))
     except KeyError as error:
-        print("  yes to c1 and to nobody:", error)
+        print("actual: yes to c1 and to nobody:", error)
     await agent.invoke_async(answers(second.id))
-    print("  yes to c2 alone: these ran:", sorted(ran))
+    print("actual: yes to c2 alone: these ran:", sorted(ran))
     return sorted(ran) == ["c1", "c2"]
 
 
@@ -152,7 +173,7 @@ SHOWN = {
 if __name__ == "__main__":
     still_there = []
     for name in sys.argv[1:] or SHOWN:
-        print(f"{name}: {SHOWN[name].__doc__}")
+        print(f"{name}: {inspect.getdoc(SHOWN[name])}")
         if asyncio.run(SHOWN[name]()):
             still_there.append(name)
     raise SystemExit(f"still there: {', '.join(still_there)}" if still_there else 0)

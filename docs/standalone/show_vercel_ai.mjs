@@ -1,12 +1,15 @@
-// What Vercel's AI SDK does, with a scripted model; a name on the command line shows one.  It takes the `ai`
-// of the folder in which it is started:
-//
-//     cd .runlock/vercel-ai-7 && node --input-type=module - partial_approval < show_vercel_ai.mjs
+// What Vercel's AI SDK does, with a scripted model; a name on the command line shows one.
 //
 //     npm install ai@6.0.326 node@22.23.3 zod@4.6.7
 //     npm install ai@7.0.173 node@22.23.3 zod@4.6.7
+//     node --input-type=module - [NAME] < show_vercel_ai.mjs
 
 import { generateText, jsonSchema, tool } from "ai";
+
+/** Prints what a program is about, before it prints what it sees. */
+function about(bug, expected, hurts) {
+  console.log(`${bug}\nexpected: ${expected}\nit hurts: ${hurts}`);
+}
 
 /** Gives its turns one after the other: a text, or the ids and names of calls; `shown` is what it was last sent. */
 function scripted(...turns) {
@@ -27,18 +30,26 @@ const inputSchema = jsonSchema({ type: "object" });
 const stopWhen = () => false;
 const hello = [{ role: "user", content: "hello" }];
 
-/** Two calls with one id in one turn give the model two results under that id. */
 async function repeated_id() {
+  about(
+    "Two calls with one id in one turn give the model two results under that id.",
+    "one result for the id.",
+    "providers refuse a history with two results for one call, in this request and all later ones.",
+  );
   const read = tool({ inputSchema, execute: async () => "read" });
   const model = scripted([["c1", "read"], ["c1", "read"]], "done");
   await generateText({ model, tools: { read }, stopWhen, messages: hello });
   const results = model.shown.at(-1).content.map((part) => part.toolCallId);
-  console.log("  the model is shown results for:", results);
+  console.log("actual: the model is shown results for:", results);
   return results.length === 2 && new Set(results).size === 1;
 }
 
-/** Approvals for a part of the calls are turned down with an error, but the tools that they approve have run. */
 async function partial_approval() {
+  about(
+    "Approvals for a part of the calls are turned down with an error, but the tools that they approve have run.",
+    "each tool runs once.",
+    "a tool that was approved once runs twice: a payment is made twice.",
+  );
   const ran = [];
   const execute = async (_, { toolCallId }) => ran.push(toolCallId);
   const tools = { write: tool({ inputSchema, needsApproval: true, execute }) };
@@ -52,15 +63,19 @@ async function partial_approval() {
     try {
       await generateText({ model, tools, stopWhen, messages: [...messages, message] });
     } catch (error) {
-      console.log(`  yes to c1 alone: ${error.message}`);
+      console.log(`actual: yes to c1 alone: ${error.message}`);
     }
-    console.log("  so far these ran:", ran);
+    console.log("actual: so far these ran:", ran);
   }
   return ran.join() === "c1,c1,c2";
 }
 
-/** A cancel while a tool runs is lost if its sibling waits for approval. */
 async function cancel_during_an_approval() {
+  about(
+    "A cancel while a tool runs is lost if its sibling waits for approval.",
+    "nothing waits for approval after the cancel.",
+    "the user has stopped the run, and is asked to approve its next call.",
+  );
   const stop = new AbortController();
   const execute = async (_, { abortSignal }) => {
     stop.abort();
@@ -70,7 +85,7 @@ async function cancel_during_an_approval() {
   const model = scripted([["c1", "read"], ["c2", "write"]], "done");
   const result = await generateText({ model, tools, stopWhen, messages: hello, abortSignal: stop.signal });
   const parts = result.content.map((part) => part.type);
-  console.log("  the call that was cancelled gives:", parts);
+  console.log("actual: the call that was cancelled gives:", parts);
   return parts.includes("tool-approval-request");
 }
 
@@ -92,25 +107,33 @@ async function asked(ran) {
   return (approved) => resume({ role: "tool", content: [response(approved)] });
 }
 
-/** An approval that comes again, when its call has its result and the model has ended, runs the tool again. */
 async function approval_again() {
+  about(
+    "An approval that comes again, when its call has its result and the model has ended, runs the tool again.",
+    "the second approval is refused, and c1 has run once.",
+    "a button that is pressed twice, or a request that is sent again, does everything twice.",
+  );
   const ran = [];
   const answer = await asked(ran);
   await answer(true);
-  console.log("  approved once, these ran:", ran);
+  console.log("actual: approved once, these ran:", ran);
   await answer(true);
-  console.log("  with the same approval once more:", ran);
+  console.log("actual: with the same approval once more:", ran);
   return ran.join() === "c1,c1";
 }
 
-/** An approval that comes after the call was rejected, and the model has ended, runs the tool. */
 async function approval_of_a_rejected_call() {
+  about(
+    "An approval that comes after the call was rejected, and the model has ended, runs the tool.",
+    "the approval is refused, and nothing runs.",
+    "a call that the user has rejected runs.",
+  );
   const ran = [];
   const answer = await asked(ran);
   await answer(false);
-  console.log("  rejected, these ran:", ran);
+  console.log("actual: rejected, these ran:", ran);
   await answer(true);
-  console.log("  approved after that:", ran);
+  console.log("actual: approved after that:", ran);
   return ran.join() === "c1";
 }
 
@@ -123,7 +146,7 @@ const shown = {
 };
 const stillThere = [];
 for (const name of process.argv.slice(2).length ? process.argv.slice(2) : Object.keys(shown)) {
-  console.log(`${name}:`);
+  process.stdout.write(`${name}: `);
   if (await shown[name]()) stillThere.push(name);
 }
 if (stillThere.length) console.error(`still there: ${stillThere.join(", ")}`);

@@ -1,6 +1,6 @@
 """The matrix of real runtimes, made several times and compared byte for byte: verdicts, counts and witnesses.
 
-    python tests/benchmarks/equal_runs.py [RUNS] [ENVIRONMENTS] [ONLY]
+    python tests/benchmarks/equal_runs.py [RUNS] [ENVIRONMENTS] [ONLY] [EXAMPLES] [--infer]
 
 Each run is a process of its own in an empty folder, so that no order of a hash, no address and nothing that a
 run before it left behind can be the same by chance.  It exits with 1 if a file differs, and says where.
@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import subprocess
 import sys
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from itertools import zip_longest
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -18,11 +18,11 @@ from tempfile import TemporaryDirectory
 Files = Mapping[str, bytes]
 
 
-def made(folder: Path, environments: Path, only: str) -> Files:
+def made(folder: Path, environments: Path, only: str, more: Sequence[str]) -> Files:
     """What one run writes, by name."""
     folder.mkdir()
     runlock = [sys.executable, "-m", "runlock.conformance.cli"]
-    words = [*runlock, "matrix", "--only", only, "--envs", str(environments), "-o", "matrix"]
+    words = [*runlock, "matrix", "--only", only, "--envs", str(environments), "-o", "matrix", *more]
     subprocess.run(words, cwd=folder, stdout=subprocess.DEVNULL, check=True)
     paths = (path for path in sorted((folder / "matrix").rglob("*")) if path.is_file())
     return {str(path.relative_to(folder)): path.read_bytes() for path in paths}
@@ -44,14 +44,15 @@ def _first_line(one: bytes, two: bytes) -> str:
     return f"line {number} is {left.strip()[:200]!r}, and was {right.strip()[:200]!r}"
 
 
-def main(runs: int = 5, environments: Path = Path(".runlock"), only: str = "*") -> int:
+def main(runs: int = 5, environments: Path = Path(".runlock"), only: str = "*", *more: str) -> int:
     """Print how each run compares with the first; the exit code."""
     equal = True
     with TemporaryDirectory() as root:
-        first = made(Path(root, "1"), environments.resolve(), only)
+        words = [f"--examples={word}" if word.isdigit() else word for word in more]
+        first = made(Path(root, "1"), environments.resolve(), only, words)
         print(f"run 1: {len(first)} files, {sum(map(len, first.values()))} bytes", flush=True)
         for number in range(2, runs + 1):
-            other = made(Path(root, str(number)), environments.resolve(), only)
+            other = made(Path(root, str(number)), environments.resolve(), only, words)
             told = list(differences(other, first))
             print(f"run {number}: " + ("\n  ".join(["differs", *told]) if told else "the same"), flush=True)
             equal = equal and not told
@@ -60,5 +61,5 @@ def main(runs: int = 5, environments: Path = Path(".runlock"), only: str = "*") 
 
 if __name__ == "__main__":
     given = sys.argv[1:]
-    kinds = (int, Path, str)
-    raise SystemExit(main(*(kind(word) for kind, word in zip(kinds, given, strict=False))))
+    kinds = (int, Path)
+    raise SystemExit(main(*(kind(word) for kind, word in zip(kinds, given, strict=False)), *given[2:]))

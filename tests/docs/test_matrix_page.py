@@ -2,13 +2,14 @@
 
 import json
 import re
+import tomllib
 from importlib import import_module
 from pathlib import Path
 
 import pytest
 from places import ROOT
 
-from runlock.conformance.report.matrix import place
+from runlock.conformance.report.matrix import causes, place
 
 REPORT = json.loads((ROOT / "docs" / "matrix.json").read_text("utf-8"))
 
@@ -50,6 +51,25 @@ def test_what_a_clause_says_of_a_runtime_has_its_place(module, pages):
 def test_a_clause_that_no_runtime_tested_says_so(module):
     """The fact is never left out."""
     assert list(module("matrix").verdicts_in_words("lifecycle", "KEEP-1", "..")) == ["it was tested on none"]
+
+
+def test_each_violation_of_the_first_edition_is_judged_again():
+    """It is seen today as a cause of its own, or there is a reason why it is not."""
+    first = tomllib.loads((ROOT / "docs" / "first-edition.toml").read_text("utf-8"))
+    reasons = {**first["corrected"], **first["withdrawn"]}
+    named = {f"{name} {clause}" for name, clauses in first["violations"].items() for clause in clauses}
+    today = {f"{one['name']} {found['clause']}" for one in REPORT["runtimes"] for found in causes(one)}
+
+    assert named - today == reasons.keys()
+
+
+def test_each_page_links_to_its_adapter(module, pages):
+    """The file is published next to the pages."""
+    files = dict(module("matrix").files())
+    for page in pages.values():
+        [place] = re.findall(r" schedules\. Adapter: \[.*\]\(\.\./(.*)\)\.$", page, re.MULTILINE)
+
+        assert files[place]
 
 
 def test_the_numbers_of_the_pages_agree(module, pages):

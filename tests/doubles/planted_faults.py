@@ -8,6 +8,7 @@ from copy import deepcopy
 from typing import Any
 
 from audited import Records, changed
+from planted_wire_faults import WIRE_FAULTS
 
 Span = dict[str, Any]
 Plant = Callable[[Records], Records]
@@ -321,6 +322,8 @@ FAULTS: dict[str, tuple[str, Plant, str, str]] = {
 }
 
 
+FAULTS |= WIRE_FAULTS
+
 LEFT_OVER: dict[str, tuple[str, Plant, str]] = {
     "otel: a tool without its turn": (
         "otel_genai/plain",
@@ -336,7 +339,7 @@ LEFT_OVER: dict[str, tuple[str, Plant, str]] = {
     ),
     "ag-ui: arguments of no call": (
         "ag_ui/plain",
-        lambda r: changed(r, event("TOOL_CALL_START", "c1")),
+        lambda r: [one for one in changed(r, event("TOOL_CALL_START", "c1")) if "type" in one],
         "arguments of call c1",
     ),
     "claude-code: a message without its parent": (

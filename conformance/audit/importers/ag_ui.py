@@ -12,17 +12,27 @@ from typing import Any, Final
 
 from runlock.conformance.audit.importers.builder import handshake
 from runlock.conformance.audit.importers.conversation import Conversation
-from runlock.conformance.audit.importers.histories import assistant, call, object_of, result, text_of, user
+from runlock.conformance.audit.importers.histories import (
+    assistant,
+    call,
+    ids_in,
+    object_of,
+    result,
+    text_of,
+    user,
+)
+from runlock.conformance.audit.importers.wire import CLAUSES as WIRE
+from runlock.conformance.audit.importers.wire import Wire
 from runlock.conformance.audit.recording import Grade, Recording, Row, Unreadable
 
 Event = Mapping[str, Any]
 
 IGNORED: Final = frozenset(
     {
-        "TEXT_MESSAGE_END", "TOOL_CALL_END", "STATE_SNAPSHOT", "STATE_DELTA", "ACTIVITY_SNAPSHOT",
+        "TEXT_MESSAGE_END", "STATE_SNAPSHOT", "STATE_DELTA", "ACTIVITY_SNAPSHOT",
         "ACTIVITY_DELTA", "RAW", "CUSTOM", "STEP_STARTED", "STEP_FINISHED", "REASONING_START",
         "REASONING_MESSAGE_START", "REASONING_MESSAGE_CONTENT", "REASONING_MESSAGE_END",
-        "REASONING_MESSAGE_CHUNK", "REASONING_END", "REASONING_ENCRYPTED_VALUE", "MESSAGES_SNAPSHOT",
+        "REASONING_MESSAGE_CHUNK", "REASONING_END", "REASONING_ENCRYPTED_VALUE",
     }
 )  # fmt: skip
 """Events that say nothing about calls or the ends of runs."""
@@ -35,6 +45,7 @@ class Turn:
     message: str = ""
     text: str = ""
     calls: dict[str, list[str]] = field(default_factory=dict)  # id: the name, and the pieces of the arguments
+    ended: set[str] = field(default_factory=set)  # calls whose arguments are complete
     results: list[tuple[str, str]] = field(default_factory=list)  # of its calls, or of earlier ones
 
 
@@ -43,7 +54,7 @@ class AgUi:
 
     name = "ag-ui"
     says = "AG-UI requests and events"
-    clauses = frozenset({"PAIR-1", "PAIR-2", "PAIR-3", "ROUND-3", "RUN-3", "RUN-20", "RUN-21", "RUN-23"})
+    clauses = WIRE | {"PAIR-1", "PAIR-2", "PAIR-3", "ROUND-3", "RUN-3", "RUN-20", "RUN-21", "RUN-23"}
     is_scattered = True
 
     def grade(self, claims: Mapping[str, Any]) -> Grade:
@@ -92,9 +103,13 @@ class _Reader:
     """Reads the records of one thread, in their order."""
 
     def __init__(self, thread: str) -> None:
-        claims = handshake("ag-ui", "1.0", gates=["model"], observes=["run.finished"], decisions=True)
-        self.made = Recording(thread, Conversation(claims).builder.trace)
+        claims = handshake(
+            "ag-ui", "1.0", gates=["model"], observes=["run.finished"], decisions=True, stream="ag-ui"
+        )
         self.talk = Conversation(claims)
+        self.made = Recording(thread, self.talk.builder.trace)
+        self.wire = Wire(self.talk)
+        self.chunked = ""  # the call whose chunks come, and end it when something else comes
         self.turn: Turn | None = None
         self.request: Event | None = None
         self.offered: set[str] = set()  # the tools that the client executes
@@ -106,10 +121,23 @@ class _Reader:
             self.made.unexplained.append(record.sentence)
         elif _is_request(record):
             self.request = record
-        elif (read := READERS.get(str(record.get("type")))) is not None:
-            read(self, record)
-        elif record.get("type") not in IGNORED:
-            self.made.unknown[str(record.get("type"))] += 1
+        else:
+            self._event(record, str(record.get("type")))
+
+    def _event(self, event: Event, kind: str) -> None:
+        if self.chunked and (kind != "TOOL_CALL_CHUNK" or event.get("toolCallId") != self.chunked):
+            self._tell("TOOL_CALL_END", {"toolCallId": self.chunked})
+            self.chunked = ""
+        if (read := READERS.get(kind)) is not None:
+            read(self, event)
+        elif kind not in IGNORED:
+            self.made.unknown[kind] += 1
+
+    def _tell(self, name: str, event: Event, *fields: str) -> None:
+        """Pass an event on that tells of a call."""
+        self.wire.hold(name, {key: event[key] for key in ("toolCallId", *fields) if key in event})
+        if self.turn is None:
+            self.wire.flush()
 
     def finished(self) -> Recording:
         """The recording, after its last record."""
@@ -124,6 +152,7 @@ class _Reader:
         if turn is not None:
             calls = [call(id_, name, "".join(args)) for id_, (name, *args) in turn.calls.items()]
             self.talk.turn(turn.text, calls)
+            self.wire.flush()
             for of, text in turn.results:
                 self.talk.answer(of, text)
 
@@ -136,6 +165,7 @@ class _Reader:
         said = [one["text"] for one in history or () if one["role"] == "user"]
         self.flush()
         self.offered = {str(tool.get("name")) for tool in (request or {}).get("tools") or ()}
+        self.wire.begin(None if history is None else ids_in(history))
         self.talk.begin(said[-1] if said else "", history)
         for answer in (request or {}).get("resume") or ():
             self._resumed(answer)
@@ -153,23 +183,36 @@ class _Reader:
 
     def called(self, event: Event) -> None:
         """The model asks for a call."""
-        turn = self._turn_of(str(event.get("parentMessageId", "")))
-        turn.calls[str(event["toolCallId"])] = [str(event.get("toolCallName"))]
+        if str(event["toolCallId"]) not in self.talk.open:  # else a call that waits is opened again
+            turn = self._turn_of(str(event.get("parentMessageId", "")))
+            turn.calls[str(event["toolCallId"])] = [str(event.get("toolCallName"))]
+        self._tell("TOOL_CALL_START", event, "toolCallName")
 
     def arguments(self, event: Event) -> None:
         """A piece of the arguments of a call."""
-        known = self.turn.calls.get(str(event.get("toolCallId"))) if self.turn is not None else None
-        if known is None:
-            self.made.unexplained.append(
-                f"arguments of call {event.get('toolCallId')}, which no turn asks for"
-            )
-        else:
-            known.append(str(event.get("delta", "")))
+        of = str(event.get("toolCallId"))
+        known = self.turn.calls.get(of) if self.turn is not None else None
+        if self.turn is not None and known is not None:
+            known += [] if of in self.turn.ended else [str(event.get("delta", ""))]
+        elif self.wire.is_from_before(of):
+            self.made.unexplained.append(f"arguments of call {of}, which no turn asks for")
+        self._tell("TOOL_CALL_ARGS", {"delta": "", **event}, "delta")
+
+    def called_in_full(self, event: Event) -> None:
+        """The arguments of a call are complete."""
+        if self.turn is not None:
+            self.turn.ended.add(str(event.get("toolCallId")))
+        self._tell("TOOL_CALL_END", event)
+
+    def known(self, event: Event) -> None:
+        """Whole messages come, and a page knows their calls."""
+        self.wire.know(ids_in(one for raw in event.get("messages") or () for one in _message(raw)))
 
     def chunk(self, event: Event) -> None:
         """A piece of a call, which begins it if it names its tool."""
         if event.get("toolCallName"):
             self.called(event)
+        self.chunked = str(event.get("toolCallId"))
         self.arguments(event)
 
     def answered(self, event: Event) -> None:
@@ -179,15 +222,23 @@ class _Reader:
             self.talk.answer(*found)
         else:
             self.turn.results.append(found)
+        self._tell("TOOL_CALL_RESULT", event)
 
     def ended(self, event: Event) -> None:
         """The run ended, or this segment of it, if calls wait for a person or for the client."""
         self.flush()
+        self.talk.builder.publish("RUN_FINISHED", {"outcome": self._own(event.get("outcome"))})
         waiting = self._waiting(event.get("outcome") or {})
         if waiting:
             self.talk.suspend(waiting)
         else:
             self.talk.end()
+
+    def _own(self, outcome: Any) -> Any:
+        """An outcome without interrupts for calls from before the recording."""
+        listed = outcome.get("interrupts") if isinstance(outcome, dict) else None
+        own = [one for one in listed or () if not self.wire.is_from_before(str(one.get("toolCallId")))]
+        return {**outcome, "interrupts": own} if listed else outcome
 
     def _waiting(self, outcome: Event) -> list[str]:
         listed = {str(one.get("id")): str(one.get("toolCallId")) for one in outcome.get("interrupts") or ()}
@@ -218,7 +269,9 @@ READERS: Final[Mapping[str, Callable[[_Reader, Event], None]]] = {
     "TEXT_MESSAGE_CHUNK": _Reader.text,
     "TOOL_CALL_START": _Reader.called,
     "TOOL_CALL_ARGS": _Reader.arguments,
+    "TOOL_CALL_END": _Reader.called_in_full,
     "TOOL_CALL_CHUNK": _Reader.chunk,
+    "MESSAGES_SNAPSHOT": _Reader.known,
     "TOOL_CALL_RESULT": _Reader.answered,
     "RUN_FINISHED": _Reader.ended,
     "RUN_ERROR": _Reader.failed,

@@ -11,7 +11,16 @@ from typing import Any, Final
 
 from runlock.conformance.audit.importers.builder import handshake
 from runlock.conformance.audit.importers.conversation import Conversation
-from runlock.conformance.audit.importers.histories import assistant, call, result, text_of, user
+from runlock.conformance.audit.importers.histories import (
+    assistant,
+    call,
+    ids_in,
+    result,
+    text_of,
+    user,
+)
+from runlock.conformance.audit.importers.wire import CLAUSES as WIRE
+from runlock.conformance.audit.importers.wire import Wire
 from runlock.conformance.audit.recording import Grade, Recording, Row, Unreadable
 
 Chunk = Mapping[str, Any]
@@ -21,11 +30,13 @@ Answer = tuple[str, str, str | None, bool]
 IGNORED: Final = frozenset(
     {
         "text-start", "text-end", "reasoning-start", "reasoning-delta", "reasoning-end", "source-url",
-        "source-document", "file", "reasoning-file", "custom", "message-metadata", "tool-input-start",
-        "tool-input-delta", "tool-approval-response", "finish-step", "abort",
+        "source-document", "file", "reasoning-file", "custom", "message-metadata",
+        "tool-approval-response", "finish-step", "abort",
     }
 )  # fmt: skip
 DENIED: Final = "denied"
+CUT_SHORT: Final = ("length", "content-filter", "error")
+"""Reasons of a finish before which an input may have been cut short."""
 ANSWERED: Final = ("output-available", "output-error", "output-denied")
 
 
@@ -35,6 +46,7 @@ class Step:
 
     text: str = ""
     calls: list[dict[str, Any]] = field(default_factory=list)
+    begun: dict[str, str] = field(default_factory=dict)  # inputs that are not available yet, with their tools
     answers: list[Answer] = field(default_factory=list)
 
 
@@ -43,7 +55,7 @@ class AiSdk:
 
     name = "ai-sdk"
     says = "AI SDK UI message streams and their requests"
-    clauses = frozenset(
+    clauses = WIRE | frozenset(
         {
             "PAIR-1", "PAIR-2", "PAIR-3", "ROUND-3", "RUN-3", "RUN-20", "RUN-21", "RUN-23",
             "GATE-1", "GATE-2", "DECIDE-1", "ONCE-1",
@@ -102,9 +114,15 @@ class _Reader:
     def __init__(self, thread: str, records: Sequence[Any]) -> None:
         has_requests = any(isinstance(one, dict) and _is_request(one) for one in records)
         claims = handshake(
-            "ai", "?", gates=["model", "tool"], observes=["run.finished"], decisions=has_requests
+            "ai",
+            "?",
+            gates=["model", "tool"],
+            observes=["run.finished"],
+            decisions=has_requests,
+            stream="ai-sdk-v6",
         )
         self.talk = Conversation(claims, _asking(records) if has_requests else ())
+        self.wire = Wire(self.talk)
         self.made = Recording(thread, self.talk.builder.trace)
         self.step: Step | None = None
         self.request: Chunk | None = None
@@ -122,6 +140,13 @@ class _Reader:
         elif kind not in IGNORED and not kind.startswith("data-"):
             self.made.unknown[kind or "a value that is no chunk"] += 1
 
+    def _tell(self, chunk: Chunk, *fields: str) -> None:
+        """Pass a chunk on that tells of a call."""
+        kept = {key: chunk[key] for key in ("toolCallId", *fields) if key in chunk}
+        self.wire.hold(str(chunk["type"]), kept)
+        if self.step is None:
+            self.wire.flush()
+
     def finished(self) -> Recording:
         """The recording, after its last record."""
         self.flush()
@@ -133,7 +158,9 @@ class _Reader:
         """The step that was streamed is complete."""
         step, self.step = self.step, None
         if step is not None:
-            self.talk.turn(step.text, step.calls)
+            begun = [call(id_, name, {}) for id_, name in step.begun.items()]
+            self.talk.turn(step.text, [*step.calls, *begun])
+            self.wire.flush()
             for answer in step.answers:
                 self._answered(answer)
 
@@ -149,6 +176,7 @@ class _Reader:
         messages = (self.request or {}).get("messages")
         history = None if messages is None else [one for raw in messages for one in _message(raw)]
         said = [one["text"] for one in history or () if one["role"] == "user"]
+        self.wire.begin(None if history is None else ids_in(history))
         self.talk.begin(said[-1] if said else "", history)
         for part in messages[-1].get("parts", ()) if messages else ():
             self._decided(part)
@@ -170,19 +198,35 @@ class _Reader:
         if self.step is not None:
             self.step.text += str(chunk.get("delta", ""))
 
+    def begun(self, chunk: Chunk) -> None:
+        """The input of a call begins."""
+        if self.step is not None and chunk["toolCallId"] not in self.talk.open:
+            self.step.begun[str(chunk["toolCallId"])] = str(chunk.get("toolName"))
+        self._tell(chunk, "toolName")
+
+    def goes_on(self, chunk: Chunk) -> None:
+        """A piece of the input of a call."""
+        self._tell({"inputTextDelta": "", **chunk}, "inputTextDelta")
+
     def called(self, chunk: Chunk) -> None:
         """The model asks for a call; one with a wrong input has its result at once."""
+        if chunk["toolCallId"] in self.talk.open:  # it waits, and is opened again
+            self._tell(chunk, "input")
+            return
         if self.step is None:
             self.made.unexplained.append(f"call {chunk.get('toolCallId')} lies in no step")
             return
         made = call(str(chunk["toolCallId"]), str(chunk.get("toolName")), chunk.get("input"))
+        self.step.begun.pop(made["id"], None)
         self.step.calls.append(made)
+        self._tell(chunk, "input")
         if chunk["type"] == "tool-input-error":
             self.step.answers.append((made["id"], str(chunk.get("errorText", "")), "error", False))
 
     def asked(self, chunk: Chunk) -> None:
         """A call waits for a person."""
         self.waiting[str(chunk.get("approvalId"))] = str(chunk.get("toolCallId"))
+        self._tell(chunk)
 
     def answered(self, chunk: Chunk) -> None:
         """The result of a call; a preliminary one only tells how far it is."""
@@ -193,10 +237,15 @@ class _Reader:
             self._answered(answer)
         else:
             self.step.answers.append(answer)
+        self._tell(chunk)
 
     def ended(self, chunk: Chunk) -> None:
         """The run ended; or its calls wait, for a person or for the client that executes them."""
+        if self.step is not None and chunk.get("finishReason") in CUT_SHORT:
+            self.wire.forget(self.step.begun)
+            self.step.begun = {}
         self.flush()
+        self.talk.builder.publish("finish", {"finishReason": chunk.get("finishReason")})
         waiting = [call_id for call_id in self.waiting.values() if call_id in self.talk.open]
         if not waiting and chunk.get("finishReason") == "tool-calls":
             waiting = list(self.talk.open)
@@ -215,6 +264,8 @@ READERS: Final[Mapping[str, Callable[[_Reader, Chunk], None]]] = {
     "start": _Reader.started,
     "start-step": _Reader.stepped,
     "text-delta": _Reader.text,
+    "tool-input-start": _Reader.begun,
+    "tool-input-delta": _Reader.goes_on,
     "tool-input-available": _Reader.called,
     "tool-input-error": _Reader.called,
     "tool-approval-request": _Reader.asked,

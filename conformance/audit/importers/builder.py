@@ -16,9 +16,16 @@ JsonObject = Mapping[str, Any]
 
 
 def handshake(
-    name: str, version: str, *, gates: Sequence[str], observes: Sequence[str] = (), decisions: bool = False
+    name: str,
+    version: str,
+    *,
+    gates: Sequence[str],
+    observes: Sequence[str] = (),
+    decisions: bool = False,
+    stream: str = "",
 ) -> dict[str, Any]:
-    """What a format shows of a runtime."""
+    """What a format shows of a runtime; `stream` is the one that was recorded, if it is one."""
+    watched = {"streams": [stream]} if stream else {}
     return {
         "protocol": 1,
         "implementation": {"name": name, "version": version},
@@ -27,9 +34,10 @@ def handshake(
         "policies": {},
         "control": {"settle": "observed"},
         "gates": list(gates),
-        "observes": list(observes),
-        "stimuli": ["run.again", *(["decide"] if decisions else [])],
+        "observes": [*observes, *(["event"] if stream else [])],
+        "stimuli": ["run.again", *(["decide"] if decisions else []), *(["watch"] if stream else [])],
         "tools": ["allow", *(["ask"] if decisions else [])],
+        **watched,
     }
 
 
@@ -40,7 +48,8 @@ class Builder:
         self.tools = {name: {"name": name, "permission": "ask"} for name in sorted(asking)}
         self.trace = Trace([{"handshake": dict(claims)}, {"scenario": {"scenario": "recorded"}}])
         self.run = ""
-        self.runs = self.steps = self.gates = self.decisions = 0
+        self.stream = str((claims.get("streams") or ("",))[0])
+        self.watchers = self.runs = self.steps = self.gates = self.decisions = 0
         self.entries: dict[str, int] = {}
         self._is_open = False
 
@@ -50,7 +59,16 @@ class Builder:
         """A new run of the thread."""
         self.runs += 1
         self.run, self.steps = f"r{self.runs}", 0
-        self._send("run.start", {"run": self.run, "input": text})
+        self._send("run.start", {"run": self.run, "input": text, **self._watcher()})
+
+    def watch(self) -> None:
+        """The stream of another request: it goes on with a run that waits."""
+        if self.stream:
+            self._send("watch", {"run": self.run, **self._watcher()})
+
+    def _watcher(self) -> dict[str, str]:
+        self.watchers += 1
+        return {"watcher": f"w{self.watchers}", "stream": self.stream} if self.stream else {}
 
     def turn(self, gate: str, text: str, calls: Sequence[JsonObject]) -> None:
         """The model answered."""
@@ -104,6 +122,11 @@ class Builder:
     def finish(self, code: str, pending: Iterable[str] = ()) -> None:
         """This segment of the run ended."""
         self._observe({"kind": "run.finished", "reason": {"code": code}, "pending": list(pending)})
+
+    def publish(self, name: str, data: JsonObject) -> None:
+        """The stream was sent this event."""
+        to = {"stream": self.stream, "watcher": f"w{self.watchers}"}
+        self._observe({"kind": "event", "name": name, "data": dict(data), **to})
 
     def _gate(self, on: str, **fields: Any) -> str:
         self.gates += 1

@@ -33,6 +33,8 @@ class Conversation:
         if not self.suspended:
             self.builder.start(text)
             self.open, self.last = {}, ()
+        else:
+            self.builder.watch()
         self.is_running = True
 
     def turn(self, text: str, calls: Sequence[dict[str, Any]]) -> None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from difflib import get_close_matches
 from fnmatch import fnmatchcase
@@ -11,12 +11,14 @@ from pathlib import Path
 from typing import Any, Final, TextIO
 
 from runlock.conformance.campaign.matrix import Column, matrix
+from runlock.conformance.campaign.programs import PROGRAMS, THERE, compared
 from runlock.conformance.campaign.runtimes import Runtime, runtimes
 from runlock.conformance.campaign.stages import Order
 from runlock.conformance.cli.commands.output_streams import results
 from runlock.conformance.errors import UsageError
 from runlock.conformance.report import matrix as written
 from runlock.conformance.report import result_folder as folder
+from runlock.conformance.report import versions
 from runlock.conformance.report.console import Page
 from runlock.conformance.text import plain
 
@@ -31,15 +33,52 @@ class Options:
     environments: Path
     out: Path
     as_json: bool = False
+    infers: bool = False
 
 
 def make(patterns: Sequence[str], environments: Path) -> int:
-    """Install the selected runtimes; the exit code."""
-    wanted = {one.environment: one for one in chosen(patterns, "--install")}
+    """Install the selected runtimes, or earlier releases with patterns like `agno@*`; the exit code."""
+    now = [one for one in patterns if "@" not in one]
+    wanted = {one.environment: one for one in chosen(now, "--install")} if now else {}
+    for pattern in (one for one in patterns if "@" in one):
+        wanted |= _earlier(pattern)
     for runtime in wanted.values():
         print(f"making {runtime.place(environments)} with {', '.join(runtime.requirements)}", file=sys.stderr)
         runtime.install(environments)
     return 0
+
+
+def _earlier(pattern: str) -> dict[str, Runtime]:
+    """The releases whose environments match a pattern, by environment."""
+    every = {one.environment: one for now in runtimes() for one in now.releases().values()}
+    names = sorted(name for name in every if "@" in name)
+    found = {name: every[name] for name in names if fnmatchcase(name, pattern)}
+    if not found:
+        raise _unknown(pattern, "--install", names)
+    return found
+
+
+def compare_versions(options: Options) -> int:
+    """Run the programs without the kit in all releases, and write what they show; the exit code."""
+    if not PROGRAMS.is_dir():
+        raise UsageError(f"There is no {PROGRAMS}.", "The programs are in the repository; run it there.")
+    asked = [one for one in chosen(options.only, "--only") if one.older]
+    folder.ready(options.out)
+    found = compared(asked, options.environments, PROGRAMS)
+    file = options.out / versions.FILE
+    content = written.dumped(versions.merged(file, found))
+    file.write_text(f"{content}\n", encoding="utf-8")
+    print(content if options.as_json else "\n".join([*_compared(found), f"written: {file}"]))
+    is_seen = any(THERE in said for one in found.values() for said in one["programs"].values())
+    return 0 if is_seen else UNDECIDED
+
+
+def _compared(found: Mapping[str, Any]) -> Iterator[str]:
+    """A line for each program, with what it showed in each release."""
+    for name, one in found.items():
+        for program, said in one["programs"].items():
+            pairs = zip(one["versions"], said, strict=True)
+            yield f"{name}: {program}: {', '.join(f'{version} {plain(word)}' for version, word in pairs)}"
 
 
 def run(options: Options, examples: int, seed: int, timeout_scale: float) -> int:
@@ -49,7 +88,7 @@ def run(options: Options, examples: int, seed: int, timeout_scale: float) -> int
     budget = {"examples": examples, "seed": seed}
     with results() as stdout:
         order = Order("the runtimes", examples, seed, timeout_scale=timeout_scale)
-        columns = matrix(asked, options.environments, order, _told)
+        columns = matrix(asked, options.environments, order, _told, infers=options.infers)
         return _report(columns, options, budget, stdout)
 
 
@@ -77,7 +116,8 @@ def _report(columns: Sequence[Column], options: Options, budget: Mapping[str, An
     written.write_witnesses(columns, options.out)
     report = written.as_json(columns, budget)
     (options.out / "matrix.json").write_text(written.dumped(report) + "\n", encoding="utf-8")
-    (options.out / "matrix.md").write_text(written.as_markdown(report), encoding="utf-8")
+    history = versions.known(options.out / versions.FILE)
+    (options.out / "matrix.md").write_text(written.as_markdown(report, history=history), encoding="utf-8")
     lines = Page(stdout)
     if options.as_json:
         lines.console.out(written.dumped(report))

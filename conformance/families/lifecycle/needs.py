@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Final
 
 from runlock.conformance.families.lifecycle.messages import Handshake
+from runlock.conformance.families.lifecycle.state.wires import WIRES
 
 LACKING: Final = {
     "parameters": "tools of the runtime have no parameters that arguments could fail to fit",
@@ -26,12 +27,19 @@ def unmet(need: str, handshake: Handshake) -> str:
     if word == "hook":
         return "" if what in handshake.hooks else f"no plugin of the runtime can be held at {what}"
     if word == "stream":
-        return "" if what in handshake.streams else f"the runtime has no {what} stream"
+        return _unmet_stream(what, handshake)
     if word == "outcome":
         return _unmet_outcome(what, handshake)
     if word == "decisions":
         return "" if getattr(handshake.decisions, what) else f"its decisions have no {what}"
     return ""
+
+
+def _unmet_stream(what: str, handshake: Handshake) -> str:
+    if what != "calls":
+        return "" if what in handshake.streams else f"the runtime has no {what} stream"
+    with_calls = not WIRES.keys().isdisjoint(handshake.streams)
+    return "" if with_calls else f"no stream of the runtime has events for calls: {', '.join(WIRES)}"
 
 
 def _unmet_outcome(what: str, handshake: Handshake) -> str:

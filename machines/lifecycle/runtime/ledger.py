@@ -115,6 +115,8 @@ class Ledger(ABC):
         else:
             self.state.messages[place] = message
             self.observe("message", message=message)
+        if call.committed:
+            self.publish("call.answered", call=call.id, status=status, text=text)
 
     def _placeholder(self, call: Call) -> int | None:
         for index in range(len(self.state.messages) - 1, -1, -1):

@@ -375,6 +375,7 @@ class Runtime(Replays):
             self.state.calls[call.id] = call
             self.state.history_of_calls.append([call.name, {k: v for k, v in call.args.items() if k != "k"}])
             self.say_call(call, "New", before=None)
+            self.publish("call.asked", call=call.id, tool=call.name, args=call.args)
         return list(calls.values())
 
     async def _tool_round(self, calls: list[Call]) -> None:

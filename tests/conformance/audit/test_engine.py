@@ -107,7 +107,7 @@ def test_a_missing_extra_is_one_sentence(monkeypatch: pytest.MonkeyPatch) -> Non
     """It says what to install."""
     monkeypatch.setitem(__import__("sys").modules, "duckdb", None)
 
-    with pytest.raises(MissingExtra, match=r"needs duckdb, .* `pip install 'runlock\[audit\]'`"):
+    with pytest.raises(MissingExtra, match=r"needs duckdb, .* `pip install -e '\.\[audit\]'`"):
         summed(RECORDINGS / "ag_ui" / "plain.jsonl")
 
 

@@ -12,14 +12,16 @@ from typing import Any
 import pytest
 from audited import RECORDINGS, audited, broken, records_in, verdicts, written
 from planted_faults import FAULTS, LEFT_OVER, attribute, spans
+from planted_wire_faults import in_chunks, in_pieces
 
 pytest.importorskip("duckdb", reason="the records of these formats are brought together by DuckDB")
 
+WIRE = "WIRE-60 WIRE-61 WIRE-62 WIRE-63 WIRE-64 WIRE-65"
 HELD = {
     "otel_genai": "PAIR-1 PAIR-2 PAIR-3 PAIR-4 PAIR-8 ROUND-2 ONCE-1 CALL-23 DECIDE-7",
     "openinference": "PAIR-1 PAIR-2 PAIR-3 PAIR-4 PAIR-8 ROUND-1 ROUND-2 ONCE-1 CALL-23",
-    "ag_ui": "PAIR-1 PAIR-2 PAIR-3 RUN-3 RUN-20 RUN-21 RUN-23",
-    "ai_sdk": "PAIR-1 PAIR-2 PAIR-3 RUN-3 RUN-20 RUN-21 RUN-23 GATE-1 DECIDE-1 ONCE-1",
+    "ag_ui": f"PAIR-1 PAIR-2 PAIR-3 RUN-3 RUN-20 RUN-21 RUN-23 {WIRE}",
+    "ai_sdk": f"PAIR-1 PAIR-2 PAIR-3 RUN-3 RUN-20 RUN-21 RUN-23 GATE-1 DECIDE-1 ONCE-1 {WIRE}",
     "claude_code": "PAIR-1 PAIR-2 PAIR-3",
 }
 THREADS = {"otel_genai": 4, "openinference": 3, "ag_ui": 2, "ai_sdk": 3, "claude_code": 2}
@@ -70,6 +72,44 @@ def test_records_that_nothing_explains_are_an_error(name: str, tmp_path: Path) -
 
     assert [says in one.what for one in found.result.troubles] == [True]
     assert found.result.exit_code() == 3
+
+
+@pytest.mark.parametrize(
+    ("name", "spelt"),
+    [
+        ("ag_ui/plain", in_chunks),
+        ("ag_ui/approved", in_chunks),
+        ("ai_sdk/plain", in_pieces),
+        ("ai_sdk/approved", in_pieces),
+    ],
+)
+def test_a_stream_that_is_spelt_otherwise_holds_the_same(name: str, spelt: Any, tmp_path: Path) -> None:
+    """Chunks of AG-UI, and inputs of the AI SDK that are streamed, open and end calls as well."""
+    right = audited(RECORDINGS / f"{name}.jsonl")
+    found = audited(written(tmp_path / "spelt.jsonl", spelt(records_in(name))))
+
+    assert (broken(found), found.result.troubles, verdicts(found)) == ({}, [], verdicts(right))
+
+
+@pytest.mark.parametrize("name", ["ag_ui/approved", "ai_sdk/approved"])
+def test_a_recording_that_begins_with_a_resume_gives_no_alarm(name: str, tmp_path: Path) -> None:
+    """A call that was opened before the recording begins is known to its page, and not to the audit."""
+    records = records_in(name)
+    second = [at for at, one in enumerate(records) if "messages" in one][1]
+    with_request = audited(written(tmp_path / "resumed.jsonl", records[second:]))
+    events_alone = audited(written(tmp_path / "events.jsonl", records[second + 1 :]))
+
+    assert broken(with_request) == {}
+    assert not any(clause.startswith("WIRE") for clause in broken(events_alone))
+
+
+def test_an_input_that_a_limit_cuts_short_gives_no_alarm(tmp_path: Path) -> None:
+    """Where the model ran out of tokens, an input that never became available breaks nothing."""
+    records = [one for one in in_pieces(records_in("ai_sdk/plain")) if one.get("toolCallId") != "c3"]
+    begun = [{"type": "tool-input-start", "toolCallId": "c3", "toolName": "weather"}]
+    cut = [*records[:-1], *begun, {**records[-1], "finishReason": "length"}]
+
+    assert broken(audited(written(tmp_path / "cut.jsonl", cut))) == {}
 
 
 def test_segments_of_one_run_are_rejoined(tmp_path: Path) -> None:

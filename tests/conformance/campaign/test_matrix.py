@@ -13,6 +13,7 @@ import pytest
 from places import ROOT
 
 from runlock.conformance.campaign.environments import BIN, ENVIRONMENTS, Packages
+from runlock.conformance.campaign.programs import can_run, run
 from runlock.conformance.campaign.result import THIN
 from runlock.conformance.campaign.runtimes import runtimes
 from runlock.conformance.cli.main import main
@@ -216,19 +217,6 @@ def test_a_runtime_is_driven_through_the_pipe_of_its_environment(capsys, tmp_pat
     assert main(["replay", str(out / "witnesses/pydantic-ai/ROUND-3.scenario"), target]) == 1
 
 
-def shown(runtime, known):
-    """What the program for a violation says in the environment of its runtime, and how it ends."""
-    file, _, part = known.standalone.partition(" ")
-    place, program = runtime.place(MADE), STANDALONE / file
-    words = [str(place / BIN / "python"), str(program)]
-    if isinstance(runtime.lives_in, Packages):
-        words = [str(place / "node_modules/.bin/node"), "--input-type=module", "-"]
-    with program.open() as text:
-        return subprocess.run(
-            [*words, *part.split()], cwd=place, stdin=text, capture_output=True, check=False
-        )
-
-
 @pytest.mark.long
 @pytest.mark.parametrize(
     ("runtime", "known"),
@@ -236,20 +224,50 @@ def shown(runtime, known):
 )
 def test_what_is_known_of_a_violation_is_seen_without_the_kit(runtime, known):
     """Each program fails, and says why, as long as what it is about is there in the pinned versions."""
-    if not runtime.is_installed(MADE):
+    if not can_run(runtime, MADE):
         pytest.skip(f"there is no {runtime.place(MADE)}")
-    ran = shown(runtime, known)
+    ran = run(runtime, MADE, known.standalone, STANDALONE)
 
-    assert ran.returncode == 1, ran.stdout.decode() + ran.stderr.decode()
-    assert ran.stderr.decode().splitlines()[-1].startswith("still there"), ran.stderr.decode()
+    assert ran.returncode == 1, ran.stdout + ran.stderr
+    assert ran.stderr.splitlines()[-1].startswith("still there"), ran.stderr
+    assert re.search(r"^expected: .*^it hurts: .*^actual: ", ran.stdout, re.MULTILINE | re.DOTALL)
 
 
 @pytest.mark.parametrize("runtime", RUNTIMES, ids=lambda one: one.name)
 def test_a_program_says_how_to_install_what_it_is_about(runtime):
     """Its first lines name the packages in the versions that were checked."""
     for known in runtime.seen:
-        head = (STANDALONE / str(known.standalone).partition(" ")[0]).read_text("utf-8")[:1000]
+        text = (STANDALONE / str(known.standalone).partition(" ")[0]).read_text("utf-8")
+        head = "".join(line for line in text.splitlines()[:8] if re.search(r"\b(pip|npm) install ", line))
         assert [pin for pin in runtime.requirements if pin not in head] == []
+
+
+SAYS = {
+    ".py": r"\n\nexpected: [^\n]+\.\nit hurts: [^\n]+\.\Z",
+    ".mjs": r'^  about\(\n    "[^"]+\.",\n    "[^"]+\.",\n    "[^"]+\.",\n  \);\n',
+}
+
+
+def about(path, part):
+    """What a program says of one of its parts before it runs it."""
+    text = path.read_text("utf-8")
+    if path.suffix == ".mjs":
+        return text.partition(f"async function {part}() {{\n")[2]
+    tree = ast.parse(text)
+    named = [node for node in tree.body if getattr(node, "name", "") == part and "SHOWN" in text]
+    return re.sub(r"\n  (?=\S)", " ", ast.get_docstring((named or [tree])[0]))
+
+
+@pytest.mark.parametrize(
+    "program", sorted({known.standalone for one in RUNTIMES for known in one.seen}), ids=str
+)
+def test_a_program_says_what_is_expected_and_whom_it_hurts(program):
+    """Before it prints what it sees, it prints one sentence for each."""
+    file, _, part = program.partition(" ")
+    path = STANDALONE / file
+
+    assert re.search(SAYS[path.suffix], about(path, part)), about(path, part)[:500]
+    assert "actual:" in path.read_text("utf-8")
 
 
 def test_the_program_for_pydantic_ai_shows_its_violation():
@@ -258,6 +276,7 @@ def test_the_program_for_pydantic_ai_shows_its_violation():
     shown = subprocess.run([sys.executable, str(program)], capture_output=True, text=True, check=False)
 
     assert (shown.returncode, shown.stderr) == (1, "still there\n")
+    assert "\nexpected: one result for the id.\n" in shown.stdout
     assert shown.stdout.count("'c1'") == 3
 
 
@@ -319,4 +338,4 @@ def test_environments_have_a_place_of_their_own():
     """What is made there is never committed."""
     ignored = (ROOT / ".gitignore").read_text("utf-8").split()
 
-    assert {f"{ENVIRONMENTS}/", "runlock-matrix/"} <= set(ignored)
+    assert {str(ENVIRONMENTS), "runlock-matrix"} <= set(ignored)

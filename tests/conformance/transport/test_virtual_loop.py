@@ -6,6 +6,7 @@ import asyncio
 import contextvars
 import gc
 import threading
+from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 
@@ -294,6 +295,17 @@ def test_an_error_in_a_thread_reaches_who_awaits_it(loop):
     assert str(future.exception()) == "gone"
 
 
+def test_work_that_an_executor_turns_down_is_not_waited_for(loop):
+    """An executor that is shut down raises, and the loop settles without the work."""
+    executor = ThreadPoolExecutor(1)
+    executor.shutdown()
+
+    with pytest.raises(RuntimeError, match="after shutdown"):
+        loop.run_in_executor(executor, print)
+
+    assert loop.quiescent()
+
+
 def test_a_thread_may_call_into_the_loop(loop):
     """call_soon_threadsafe is heard while the loop waits for the thread."""
 
@@ -311,7 +323,6 @@ def test_a_thread_may_call_into_the_loop(loop):
 
 def test_an_executor_of_the_runtime_is_used(loop):
     """A runtime's own executor does the work, and is waited for all the same."""
-    from concurrent.futures import ThreadPoolExecutor
 
     with ThreadPoolExecutor(1, thread_name_prefix="own") as executor:
         loop.set_default_executor(executor)

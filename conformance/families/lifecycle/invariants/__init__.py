@@ -49,6 +49,7 @@ from runlock.conformance.families.lifecycle.invariants import (
     stored_thread,
     stream,
     wait,
+    wire,
 )
 from runlock.conformance.families.lifecycle.invariants.selectors import name_of, newest_of
 from runlock.conformance.family.invariant import HELD, NOTHING, Invariant, in_order_of_blame
@@ -96,6 +97,7 @@ AREAS: Final[tuple[tuple[Invariant, ...], ...]] = (
     stored_thread.INVARIANTS,
     stream.INVARIANTS,
     wait.INVARIANTS,
+    wire.INVARIANTS,
 )
 """The checks of each module; their order has no meaning."""
 

@@ -118,6 +118,8 @@ class Rank(IntEnum):
     """The status of the run is wrong; the projection of the calls would have said why."""
     STREAM = auto()
     """A watcher is shown something else than what happened (STREAM-7 before ROUND-32)."""
+    WIRE = auto()
+    """A stream tells of a call out of order; what the call did is judged above (PAIR-3 before WIRE-65)."""
     END_OF_ROUND = auto()
     """A round does not end, and nothing above explains what keeps it (ROUND-29 before PROGRESS-1)."""
     BARRIER = auto()

@@ -16,6 +16,7 @@ from runlock.conformance.families.lifecycle.messages import (
     GateOpened,
     MessageAppended,
     PhaseEntered,
+    Published,
     ResumeEntered,
     RunMoved,
     SegmentEnded,
@@ -34,6 +35,7 @@ NAMES: Final[Mapping[type[Observation], Callable[[Any], str]]] = {
     Checkpointed: attrgetter("trigger"),
     ResumeEntered: attrgetter("state"),
     MessageAppended: attrgetter("message.role"),
+    Published: attrgetter("name"),
 }
 """The name that an observation of a kind bears: what a gate waits for, which phase fired, and so on."""
 

@@ -36,19 +36,13 @@ IDLE: Final = frozenset({"settle", "clock.advance", "watch", "unwatch", "inspect
 OF_THE_STREAM: Final = (Published, StreamClosed, Unlisted)
 
 
-def _watched(state: ObservedState) -> bool:
-    """Whether there is a watcher, and it is certain which."""
-    audience = state.audience
-    return audience.watcher is not None and audience.is_sure
-
-
 def _who(watcher: str | None) -> str:
     return "nobody" if watcher is None else f"watcher {watcher}"
 
 
 def _goes_to_the_watcher(state: ObservedState, seen: Published, *came: Arrival) -> CheckResults:
     audience = state.audience
-    if not _watched(state) or audience.came not in came:
+    if not state.is_watched or audience.came not in came:
         return
     if seen.watcher is None and not state.observes("stream.closed"):
         return  # its stream may have closed without a word
@@ -142,7 +136,7 @@ def an_unwatched_run_goes_on(state: ObservedState) -> CheckResults:
 def a_stream_closes_after_the_end(state: ObservedState, seen: StreamClosed) -> CheckResults:
     """A stream that closes has told its watcher how the segment ended."""
     audience = state.audience
-    if not _watched(state) or seen.watcher != audience.watcher:
+    if not state.is_watched or seen.watcher != audience.watcher:
         return
     told = _told_the_end(state)
     yield (
@@ -155,7 +149,7 @@ def a_stream_closes_after_the_end(state: ObservedState, seen: StreamClosed) -> C
 def the_stream_of_a_run_that_is_over_is_closed(state: ObservedState) -> CheckResults:
     """The stream of a watcher that received the end of the run is closed once the runtime is quiescent."""
     run, watcher = state.run, state.audience.watcher
-    if run is None or not run.is_done or not _watched(state) or not state.alone:
+    if run is None or not run.is_done or not state.is_watched or not state.alone:
         return
     over = any(isinstance(one, SegmentEnded) for one in state.shown)
     if over and state.observes("stream.closed") and _told_the_end(state) in state.shown:
@@ -173,7 +167,7 @@ def a_suspension_is_told(state: ObservedState, seen: SegmentEnded) -> CheckResul
         return
     closed = [one for one in state.shown if isinstance(one, StreamClosed)]
     told = [one for one in state.shown if isinstance(one, Published) and one.name in SEGMENT_END.values()]
-    if _watched(state) or closed:
+    if state.is_watched or closed:
         yield HELD if told else broken("the segment suspends, and whoever watches was not told")
 
 
@@ -213,6 +207,7 @@ def _suspension_on(state: ObservedState, stream: str, field: str, value: str) ->
     for event in _ends_told(state):
         if event.stream == stream:
             said = event.data.get(field) if isinstance(event.data, dict) else None
+            said = said.get("type") if isinstance(said, dict) else said
             yield (
                 HELD
                 if said == value
@@ -267,7 +262,7 @@ def a_resume_reaches_its_own_watcher(state: ObservedState, seen: SegmentEnded) -
     audience = state.audience
     if any(isinstance(one, StreamClosed) for one in state.shown) and audience.answered:
         yield HELD  # STREAM-6 saw to it that its watcher was told
-    if audience.came is not Arrival.WITH_DECISION or not audience.gone or not _watched(state):
+    if audience.came is not Arrival.WITH_DECISION or not audience.gone or not state.is_watched:
         return
     told = _told_the_end(state) is not None
     yield (
@@ -280,7 +275,7 @@ def a_resume_reaches_its_own_watcher(state: ObservedState, seen: SegmentEnded) -
 def a_tool_at_work_is_heard(state: ObservedState) -> CheckResults:
     """Progress that a tool reports reaches the watcher while the tool is at work."""
     told = state.audience.activities
-    if not told or not _watched(state) or not state.alone:
+    if not told or not state.is_watched or not state.alone:
         return
     heard = [data.get("content") for data in _published(state)]
     for content in told:

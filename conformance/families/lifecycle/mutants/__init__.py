@@ -31,6 +31,7 @@ from runlock.conformance.families.lifecycle.mutants import (
     stream,
     wait,
     whole,
+    wire,
 )
 from runlock.conformance.families.lifecycle.mutants import call_phases as passes
 from runlock.conformance.families.lifecycle.mutants import decision_window as window
@@ -57,6 +58,7 @@ MUTANTS: Final[tuple[Mutant, ...]] = (
     *policy.MUTANTS,
     *plugin.MUTANTS,
     *stream.MUTANTS,
+    *wire.MUTANTS,
     *telling.MUTANTS,
     *flow.MUTANTS,
     *phase.MUTANTS,

@@ -12,6 +12,7 @@ from runlock.conformance.families.lifecycle.messages import (
     ToolSpec,
     gate_name,
 )
+from runlock.conformance.families.lifecycle.state.wires import Told
 
 WORKING_GATES = ("model", "permission", "tool")
 
@@ -103,6 +104,8 @@ class Call:
     input_at: int | None = None  # the stimulus with new input that met it while it waited
     claims: list[str] = field(default_factory=list)
     claims_stored: int = 0  # how many of them came before the newest checkpoint of its run
+    wires: dict[str, Told] = field(default_factory=dict)  # what each stream has told of it
+    due_on: str | None = None  # the stream that has to open it, whatever else it says of it
     volatile: CallVolatile = field(default_factory=CallVolatile)
 
     @property
@@ -127,7 +130,7 @@ class Call:
 
     def crash(self) -> None:
         """The runtime crashed: what it said of the call is void, and a decision may be lost."""
-        self.volatile = CallVolatile()
+        self.volatile, self.due_on = CallVolatile(), None
         self.lost_entries, self.lost_verdicts = len(self.entries), len(self.judged)
         for decided in self.decisions:
             decided.unsure, decided.answers = True, None
@@ -201,6 +204,11 @@ class Call:
         """Whether a call that waited in the checkpoint was seen to do anything since."""
         entered = len(self.entries) > self.lost_entries or len(self.judged) > self.lost_verdicts
         return self.claimed not in (None, "Suspended") or entered or bool(self.numbers)
+
+    @property
+    def met_at(self) -> int:
+        """The stimulus that brought the call last to its permission hook or into its body; 0 if none did."""
+        return max((gate.at for gate in (*self.entries, *self.judged)), default=0)
 
     @property
     def approvals(self) -> list[Decided]:

@@ -52,6 +52,8 @@ def _gate_opened(state: ObservedState, seen: GateOpened) -> None:
         run.hooks.append(gate)
     elif gate.call is not None:
         gate.call.volatile.listed_pending = False
+        for told in gate.call.wires.values():
+            told.is_requested = False
         (gate.call.entries if seen.on == "tool" else gate.call.judged).append(gate)
 
 

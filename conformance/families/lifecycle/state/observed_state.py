@@ -108,6 +108,11 @@ class ObservedState:
         """Who watches."""
         return self.volatile.audience
 
+    @property
+    def is_watched(self) -> bool:
+        """Whether there is a watcher, and it is certain which."""
+        return self.audience.watcher is not None and self.audience.is_sure
+
     def observes(self, kind: str) -> bool:
         """Whether the SUT said that it shows this kind."""
         return kind in self.kinds

@@ -89,6 +89,7 @@ def _asked(state: ObservedState, run: Run, asked: Sequence[Mapping[str, Any]]) -
             refused_for=refused_for,
             life=state.life,
             raced=not state.alone,
+            due_on=state.audience.stream if state.alone and state.is_watched else None,
         )
         if former is not None:
             call.duplicate_id = former.duplicate_id or not former.is_final

@@ -8,6 +8,8 @@ from enum import Enum, auto
 from typing import TYPE_CHECKING, Any
 
 from runlock.conformance.families.lifecycle.messages import Published, StreamClosed
+from runlock.conformance.families.lifecycle.state.calls import Call
+from runlock.conformance.families.lifecycle.state.wires import Part, Told, parts_of
 
 if TYPE_CHECKING:
     from runlock.conformance.families.lifecycle.state.observed_state import ObservedState
@@ -33,12 +35,14 @@ class Audience:
     came: Arrival = Arrival.NOBODY
     possible: set[str | None] = field(default_factory=lambda: {None})  # who may receive an event by now
     gone: set[str] = field(default_factory=set)  # who watched before
+    at: int = 0  # the stimulus with which the present watcher came
     told: list[Published] = field(default_factory=list)  # what the present watcher received
     answered: bool = False  # whether the last stream that was closed belonged to a request that decided
     activities: list[Any] = field(default_factory=list)  # what tools told since the newest stimulus came
 
-    def comes(self, watcher: str | None, stream: str, came: Arrival, sure: bool) -> None:
+    def comes(self, watcher: str | None, stream: str, came: Arrival, sure: bool, at: int = 0) -> None:
         """A watcher takes the place, or with None leaves it; in a race either may be there."""
+        self.at = at
         if self.watcher is not None:
             self.gone.add(self.watcher)
         self.gone.discard(watcher or "")
@@ -65,19 +69,41 @@ def watched(state: ObservedState, params: Mapping[str, Any]) -> None:
         came = Arrival.REPLACING
     if params.get("decisions"):
         came = Arrival.WITH_DECISION
-    state.audience.comes(watcher, params.get("stream") or "native", came, state.alone)
+    _forget_openings(state)
+    state.audience.comes(watcher, params.get("stream") or "native", came, state.alone, state.stimuli)
 
 
 def unwatched(state: ObservedState, _params: Mapping[str, Any]) -> None:
     """The watcher leaves."""
     state.add_feature("a watcher")
+    _forget_openings(state)
     state.audience.comes(None, "native", Arrival.NOBODY, state.alone)
+
+
+def _forget_openings(state: ObservedState) -> None:
+    """What a segment that goes on has not opened yet, it may open for a watcher that is gone."""
+    run = state.run
+    for call in run.calls.values() if run is not None and run.segment_open else ():
+        call.due_on = call.due_on if call.wires else None
 
 
 def published(state: ObservedState, seen: Published) -> None:
     """A watcher receives an event."""
     if seen.watcher == state.audience.watcher:
         state.audience.told.append(seen)
+    run = state.run_of(seen)
+    for part in parts_of(seen) if run is not None else ():
+        call = run.calls.get(part.call)
+        if call is not None:
+            _told(state, call, part, seen.stream or "native")
+
+
+def _told(state: ObservedState, call: Call, part: Part, stream: str) -> None:
+    known = call.wires.get(stream)
+    if part.what in ("open", "whole") and (known is None or known.life != state.life):
+        known = call.wires[stream] = Told(state.life, state.stimuli)
+    if known is not None:
+        known.take(part, state.life)
 
 
 def stream_closed(state: ObservedState, seen: StreamClosed) -> None:
@@ -85,4 +111,4 @@ def stream_closed(state: ObservedState, seen: StreamClosed) -> None:
     audience = state.audience
     if seen.watcher == audience.watcher:
         audience.answered = audience.came is Arrival.WITH_DECISION and len(audience.gone) > 0
-        audience.comes(None, "native", Arrival.NOBODY, audience.is_sure)
+        audience.comes(None, "native", Arrival.NOBODY, audience.is_sure, audience.at)

@@ -14,6 +14,7 @@ from runlock.conformance.families.lifecycle.messages import DecisionSupport
 from runlock.conformance.families.lifecycle.reference import ReferenceAdapter
 from runlock.conformance.protocol import Control
 from runlock.machines.lifecycle.runtime.runtime import Runtime
+from runlock.machines.lifecycle.runtime.sink import Data, Encoded, EventSink
 from runlock.machines.lifecycle.runtime.state import Call, Decision, Reason
 
 __all__ = ["VARIANTS", "Variant"]
@@ -51,6 +52,54 @@ class Eager(Runtime):
     async def _step(self) -> None:
         await self.commit("AcmeBefore", "step")
         await super()._step()
+
+
+class TellsInPieces(EventSink):
+    """Tells the arguments of a call in two pieces, or on a stream of the AI SDK all at once."""
+
+    def encode(self, name: str, data: Data) -> list[Encoded]:
+        events = super().encode(name, data)
+        if name != "call.asked" or self.stream == "native":
+            return events
+        if self.stream == "ai-sdk-v6":
+            return events[-1:]
+        text = events[1][1]["delta"]
+        pieces = [("TOOL_CALL_ARGS", {**events[1][1], "delta": piece}) for piece in (text[:2], text[2:])]
+        return [events[0], *pieces, *events[2:]]
+
+
+class Piecemeal(Runtime):
+    """Has a sink that tells calls in pieces, and tells a result as soon as the tool has answered."""
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        self.sink = TellsInPieces(self.world.observe)
+        self.told: set[int] = set()
+
+    def settle(self, call: Call, event: str, status: str, content: Any) -> None:
+        super().settle(call, event, status, content)
+        self.publish("call.answered", call=call.id, status=status, text=str(content))
+        self.told.add(id(call))
+
+    def publish(self, name: str, **data: Any) -> None:
+        call = self.state.calls.get(str(data.get("call")))
+        if name != "call.answered" or id(call) not in self.told:
+            super().publish(name, **data)
+
+
+class TellsAnew(Runtime):
+    """Where a run goes on after a crash, a call that is decided is opened anew for those who watch then."""
+
+    def restore(self, state: dict[str, Any]) -> None:
+        super().restore(state)
+        self.untold = {call.id for call in self.state.in_status("Suspended")}
+
+    def _prepare(self, decision: Decision) -> bool:
+        call = self.state.calls[decision.call]
+        if call.id in getattr(self, "untold", ()):
+            self.untold.remove(call.id)
+            self.publish("call.asked", call=call.id, tool=call.name, args=call.args)
+        return super()._prepare(decision)
 
 
 class StartsBeforeItLooks(Runtime):
@@ -278,6 +327,9 @@ VARIANTS: Final[tuple[Variant, ...]] = (
     ),
     Variant("backwards-tirea", "applies a batch in the opposite order", "tirea", make=Backwards),
     Variant("refusing-twice", "refuses what was taken before", make=Refusing),
+    Variant("piecemeal", "tells arguments in pieces, and results at once", make=Piecemeal),
+    Variant("piecemeal-tirea", "tells arguments in pieces, and results at once", "tirea", make=Piecemeal),
+    Variant("telling-anew", "a life after a crash opens calls anew on its stream", make=TellsAnew),
     Variant("wrapping", "wraps what tools answered", make=Renaming),
     Variant("explaining", "gives every end a detail", make=SaysWhy),
 )

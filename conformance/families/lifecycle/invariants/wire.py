@@ -1,0 +1,186 @@
+"""WIRE: a stream opens, ends and answers each call once, in order, over the segments of its run."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from dataclasses import replace
+from typing import Any, Final
+
+from runlock.conformance.families.lifecycle.invariants.blame import Rank, ranked
+from runlock.conformance.families.lifecycle.invariants.stream import SEGMENT_END
+from runlock.conformance.families.lifecycle.messages import Published, SegmentEnded
+from runlock.conformance.families.lifecycle.state import ObservedState
+from runlock.conformance.families.lifecycle.state.records import Call, Run
+from runlock.conformance.families.lifecycle.state.wires import (
+    WIRES,
+    Part,
+    Told,
+    parts_of,
+)
+from runlock.conformance.family.invariant import HELD, CheckResult, CheckResults, Invariant, broken, held_or
+
+STARTS: Final = ("TOOL_CALL_START", "tool-input-start")
+PIECES: Final = ("TOOL_CALL_ARGS", "tool-input-delta")
+ENDS: Final = ("TOOL_CALL_END", "tool-input-available", "tool-input-error")
+REQUESTS: Final = ("RUN_FINISHED", "renderAndWaitForResponse", "tool-approval-request")
+RESULTS: Final = ("TOOL_CALL_RESULT", "tool-output-available", "tool-output-error", "tool-output-denied")
+AFTER_THE_START: Final = (*PIECES, "TOOL_CALL_END", *REQUESTS, *RESULTS)
+OVER: Final = ("NaturalEnd", "BehaviorRequested", "Stopped")
+"""Ends before which nothing broke and nothing was cut short."""
+
+
+def _told(state: ObservedState, seen: Published) -> Iterator[tuple[Part, Call, Told | None]]:
+    """What an event tells of calls, with what its stream has told of them before."""
+    run = state.run_of(seen)
+    for part in parts_of(seen) if run is not None else ():
+        call = run.calls.get(part.call)
+        if call is not None and not call.duplicate_id:
+            yield part, call, call.wires.get(seen.stream or "")
+
+
+def a_call_is_opened_once(state: ObservedState, seen: Published) -> CheckResults:
+    """A call that a stream has opened or ended is neither opened nor ended there again."""
+    for part, call, told in _told(state, seen):
+        if part.what == "open":
+            again = told is not None and told.life == state.life
+            yield held_or(not again, f"{seen.name} opens call {call.id}, which this stream has opened before")
+        elif part.what in ("end", "whole"):
+            again = told is not None and told.is_ended and told.life == state.life
+            yield held_or(not again, f"{seen.name} ends call {call.id}, which this stream has ended before")
+
+
+def only_an_opened_call_is_told_of(state: ObservedState, seen: Published) -> CheckResults:
+    """What a stream tells of a call comes after its opening there, in this segment or an earlier one."""
+    run = state.run_of(seen)
+    for _, call, told in _told(state, seen):
+        if told is not None:
+            yield HELD
+        elif call.due_on == seen.stream:
+            yield broken(f"{seen.name} tells of call {call.id}, which this stream has not opened")
+    for part in parts_of(seen) if run is not None and not run.hooks else ():
+        if part.call not in run.calls and not _is_known(state, part.call):
+            yield broken(f"{seen.name} tells of call {part.call}, for which the model has not asked")
+
+
+def _is_known(state: ObservedState, call: str) -> bool:
+    return any(one.id == call for run in state.runs.values() for one in run.every_call)
+
+
+def arguments_come_between(state: ObservedState, seen: Published) -> CheckResults:
+    """The arguments of a call come before its end, and are those that the model gave."""
+    run = state.run_of(seen)
+    for part, call, told in _told(state, seen):
+        if part.what == "args" and told is not None:
+            yield held_or(not told.is_ended, f"{seen.name} goes on with call {call.id}, which was ended")
+        elif run is None or run.hooks or call.raced or part.what not in ("end", "whole"):
+            continue
+        elif part.what == "end" and seen.name == "TOOL_CALL_END" and told is not None:
+            yield _are_given(call, _object("".join(told.pieces)))
+        elif seen.name == "tool-input-available":
+            yield _are_given(call, _object(part.value))
+
+
+def _are_given(call: Call, args: Any) -> CheckResult:
+    why = f"call {call.id} was told with the arguments {args}, and the model gave {dict(call.args)}"
+    return held_or(args == call.args, why)
+
+
+def _object(value: Any) -> dict[str, Any]:
+    """Arguments, as an object or as its text; what is no object stands for none."""
+    try:
+        value = json.loads(value) if isinstance(value, str) else value
+    except ValueError:
+        return {}
+    return value if isinstance(value, dict) else {}
+
+
+def a_segment_leaves_no_call_open(state: ObservedState, seen: Published) -> CheckResults:
+    """A stream that tells the end of a segment has ended each call that it opened."""
+    run = state.run_of(seen)
+    if run is None or seen.name != SEGMENT_END[seen.stream or ""]:
+        return
+    for call, told in _opened(run, seen.stream or ""):
+        if told.life == state.life:
+            yield held_or(told.is_ended, f"{seen.name} came while call {call.id} was opened and not ended")
+
+
+def _opened(run: Run, stream: str) -> Iterator[tuple[Call, Told]]:
+    for call in run.calls.values():
+        told = call.wires.get(stream)
+        if told is not None and not call.duplicate_id:
+            yield call, told
+
+
+def a_request_names_a_whole_call(state: ObservedState, seen: Published) -> CheckResults:
+    """A call for which a decision is asked has been ended: the approver sees all its arguments."""
+    for part, call, told in _told(state, seen):
+        if part.what == "request" and told is not None:
+            yield held_or(told.is_ended, f"{seen.name} asks about call {call.id}, which was not ended")
+
+
+def a_wait_is_requested(state: ObservedState, seen: SegmentEnded) -> CheckResults:
+    """A segment that suspends has asked its watcher for the decision of each call that came to wait."""
+    for call, told in _met_here(state, seen):
+        if call.id in seen.pending and _needs_a_decision(call):
+            why = f"the segment suspends, and its stream does not ask for a decision on call {call.id}"
+            yield held_or(told.is_requested, why)
+
+
+def _needs_a_decision(call: Call) -> bool:
+    """Whether a call that is pending waits for a decision, and not for a client that executes it."""
+    asks = call.tool is not None and call.tool.permission == "ask"
+    answer = call.last_answer
+    return asks or call.last_verdict == "suspend" or (answer is not None and answer["kind"] == "pending")
+
+
+def one_result(state: ObservedState, seen: Published) -> CheckResults:
+    """A call has at most one result on a stream."""
+    for part, call, told in _told(state, seen):
+        if part.what == "result" and told is not None:
+            again = told.results and told.life == state.life
+            yield held_or(not again, f"{seen.name} is a second result of call {call.id}")
+
+
+def an_executed_call_is_answered(state: ObservedState, seen: SegmentEnded) -> CheckResults:
+    """A run that is over by itself has told the result of each call that its tool has answered."""
+    for call, told in _met_here(state, seen):
+        if call.result is not None and call.entries[-1].alone:
+            why = f"the run is over, and its stream has no result of call {call.id}, which its tool answered"
+            yield held_or(told.results, why)
+
+
+def _met_here(state: ObservedState, seen: SegmentEnded) -> Iterator[tuple[Call, Told]]:
+    """The calls that were opened or entered since the present watcher came, on its stream."""
+    run, stream = state.run_of(seen), _ended_on(state)
+    if run is None or stream not in WIRES or not state.audience.is_sure:
+        return
+    for call, told in _opened(run, stream):
+        if max(told.at, call.met_at) >= state.audience.at and told.life == state.life:
+            yield call, told
+
+
+def _ended_on(state: ObservedState) -> str:
+    """The stream that told a watcher of the end which is reported now."""
+    for seen in reversed(state.shown):
+        if isinstance(seen, SegmentEnded):
+            break
+        if isinstance(seen, Published) and seen.watcher and seen.name == SEGMENT_END.get(seen.stream or ""):
+            return seen.stream or ""
+    return ""
+
+
+def _deferred(*checks: Invariant) -> tuple[Invariant, ...]:
+    return ranked(Rank.WIRE, *(replace(check, is_deferred=True, requires="a watcher") for check in checks))
+
+
+INVARIANTS = _deferred(
+    Invariant("WIRE-60", a_call_is_opened_once, Published, at=(*STARTS, *ENDS)),
+    Invariant("WIRE-61", only_an_opened_call_is_told_of, Published, at=AFTER_THE_START),
+    Invariant("WIRE-62", arguments_come_between, Published, at=(*PIECES, *ENDS)),
+    Invariant("WIRE-63", a_segment_leaves_no_call_open, Published, at=("RUN_FINISHED", "finish")),
+    Invariant("WIRE-64", a_request_names_a_whole_call, Published, at=REQUESTS),
+    Invariant("WIRE-65", one_result, Published, at=RESULTS),
+    Invariant("WIRE-64", a_wait_is_requested, SegmentEnded, at=("Suspended",)),
+    Invariant("WIRE-65", an_executed_call_is_answered, SegmentEnded, at=OVER),
+)

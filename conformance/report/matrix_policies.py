@@ -1,0 +1,77 @@
+"""The policies of a runtime in the matrix: what its adapter declares, and what `runlock infer` finds."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import Any, Final
+
+from runlock.conformance.campaign.inference.result import Inferred
+from runlock.conformance.text import plain
+
+CONTRADICTION: Final = "**contradicts the declaration**"
+MIXED: Final = "**mixed**"
+OPEN: Final = "not inferred"
+
+Object = Mapping[str, Any]
+
+
+def inferred(found: Inferred) -> dict[str, Any]:
+    """The policies that were inferred or are declared, with the evidence against each other value."""
+    told = [one.key for one in found.policies if len(found.left(one.key)) < 2 or one.key in found.declared]
+    return {"schedules": found.schedules, "policies": {key: _policy(found, key) for key in told}}
+
+
+def _policy(found: Inferred, key: str) -> dict[str, Any]:
+    """The values left, and what rules the others out: value, clause and reason."""
+    against = [[value, why.clause, why.reason] for (of, value), why in found.against.items() if of == key]
+    return {"values": found.left(key), "against": sorted(against)}
+
+
+def section(found: Object, pages: Mapping[str, str]) -> Iterator[str]:
+    """The policies as a table that can be unfolded."""
+    declared, seen = found["policies"], found.get("inferred", {}).get("policies", {})
+    keys = sorted({*declared, *seen})
+    if not keys:
+        return
+    rows = [_row(key, declared, seen, pages) for key in keys]
+    yield f'<details markdown="1"><summary>{_summary(found, rows)}</summary>\n'
+    yield "| policy | declared | found | evidence |"
+    yield "|---|---|---|---|"
+    yield from (f"| {' | '.join(row)} |" for row in rows)
+    yield "\n</details>\n"
+
+
+def _summary(found: Object, rows: list[tuple[str, ...]]) -> str:
+    promised = sum(bool(row[1]) for row in rows)
+    words = [f"Policies: {promised} declared"]
+    if "inferred" in found:
+        told = sum(len(one["values"]) == 1 for one in found["inferred"]["policies"].values())
+        words.append(f"{told} inferred from {found['inferred']['schedules']} schedules")
+    wrong = sum(CONTRADICTION in row[2] for row in rows)
+    return ", ".join([*words, f"{wrong or 'no'} {'contradiction' if wrong < 2 else 'contradictions'}"])
+
+
+def _row(key: str, declared: Object, seen: Object, pages: Mapping[str, str]) -> tuple[str, ...]:
+    said = _words(declared[key]) if key in declared else ""
+    linked = f"[{said}]({pages[key]})" if key in pages and said else said
+    if key not in seen:
+        return f"`{key}`", linked, OPEN, ""
+    one = seen[key]
+    evidence = "; ".join(f"not {value}, since {_reason(*why)}" for value, *why in one["against"])
+    return f"`{key}`", linked, _found(declared.get(key), one["values"]), evidence
+
+
+def _found(declared: Any, values: list[str]) -> str:
+    """The values left, and whether the declared one is among them."""
+    if not values:
+        return MIXED
+    wrong = f", {CONTRADICTION}" if isinstance(declared, str) and declared not in values else ""
+    return " or ".join(values) + wrong
+
+
+def _reason(clause: str, reason: str) -> str:
+    return plain(reason).replace("|", "\\|") + (f" ({clause})" if clause else "")
+
+
+def _words(value: Any) -> str:
+    return ", ".join(value) if isinstance(value, list) else str(value)

@@ -1,0 +1,41 @@
+"""The policies of a runtime in the matrix: declared and inferred values, and a contradiction between them."""
+
+from runlock.conformance.report.matrix_policies import section
+
+FOUND = {
+    "policies": {"state": "caller", "resume": "partial", "decision.modes": ["replay", "use_as_result"]},
+    "inferred": {
+        "schedules": 9,
+        "policies": {
+            "state": {"values": ["runtime", "caller"], "against": []},
+            "resume": {
+                "values": ["collect"],
+                "against": [["partial", "DECIDE-14", "decision d1 | d2 was to be held"]],
+            },
+            "tool.raises": {"values": [], "against": []},
+        },
+    },
+}
+
+
+def test_declared_and_inferred_values_stand_side_by_side():
+    """A declared value links to the page that promises it; one that was ruled out is a contradiction."""
+    lines = [*section(FOUND, {"state": "https://docs"})]
+
+    assert lines[0] == (
+        '<details markdown="1"><summary>Policies: 3 declared, 1 inferred from 9 schedules, '
+        "1 contradiction</summary>\n"
+    )
+    assert lines[3:-1] == [
+        "| `decision.modes` | replay, use_as_result | not inferred |  |",
+        "| `resume` | partial | collect, **contradicts the declaration** | "
+        "not partial, since decision d1 \\| d2 was to be held (DECIDE-14) |",
+        "| `state` | [caller](https://docs) | runtime or caller |  |",
+        "| `tool.raises` |  | **mixed** |  |",
+    ]
+
+
+def test_a_runtime_that_was_not_inferred_shows_what_it_declares():
+    """And one without any policy has no table."""
+    assert [*section({"policies": {"state": "caller"}}, {})][3] == "| `state` | caller | not inferred |  |"
+    assert [*section({"policies": {}}, {})] == []
