@@ -1,4 +1,4 @@
-"""The tool runners of `anthropic.AsyncAnthropic` behind the hosted interface: its HTTP client ends in the kit."""
+"""The tool runners of `anthropic.AsyncAnthropic` behind the hosted interface: its HTTP client ends here."""
 
 from __future__ import annotations
 

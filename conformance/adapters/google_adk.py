@@ -1,4 +1,4 @@
-"""google-adk behind the hosted interface, offline: a model that asks the kit, and tools that need confirmation.
+"""google-adk behind the hosted interface: a model that asks the kit, and tools that need confirmation.
 
 A call that waits has a request for its confirmation in the session's events, and a decision is the function
 response to that.  `Resumable` is the same app with its invocations made resumable.

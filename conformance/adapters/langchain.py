@@ -1,4 +1,4 @@
-"""LangChain's agent behind the hosted interface, offline: LangGraph's adapter with a graph of LangChain's making.
+"""LangChain's agent behind the hosted interface: LangGraph's adapter with a graph of LangChain's making.
 
 What asks is its middleware for human approval, in either of its two modes.
 """

@@ -1,4 +1,4 @@
-"""openai-agents behind the hosted interface, offline: a model that asks the kit, and tools that need approval.
+"""openai-agents behind the hosted interface: a model that asks the kit, and tools that need approval.
 
 A run that waits is a `RunState`, which its caller holds as a string.  The thread is in `InputList` the list
 of input items that a result gives to its caller, and in `InSession` one of the library's own sessions.

@@ -1,4 +1,4 @@
-"""pydantic-ai behind the hosted interface, offline: its FunctionModel asks the kit, and its tools enter the kit's.
+"""pydantic-ai behind the hosted interface: its FunctionModel asks the kit, and its tools enter the kit's.
 
 Its deferred tools are what waits, for an approval or for a result from outside, and each decision starts a
 new run of the agent on the message history.  That history is all the state there is, and its caller keeps it.

@@ -70,7 +70,7 @@ STRUCTURE = {"rules": {"color-contrast": {"enabled": False}}}
 CONTRAST = {"runOnly": ["color-contrast"]}
 """Which rules of axe are asked: all, all but that of contrast, or that of contrast alone."""
 
-GENERATED = ("charts/", "clauses/", "families/")
+GENERATED = ("charts/", "clauses/", "families/", "runtimes/")
 SHARE = 4
 """Of the pages in these folders, which the same generators make, one in SHARE is opened."""
 

@@ -1,0 +1,24 @@
+"""The title of a check is a sentence, although it is made from the name of a function."""
+
+import re
+
+from runlock.conformance.family.family import families
+from runlock.conformance.family.invariant import SPELLED
+
+TITLES = {check.title for family in families() for check in family.invariants}
+
+
+def test_names_are_spelled_as_their_owners_spell_them():
+    """A hyphen, a capital or an underline of a name is put back."""
+    words = "\n".join(TITLES)
+
+    assert "an AG-UI suspension is an interrupt" in TITLES
+    assert all(name in words and plain not in words for plain, name in SPELLED.items())
+
+
+def test_no_title_has_lost_an_apostrophe():
+    """What belongs to something is said with `of`: a function cannot be named with an apostrophe."""
+    owners = "models|users|runs|calls|tools|stages|turns|requests|runtimes|runners|rounds"
+    owned = "arguments|history|results?|status|message|answer|prompt|ids?|names?|reason"
+
+    assert [title for title in TITLES if re.search(rf"\b({owners}) ({owned})\b", title)] == []
