@@ -63,7 +63,7 @@ def only_an_opened_call_is_told_of(state: ObservedState, seen: Published) -> Che
             yield broken(f"{seen.name} tells of call {call.id}, which this stream has not opened")
     for part in parts_of(seen) if not run.hooks else ():
         if part.call not in run.calls and not _is_known(state, part.call):
-            yield broken(f"{seen.name} tells of call {part.call}, for which the model has not asked")
+            yield broken(f"{seen.name} tells of call {part.call}, of which nothing is known")
 
 
 def _is_known(state: ObservedState, call: str) -> bool:
