@@ -81,7 +81,7 @@ WIRE_FAULTS: dict[str, tuple[str, Plant, str, str]] = {
         "ag_ui/approved",
         without(*WHOLE, of="c1"),
         "WIRE-61",
-        "tells of call c1, for which the model has not asked",
+        "tells of call c1, of which nothing is known",
     ),
     "ag-ui: arguments of no call": (
         "ag_ui/plain",
@@ -123,7 +123,7 @@ WIRE_FAULTS: dict[str, tuple[str, Plant, str, str]] = {
         "ai_sdk/approved",
         without("tool-input-available", of="c1"),
         "WIRE-61",
-        "tool-approval-request tells of call c1, for which the model has not asked",
+        "tool-approval-request tells of call c1, of which nothing is known",
     ),
     "ai-sdk: arguments after the end": (
         "ai_sdk/plain",

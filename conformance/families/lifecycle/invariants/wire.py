@@ -33,8 +33,9 @@ OVER: Final = ("NaturalEnd", "BehaviorRequested", "Stopped")
 def _told(state: ObservedState, seen: Published) -> Iterator[tuple[Part, Call, Told | None]]:
     """What an event tells of calls, with what its stream has told of them before."""
     run = state.run_of(seen)
-    for part in parts_of(seen) if run is not None else ():
-        call = run.calls.get(part.call)
+    calls = run.calls if run is not None else {}
+    for part in parts_of(seen):
+        call = calls.get(part.call)
         if call is not None and not call.duplicate_id:
             yield part, call, call.wires.get(seen.stream or "")
 
@@ -53,14 +54,16 @@ def a_call_is_opened_once(state: ObservedState, seen: Published) -> CheckResults
 def only_an_opened_call_is_told_of(state: ObservedState, seen: Published) -> CheckResults:
     """What a stream tells of a call comes after its opening there, in this segment or an earlier one."""
     run = state.run_of(seen)
+    if run is None or seen.name not in AFTER_THE_START:
+        return
     for _, call, told in _told(state, seen):
         if told is not None:
             yield HELD
         elif call.due_on == seen.stream:
             yield broken(f"{seen.name} tells of call {call.id}, which this stream has not opened")
-    for part in parts_of(seen) if run is not None and not run.hooks else ():
+    for part in parts_of(seen) if not run.hooks else ():
         if part.call not in run.calls and not _is_known(state, part.call):
-            yield broken(f"{seen.name} tells of call {part.call}, for which the model has not asked")
+            yield broken(f"{seen.name} tells of call {part.call}, of which nothing is known")
 
 
 def _is_known(state: ObservedState, call: str) -> bool:
@@ -98,7 +101,7 @@ def _object(value: Any) -> dict[str, Any]:
 def a_segment_leaves_no_call_open(state: ObservedState, seen: Published) -> CheckResults:
     """A stream that tells the end of a segment has ended each call that it opened."""
     run = state.run_of(seen)
-    if run is None or seen.name != SEGMENT_END[seen.stream or ""]:
+    if run is None or seen.name != SEGMENT_END.get(seen.stream or ""):
         return
     for call, told in _opened(run, seen.stream or ""):
         if told.life == state.life:
@@ -145,7 +148,7 @@ def one_result(state: ObservedState, seen: Published) -> CheckResults:
 def an_executed_call_is_answered(state: ObservedState, seen: SegmentEnded) -> CheckResults:
     """A run that is over by itself has told the result of each call that its tool has answered."""
     for call, told in _met_here(state, seen):
-        if call.result is not None and call.entries[-1].alone:
+        if seen.reason.code in OVER and call.result is not None and call.entries[-1].alone:
             why = f"the run is over, and its stream has no result of call {call.id}, which its tool answered"
             yield held_or(told.results, why)
 

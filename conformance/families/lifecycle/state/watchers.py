@@ -92,8 +92,9 @@ def published(state: ObservedState, seen: Published) -> None:
     if seen.watcher == state.audience.watcher:
         state.audience.told.append(seen)
     run = state.run_of(seen)
-    for part in parts_of(seen) if run is not None else ():
-        call = run.calls.get(part.call)
+    calls = run.calls if run is not None else {}
+    for part in parts_of(seen):
+        call = calls.get(part.call)
         if call is not None:
             _told(state, call, part, seen.stream or "native")
 
