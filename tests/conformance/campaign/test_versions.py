@@ -62,7 +62,7 @@ def test_a_program_shows_its_bug_or_not_or_cannot_run(runtime, tmp_path, program
 
 def test_all_releases_are_compared(runtime, tmp_path):
     """From the oldest on; one that is not installed decides nothing."""
-    [found] = compared([runtime], tmp_path, tmp_path).values()
+    [(_, found)] = compared([runtime], tmp_path, tmp_path)
 
     assert found["versions"][:2] == ["1.0.0", "2.0.0"]
     assert found["programs"] == {"bug.py shown": [f"{UNDECIDED}it is not installed", THERE, THERE]}
