@@ -185,7 +185,8 @@ def counts(found: Object) -> tuple[int, int, int, int, int]:
     """Held and broken clauses, violations of a MUST and of a SHOULD, and untested clauses of a runtime."""
     held, broken, untested = (len(clauses(found, word)) for word in ("held", "broken", "untested"))
     spec = _family(found).spec.clauses
-    must, should = map([spec[one["clause"]].level for one in causes(found)].count, LEVELS)
+    levels: list[str] = [spec[one["clause"]].level for one in causes(found)]
+    must, should = map(levels.count, LEVELS)
     return held, broken, must, should, untested
 
 
