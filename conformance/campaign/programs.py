@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 import subprocess
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any, Final
@@ -66,12 +66,15 @@ def _reason(lines: list[str]) -> str:
     return re.sub(r" \(/[^)]*\)|file:///\S*/|/\S*/(?=\S)", "", (errors or lines)[-1]).strip()[:160]
 
 
-def compared(chosen: Sequence[Runtime], environments: Path, folder: Path) -> dict[str, Any]:
-    """Run all programs of the runtimes in all their versions, by environment."""
+def compared(
+    chosen: Sequence[Runtime], environments: Path, folder: Path
+) -> Iterator[tuple[str, dict[str, Any]]]:
+    """Run all programs of the runtimes in all their versions, one environment after the other."""
     by_environment: dict[str, list[Runtime]] = {}
     for one in chosen:
         by_environment.setdefault(one.environment, []).append(one)
-    return {name: _compared(some, environments, folder) for name, some in by_environment.items()}
+    for name, some in by_environment.items():
+        yield name, _compared(some, environments, folder)
 
 
 def _compared(some: Sequence[Runtime], environments: Path, folder: Path) -> dict[str, Any]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Set
 from typing import Any, Final
 
 from runlock.conformance.campaign.inference.result import Inferred
@@ -33,7 +33,8 @@ def section(found: Object, pages: Mapping[str, str]) -> Iterator[str]:
     keys = sorted({*declared, *seen})
     if not keys:
         return
-    rows = [_row(key, declared, seen, pages) for key in keys]
+    broken = {one["clause"] for one in found.get("violations", ())}
+    rows = [_row(key, declared, seen, pages, broken) for key in keys]
     yield f'<details markdown="1"><summary>{_summary(found, rows)}</summary>\n'
     yield "| policy | declared | found | evidence |"
     yield "|---|---|---|---|"
@@ -51,22 +52,25 @@ def _summary(found: Object, rows: list[tuple[str, ...]]) -> str:
     return ", ".join([*words, f"{wrong or 'no'} {'contradiction' if wrong < 2 else 'contradictions'}"])
 
 
-def _row(key: str, declared: Object, seen: Object, pages: Mapping[str, str]) -> tuple[str, ...]:
+def _row(
+    key: str, declared: Object, seen: Object, pages: Mapping[str, str], broken: Set[str]
+) -> tuple[str, ...]:
     said = _words(declared[key]) if key in declared else ""
     linked = f"[{said}]({pages[key]})" if key in pages and said else said
     if key not in seen:
         return f"`{key}`", linked, OPEN, ""
     one = seen[key]
     evidence = "; ".join(f"not {value}, since {_reason(*why)}" for value, *why in one["against"])
-    return f"`{key}`", linked, _found(declared.get(key), one["values"]), evidence
+    known = sorted(broken & {clause for _, clause, _ in one["against"]})
+    return f"`{key}`", linked, _found(declared.get(key), one["values"], known), evidence
 
 
-def _found(declared: Any, values: list[str]) -> str:
-    """The values left, and whether the declared one is among them."""
-    if not values:
-        return MIXED
-    wrong = f", {CONTRADICTION}" if isinstance(declared, str) and declared not in values else ""
-    return " or ".join(values) + wrong
+def _found(declared: Any, values: list[str], known: list[str]) -> str:
+    """The values left, whether the declared one is among them, and the known violations if it is not."""
+    words = " or ".join(values) or MIXED
+    if not isinstance(declared, str) or declared in values:
+        return words
+    return f"{words}, {CONTRADICTION}" + "".join(f", as its violation of {clause} shows" for clause in known)
 
 
 def _reason(clause: str, reason: str) -> str:

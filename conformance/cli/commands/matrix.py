@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from difflib import get_close_matches
 from fnmatch import fnmatchcase
@@ -64,21 +64,17 @@ def compare_versions(options: Options) -> int:
         raise UsageError(f"There is no {PROGRAMS}.", "The programs are in the repository; run it there.")
     asked = [one for one in chosen(options.only, "--only") if one.older]
     folder.ready(options.out)
-    found = compared(asked, options.environments, PROGRAMS)
-    file = options.out / versions.FILE
-    content = written.dumped(versions.merged(file, found))
-    file.write_text(f"{content}\n", encoding="utf-8")
-    print(content if options.as_json else "\n".join([*_compared(found), f"written: {file}"]))
-    is_seen = any(THERE in said for one in found.values() for said in one["programs"].values())
+    file, is_seen = options.out / versions.FILE, False
+    for name, found in compared(asked, options.environments, PROGRAMS):
+        content = written.dumped(versions.merged(file, {name: found}))
+        file.write_text(f"{content}\n", encoding="utf-8")
+        for program, said in found["programs"].items():
+            pairs = zip(found["versions"], said, strict=True)
+            shown = ", ".join(f"{version} {plain(word)}" for version, word in pairs)
+            print(f"{name}: {program}: {shown}", flush=True)
+            is_seen = is_seen or THERE in said
+    print(f"written: {file}")
     return 0 if is_seen else UNDECIDED
-
-
-def _compared(found: Mapping[str, Any]) -> Iterator[str]:
-    """A line for each program, with what it showed in each release."""
-    for name, one in found.items():
-        for program, said in one["programs"].items():
-            pairs = zip(one["versions"], said, strict=True)
-            yield f"{name}: {program}: {', '.join(f'{version} {plain(word)}' for version, word in pairs)}"
 
 
 def run(options: Options, examples: int, seed: int, timeout_scale: float) -> int:

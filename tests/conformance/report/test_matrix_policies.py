@@ -35,6 +35,20 @@ def test_declared_and_inferred_values_stand_side_by_side():
     ]
 
 
+def test_a_known_violation_explains_a_contradiction():
+    """A runtime that breaks the clause of its declared value behaves as no value says."""
+    seen = {"values": [], "against": [["partial", "DECIDE-14", "it was held"]]}
+    found = {
+        "policies": {"resume": "partial"},
+        "inferred": {"schedules": 9, "policies": {"resume": seen}},
+        "violations": [{"clause": "DECIDE-14"}, {"clause": "RUN-20"}],
+    }
+
+    assert "**mixed**, **contradicts the declaration**, as its violation of DECIDE-14 shows" in "".join(
+        section(found, {})
+    )
+
+
 def test_a_runtime_that_was_not_inferred_shows_what_it_declares():
     """And one without any policy has no table."""
     assert [*section({"policies": {"state": "caller"}}, {})][3] == "| `state` | caller | not inferred |  |"
