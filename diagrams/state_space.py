@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from html import escape
 from typing import Any, Final, TextIO
 
+from runlock.diagrams.render.elk_layout import NOWHERE, Placement
 from runlock.diagrams.render.palette import FONT, LIGHT
 from runlock.machines.joint.model import Control, Move
 from runlock.machines.joint.search import Search, State
@@ -73,6 +74,15 @@ def whole(search: Search) -> Graph:
     """Every joint state, and a line for each move."""
     nodes = [_node(search, state) for state in search.everything()]
     return nodes, [(start, end, {what: ids}) for start, end, what, ids in edges(search)]
+
+
+def merged(graph: Graph) -> Graph:
+    """The graph with one line between two nodes, for all moves from one to the other."""
+    nodes, lines = graph
+    between: dict[tuple[int, int], dict[str, tuple[str, ...]]] = {}
+    for start, end, moves in lines:
+        between.setdefault((start, end), {}).update(moves)
+    return nodes, [(*ends, moves) for ends, moves in between.items()]
 
 
 def folded(search: Search, *, with_calls: bool = True) -> Graph:
@@ -142,15 +152,25 @@ def write_dot(search: Search, name: str, file: TextIO) -> None:
     file.write(dot(whole(search), name, search.system.family))
 
 
-def dot(graph: Graph, name: str, family: str, link: Link | None = None, *, direction: str = "LR") -> str:
-    """The DOT source of a graph, from left to right or from top to bottom; a link leads to a clause."""
+def dot(graph: Graph, name: str, family: str, link: Link | None = None, where: Placement = NOWHERE) -> str:
+    """The DOT source of a graph, with its parts at given places; a link leads to a clause."""
     nodes, lines = graph
-    boxes = [f"  s{at} [id={_quoted(f'{name}-s{at}')}, {_box(node)}];\n" for at, node in enumerate(nodes)]
+    boxes = [
+        f"  s{at} [id={_quoted(f'{name}-s{at}')}, {_box(node)}{_places(where.node(f's{at}'))}];\n"
+        for at, node in enumerate(nodes)
+    ]
     arrows = [
-        f"  s{start} -> s{end} [id={_quoted(f'{name}-m{at}')}, {_arrow(companions, family, link)}];\n"
+        f"  s{start} -> s{end} [id={_quoted(f'{name}-m{at}')}, {_arrow(companions, family, link)}"
+        f"{_places(where.line(f's{start}', f's{end}'))}];\n"
         for at, (start, end, companions) in enumerate(lines)
     ]
-    return f"digraph {_quoted(name)} {{\n  rankdir={direction};\n{LOOKS}{''.join(boxes)}{''.join(arrows)}}}\n"
+    size = "".join(f"  {key}={_quoted(value)};\n" for key, value in where.graph().items())
+    parts = f"{size}{LOOKS}{''.join(boxes)}{''.join(arrows)}"
+    return f"digraph {_quoted(name)} {{\n  rankdir=LR;\n{parts}}}\n"
+
+
+def _places(attributes: Mapping[str, str]) -> str:
+    return "".join(f", {key}={_quoted(value)}" for key, value in attributes.items())
 
 
 def _box(node: Node) -> str:
@@ -175,7 +195,7 @@ def _rows(companions: Mapping[str, tuple[str, ...]], family: str, link: Link) ->
             rows.append(
                 f"<TR>{''.join(_cell(family, one, link) for one in ids[at : at + IDS_IN_A_ROW])}</TR>"
             )
-    return f'<<TABLE BORDER="0" CELLBORDER="0" CELLSPACING="0" CELLPADDING="2">{"".join(rows)}</TABLE>>'
+    return f'<<TABLE BORDER="0" CELLBORDER="0" CELLSPACING="0" CELLPADDING="1">{"".join(rows)}</TABLE>>'
 
 
 def _cell(family: str, clause: str, link: Link) -> str:

@@ -25,10 +25,10 @@ from runlock.conformance.text import plain
 STYLE: Final = """
 :root { color-scheme: light dark; --ink: #1b1f24; --paper: #fff; --dim: #57606a; --line: #d0d7de;
   --held: #1a7f37; --broken: #cf222e; --undecided: #8a6100; --soft: #f6f8fa;
-  --wait: #fdf0d0; --good: #dcf1e2; --bad: #fbe0de; }
+  --run: #e3e8fa; --wait: #fdf0d0; --good: #dcf1e2; --bad: #fbe0de; }
 @media (prefers-color-scheme: dark) { :root { --ink: #e6edf3; --paper: #0d1117; --dim: #9198a1;
   --line: #30363d; --held: #3fb950; --broken: #ff7b72; --undecided: #d29922; --soft: #161b22;
-  --wait: #453a1a; --good: #1e3f2b; --bad: #4d2523; } }
+  --run: #2b3146; --wait: #453a1a; --good: #1e3f2b; --bad: #4d2523; } }
 body { margin: 0 auto; padding: 1rem; max-width: 62rem; font: 1rem/1.5 system-ui, sans-serif;
   color: var(--ink); background: var(--paper); overflow-wrap: anywhere; }
 h1 { font-size: 1.4rem; line-height: 1.3; } h2 { margin-top: 2.5rem; font-size: 1.15rem; }
@@ -46,11 +46,17 @@ bdi, code { unicode-bidi: isolate; }
 details { border-bottom: 1px solid var(--line); padding: .4rem 0; }
 summary { cursor: pointer; padding: .3rem 0; } summary b { font-weight: 600; }
 td.status { border-radius: 4px; padding-left: .5rem; background: var(--soft); }
+td.status + td:not(.status), .moments th:last-child { padding-left: .6rem; }
+td.Running, td.Resuming { background: var(--run); }
 td.Suspended, td.Waiting { background: var(--wait); } td.Succeeded { background: var(--good); }
-td.Failed { background: var(--bad); } tr:target { outline: 2px solid var(--broken); }
+td.Failed { background: var(--bad); } tr:target, .moments tr:last-child { outline: 2px solid var(--broken); }
+.moments table { margin: 2px; }
+@media (max-width: 30rem) { table { font-size: .75rem; } th, td { padding-right: .4rem; }
+  td.status { padding-left: .3rem; } td:last-child { min-width: 7rem; }
+  section.violation { padding-left: .5rem; } }
 meter { width: 6rem; } ol, ul { padding-left: 1.6rem; }
 """
-COLOURED: Final = frozenset({"Suspended", "Waiting", "Succeeded", "Failed"})
+COLOURED: Final = frozenset({"Running", "Resuming", "Suspended", "Waiting", "Succeeded", "Failed"})
 """The statuses that have a colour of their own in a timeline."""
 
 POLICY: Final = "default-src 'none'; style-src 'unsafe-inline'"
@@ -160,14 +166,16 @@ def _violation(result: Stored, violation: StoredViolation) -> Iterator[str]:
 
 
 def _timeline(violation: StoredViolation) -> Iterator[str]:
-    """One row for each moment, one column for each call."""
+    """One row for each moment, one column for each call; the last row, where it broke, has a border."""
     calls = list(dict.fromkeys(call for row in violation.timeline for call in row.calls))
     rows = (
         [str(at), *(_status(row.calls.get(call, "")) for call in calls), _status(row.run), safe(row.happened)]
         for at, row in enumerate(violation.timeline)
     )
     if violation.timeline:
+        yield '<div class="moments">'
         yield from _table(["t", *map(safe, calls), "run", "what happened"], rows)
+        yield "</div>"
 
 
 # --- clauses ------------------------------------------------------------------------------------

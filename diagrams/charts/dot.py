@@ -21,13 +21,13 @@ from runlock.diagrams.charts.picture import (
     Place,
     sentence,
 )
-from runlock.diagrams.render.elk_layout import NOWHERE, Placement
+from runlock.diagrams.render.elk_layout import BEGIN, NOWHERE, Placement
 from runlock.diagrams.render.palette import FONT, LIGHT, STATUS_LOOKS
 
 WIDE_MAX: Final = 8
 """A chart with more states than this is a flow, and is drawn from top to bottom."""
 
-PHRASE_WIDTH: Final = 26
+PHRASE_WIDTH: Final = 20
 GUARD_MAX: Final = 30
 """A longer condition is replaced by its phrase."""
 
@@ -114,7 +114,7 @@ def _place(graph: Digraph, name: str, place: Place, options: DotOptions) -> None
     where = options.placement
     graph.node(place.id, **known, **_looks(place), **_closing(place, options), **where.node(place.id))
     if place.is_initial:
-        begin = f"begin {place.id}"
+        begin = f"{BEGIN}{place.id}"
         dot_only = {"shape": "point", "width": "0.11", "color": LIGHT["quiet"], "fillcolor": LIGHT["quiet"]}
         tip = {"tooltip": f"it begins in {place.name}"}
         graph.node(begin, label="", **tip, **dot_only, **where.node(begin))
@@ -179,15 +179,16 @@ def _line(graph: Digraph, name: str, arrows: Sequence[Arrow], options: DotOption
 
 def _rows(arrows: Sequence[Arrow], options: DotOptions) -> str:
     rows = "".join(_row(arrow, options) for arrow in arrows)
-    return f'<<TABLE BORDER="0" CELLBORDER="0" CELLSPACING="0" CELLPADDING="3">{rows}</TABLE>>'
+    return f'<<TABLE BORDER="0" CELLBORDER="0" CELLSPACING="0" CELLPADDING="2">{rows}</TABLE>>'
 
 
 def _row(arrow: Arrow, options: DotOptions) -> str:
-    """The event and its guard, then the clause; the phrase below them."""
+    """The event and its clause, with the guard and the phrase below them."""
     title = escape(sentence(options.family, arrow.clause))
     link = f'HREF="{escape(options.link(arrow.clause))}" TITLE="{title}"'
     clause = f'<FONT POINT-SIZE="8" COLOR="{LIGHT["link"]}">{arrow.clause}</FONT>'
-    first = " ".join(part for part in (_event(arrow), _guard(arrow), clause, _count(arrow, options)) if part)
+    guard = f'<BR ALIGN="LEFT"/>{_guard(arrow)}' if _guard(arrow) else ""
+    first = " ".join(part for part in (_event(arrow), clause, _count(arrow, options)) if part) + guard
     phrase = '<BR ALIGN="LEFT"/>'.join(map(escape, _balanced(arrow.phrase)))
     small = f'<FONT POINT-SIZE="8.5" COLOR="{LIGHT["quiet"]}">{phrase}</FONT>'
     return (

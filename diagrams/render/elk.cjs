@@ -1,4 +1,5 @@
-// Lays graphs out with ELK: reads a list of them as JSON, and writes the list with all coordinates.
+// Lays graphs out with ELK: reads a list of them as JSON, and writes the list with all coordinates.  It writes null
+// for a graph that ELK cannot lay out with the options that it has.
 "use strict";
 
 const ELK = require(require.resolve("elkjs", { paths: [process.cwd()] }));
@@ -7,6 +8,6 @@ let text = "";
 process.stdin.on("data", (part) => (text += part)).on("end", async () => {
   const elk = new ELK();
   const placed = [];
-  for (const graph of JSON.parse(text)) placed.push(await elk.layout(graph));
+  for (const graph of JSON.parse(text)) placed.push(await elk.layout(graph).catch(() => null));
   process.stdout.write(JSON.stringify(placed));
 });

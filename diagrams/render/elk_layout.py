@@ -11,11 +11,12 @@ import shutil
 import subprocess
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from itertools import pairwise
+from itertools import islice, pairwise
 from pathlib import Path
 from typing import Any, Final
 
 Object = Mapping[str, Any]
+Options = Mapping[str, str]
 Point = tuple[float, float]
 
 SCRIPT: Final = Path(__file__).with_name("elk.cjs")
@@ -27,24 +28,48 @@ PERIPHERY: Final = 8.0
 ARROW: Final = 7.5
 """The length of an arrowhead, in points."""
 
-PAGE: Final = 690.0
-"""The width of a page, in points."""
+PAGE: Final = 748.0
+"""The width of a page, in points: wider charts are scaled down, or need a wider window."""
+
+BEGIN: Final = "begin "
+"""The prefix of the names of the points at which a chart begins; they are in the first layer."""
 
 FRAME_TITLE: Final = 28.0
+LAYERED: Final = "elk.layered."
+FIRST: Final = f"{LAYERED}layering.layerConstraint"
 OPTIONS: Final = {
     "elk.algorithm": "layered",
     "elk.edgeRouting": "ORTHOGONAL",
     "elk.hierarchyHandling": "INCLUDE_CHILDREN",
     "elk.edgeLabels.placement": "CENTER",
-    "elk.layered.edgeLabels.sideSelection": "SMART_DOWN",
+    f"{LAYERED}edgeLabels.sideSelection": "SMART_DOWN",
+    f"{LAYERED}edgeLabels.centerLabelPlacementStrategy": "SPACE_EFFICIENT_LAYER",
+    f"{LAYERED}nodePlacement.strategy": "NETWORK_SIMPLEX",
+    f"{LAYERED}cycleBreaking.strategy": "MODEL_ORDER",  # the initial state, which is the first, comes first
     "elk.spacing.edgeLabel": "3",
-    "elk.spacing.nodeNode": "18",
-    "elk.spacing.edgeNode": "12",
-    "elk.spacing.edgeEdge": "10",
-    "elk.layered.spacing.nodeNodeBetweenLayers": "22",
-    "elk.layered.spacing.edgeEdgeBetweenLayers": "10",
-    "elk.layered.spacing.edgeNodeBetweenLayers": "12",
+    "elk.spacing.nodeNode": "12",
+    "elk.spacing.edgeNode": "8",
+    "elk.spacing.edgeEdge": "8",
+    f"{LAYERED}spacing.nodeNodeBetweenLayers": "20",
+    f"{LAYERED}spacing.edgeEdgeBetweenLayers": "8",
+    f"{LAYERED}spacing.edgeNodeBetweenLayers": "10",
 }
+FURTHER: Final = [
+    {
+        "elk.direction": direction,
+        f"{LAYERED}cycleBreaking.strategy": cycles,
+        f"{LAYERED}layering.strategy": layers,
+        f"{LAYERED}edgeLabels.centerLabelPlacementStrategy": labels,
+    }
+    for direction, cycles, layers, labels in (
+        ("DOWN", "MODEL_ORDER", "LONGEST_PATH", "SPACE_EFFICIENT_LAYER"),
+        ("DOWN", "MODEL_ORDER", "COFFMAN_GRAHAM", "MEDIAN_LAYER"),
+        ("DOWN", "DEPTH_FIRST", "COFFMAN_GRAHAM", "SPACE_EFFICIENT_LAYER"),
+        ("DOWN", "BFS_NODE_ORDER", "COFFMAN_GRAHAM", "MEDIAN_LAYER"),
+        ("RIGHT", "GREEDY", "NETWORK_SIMPLEX", "SPACE_EFFICIENT_LAYER"),
+    )
+]
+"""Options to try for a chart that is wider than a page in both directions: each is best for some chart."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,14 +115,25 @@ def is_available() -> bool:
 def placements(measured: Sequence[Object]) -> list[Placement]:
     """Where ELK puts the parts of charts that Graphviz has measured, as it writes them in JSON.
 
-    A chart that is wider than a page is turned, if it is narrower then.
+    A chart that is wider than a page is turned, and if that is not enough, laid out in more ways; the
+    narrowest is taken.
     """
-    graphs = [_graph(one, direction) for one in measured for direction in _directions(one)]
+    found = _laid_out([(one, [{"elk.direction": way} for way in _directions(one)]) for one in measured])
+    wide = [at for at, ways in enumerate(found) if all(one["width"] > PAGE for one in ways)]
+    for at, ways in zip(wide, _laid_out([(measured[at], FURTHER) for at in wide]), strict=True):
+        found[at] += ways
+    return [_placement(one, _best(ways)) for one, ways in zip(measured, found, strict=True)]
+
+
+def _laid_out(wanted: Sequence[tuple[Object, Sequence[Options]]]) -> list[list[Object]]:
+    """Each chart, laid out with each of its options; what ELK cannot do is left out."""
+    graphs = [_graph(one, options) for one, every in wanted for options in every]
+    if not graphs:
+        return []
     words = ["node", str(SCRIPT)]
     node = subprocess.run(words, input=json.dumps(graphs), capture_output=True, text=True, check=True)
-    placed = json.loads(node.stdout)
-    pairs = zip(measured, placed[::2], placed[1::2], strict=True)
-    return [_placement(one, _narrower(own, turned)) for one, own, turned in pairs]
+    placed = iter(json.loads(node.stdout))
+    return [[one for one in islice(placed, len(every)) if one is not None] for _, every in wanted]
 
 
 def _directions(measured: Object) -> tuple[str, str]:
@@ -105,37 +141,41 @@ def _directions(measured: Object) -> tuple[str, str]:
     return ("RIGHT", "DOWN") if measured["rankdir"] == "LR" else ("DOWN", "RIGHT")
 
 
-def _narrower(own: Object, turned: Object) -> Object:
-    return turned if turned["width"] < own["width"] > PAGE else own
+def _best(ways: Sequence[Object]) -> Object:
+    """The first that is as narrow as a page, or else the narrowest."""
+    narrowest = min(ways, key=lambda one: float(one["width"]))
+    return next((one for one in ways if one["width"] <= PAGE), narrowest)
 
 
 # --- to ELK -------------------------------------------------------------------------------------
 
 
-def _graph(measured: Object, direction: str) -> dict[str, Any]:
+def _graph(measured: Object, further: Options) -> dict[str, Any]:
     objects = {one["_gvid"]: one for one in measured["objects"]}
     inner = {name for one in objects.values() for name in one.get("subgraphs", ())}
     framed = {name for one in objects.values() for name in one.get("nodes", ())}
     top = [one for key, one in objects.items() if key not in inner | framed]
+    options = {**OPTIONS, **further}
     return {
         "id": "root",
-        "layoutOptions": {**OPTIONS, "elk.direction": direction},
-        "children": [_node(one, objects) for one in top],
+        "layoutOptions": options,
+        "children": [_node(one, objects, options) for one in top],
         "edges": [_edge(one) for one in measured["edges"]],
     }
 
 
-def _node(one: Object, objects: Mapping[int, Object]) -> dict[str, Any]:
+def _node(one: Object, objects: Mapping[int, Object], options: Options) -> dict[str, Any]:
     if not one["name"].startswith("cluster"):
         more = PERIPHERY if one.get("peripheries") == "2" else 0
         sides = {side: float(one[side]) * POINTS_PER_INCH + more for side in ("width", "height")}
-        return {"id": str(one["_gvid"]), **sides}
+        first = {"layoutOptions": {FIRST: "FIRST"}} if one["name"].startswith(BEGIN) else {}
+        return {"id": str(one["_gvid"]), **sides, **first}
     frames = [objects[key] for key in one.get("subgraphs", ())]
     deeper = {key for frame in frames for key in frame.get("nodes", ())}
     own = [objects[key] for key in one.get("nodes", ()) if key not in deeper]
     room = f"[top={FRAME_TITLE},left=12,bottom=12,right=12]"
-    inside = [_node(each, objects) for each in (*frames, *own)]
-    return {"id": str(one["_gvid"]), "children": inside, "layoutOptions": {"elk.padding": room}}
+    inside = [_node(each, objects, options) for each in (*frames, *own)]
+    return {"id": str(one["_gvid"]), "children": inside, "layoutOptions": {**options, "elk.padding": room}}
 
 
 def _edge(one: Object) -> dict[str, Any]:

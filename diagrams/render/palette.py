@@ -81,6 +81,15 @@ def darkened(scope: str = "") -> str:
     return "\n".join(rules)
 
 
+def properties(dark: str) -> str:
+    """The colours as custom properties such as `--good`, for a style sheet; a scope is dark."""
+    scopes = ((":root", LIGHT), (dark.strip(), DARK))
+    return "\n".join(
+        f"{scope} {{ {' '.join(f'--{name}: {colour};' for name, colour in colours.items())} }}"
+        for scope, colours in scopes
+    )
+
+
 def standalone() -> str:
     """The style sheet of a standalone picture, which has its own background."""
     dark = darkened()

@@ -30,10 +30,10 @@ class Pictures {
     this.found = {};
     this.lit = [];
     this.frame = make("div", { class: "scrolls picture", tabindex: "0", role: "group" });
-    this.fit = this.button("Fit the width", () => this.frame.classList.toggle("fits"));
     this.tabs = charts.map((chart) => this.button(chart, () => this.show(chart)));
     const several = charts.length > 1 ? this.tabs : [];
-    this.whole = make("div", { class: "pictures" }, make("div", { class: "bar" }, ...several, this.fit), this.frame);
+    const zoom = zoomButtons(this.frame, () => this.light(...this.lit));
+    this.whole = make("div", { class: "pictures" }, make("div", { class: "bar" }, ...several, zoom), this.frame);
     this.whole.hidden = !charts.length;
     if (charts.length) this.show(charts[0]);
   }
@@ -60,7 +60,6 @@ class Pictures {
   light(places = [], arrows = [], ill = false) {
     this.lit = [places, arrows, ill];
     for (const tab of this.tabs) tab.setAttribute("aria-pressed", String(tab.textContent === this.chart));
-    this.fit.setAttribute("aria-pressed", String(this.frame.classList.contains("fits")));
     for (const one of this.frame.querySelectorAll(".who")) one.remove();
     for (const one of this.frame.querySelectorAll(".here, .taken")) one.classList.remove("here", "taken", "ill");
     for (const [chart, { from, to }] of arrows) if (chart === this.chart) this.part(`${from}-${to}`)?.classList.add("taken");
@@ -92,10 +91,11 @@ class Pictures {
   }
 }
 
+/* Above the left corner, where few lines arrive. */
 function label(node, who) {
-  const { x, y, width } = node.getBBox();
+  const { x, y } = node.getBBox();
   const text = document.createElementNS(SVG, "text");
-  for (const [name, value] of Object.entries({ class: "who", x: x + width / 2, y: y - 5, "text-anchor": "middle" })) {
+  for (const [name, value] of Object.entries({ class: "who", x: x + 14, y: y - 4, "text-anchor": "end" })) {
     text.setAttribute(name, value);
   }
   text.textContent = who;
@@ -107,6 +107,6 @@ function drawn(root, name) {
   if (!text) return null;
   const svg = document.importNode(new DOMParser().parseFromString(text, "image/svg+xml").documentElement, true);
   for (const link of svg.querySelectorAll("a")) link.setAttribute("href", link.getAttribute("href").replace("../", root));
-  svg.style.minWidth = `${Math.round(parseFloat(svg.getAttribute("width")) * LEAST)}px`;
+  svg.style.minWidth = svg.dataset.least = `${Math.round(parseFloat(svg.getAttribute("width")) * LEAST)}px`;
   return svg;
 }

@@ -27,30 +27,21 @@ addEventListener("resize", reach);
 document.addEventListener("toggle", reach, true);
 new MutationObserver(reach).observe(document.body, { childList: true, subtree: true });
 
-/* A picture that is wider than its frame scrolls, or is made to fit. */
-function fitting(frame) {
-  const button = document.createElement("button");
-  button.className = "fit";
-  button.textContent = "Fit the width";
-  button.setAttribute("aria-pressed", "false");
-  button.onclick = () => button.setAttribute("aria-pressed", String(frame.classList.toggle("fits")));
-  frame.before(button);
-}
-
-/* A chart that scrolls is opened where it begins; one that begins far below its top scrolls within its frame. */
+/* A picture that is wider than its frame is opened where it begins, and scrolls within the frame. */
 function opened(frame) {
   const begin = frame.querySelector(".node:not(.state)");
-  if (!begin) return;
+  if (frame.scrollWidth <= frame.clientWidth || !begin) return;
+  frame.classList.add("tall");
   const [at, edge] = [begin, frame].map((one) => one.getBoundingClientRect());
-  if (at.top - edge.top > innerHeight / 2) frame.classList.add("tall");
-  frame.scrollLeft = Math.max(0, at.left - edge.left - frame.clientWidth / 3);
-  frame.scrollTop = Math.max(0, at.top - edge.top - frame.clientHeight / 2);
+  frame.scrollLeft += at.left - edge.left - Math.min(frame.clientWidth / 3, 120);
+  frame.scrollTop += at.top - edge.top - Math.min(frame.clientHeight / 2, 120);
 }
 
 addEventListener("load", () => {
   for (const frame of document.querySelectorAll(".md-content .picture:not(.play .picture)")) {
-    if (frame.scrollWidth <= frame.clientWidth) continue;
-    fitting(frame);
+    if (!frame.matches(".graph") && frame.scrollWidth <= frame.clientWidth) continue;
+    frame.querySelector("svg").dataset.least = frame.querySelector("svg").style.minWidth;
+    frame.before(zoomButtons(frame, () => opened(frame)));
     opened(frame);
   }
 });

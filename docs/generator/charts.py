@@ -85,6 +85,8 @@ The [playground]({root}play.md) steps through them.
 In a picture, a transition has its **event**, its guard in brackets, its clause as a link, and the condition
 in words. A double border marks a final state. A cylinder marks a checkpoint: it is entered when
 something has become durable. A good end is green, a bad one red, a wait yellow.
+
+Drag a picture to move it. The buttons above it, or Ctrl and the mouse wheel, change its size.
 """
 
 
@@ -103,7 +105,7 @@ def _page(one: Picture) -> str:
 
 {about(one)} As files: {kept}.{_play(one)}
 
-{picture(_drawn(one))}
+{picture(_drawn(one), is_graph=True)}
 ## Transitions
 
 {_arrows(one)}

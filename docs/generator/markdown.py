@@ -10,12 +10,13 @@ from runlock.conformance.family.family import DEFAULT
 from runlock.diagrams.render.svg import Drawing
 from runlock.spec.model import load_spec
 
-LEAST = 0.94
-"""Pictures are not scaled below this, at which their smallest text has 10 pixels; wider ones scroll."""
+LEAST_PIXELS = 10.03
+"""Pictures are not scaled below the size at which their smallest text is this high; wider ones scroll."""
 
 WIDE = "---\nhide:\n  - toc\n---\n"
 """The front matter of a page that needs the space of its table of contents."""
 
+FONT_SIZE = re.compile(r' font-size="([\d.]+)"')
 CODE = re.compile(r"(`[^`|]+`)")
 ID = re.compile(r"\b([A-Z]+-[1-9][0-9]*)\b")
 
@@ -82,13 +83,17 @@ def anchor(name: str) -> str:
     return name.lower().replace(".", "-")
 
 
-def picture(drawing: Drawing) -> str:
-    """A picture in a page, on one line, so that Markdown leaves it unchanged; search does not index it."""
+def picture(drawing: Drawing, *, is_graph: bool = False) -> str:
+    """A picture in a page, on one line, so that Markdown leaves it unchanged; search does not index it.
+
+    A graph can be zoomed, and its page uses the whole window."""
     inner = re.sub(r"\s*\n\s*", "", drawing.text(is_alone=False))
-    least = round(drawing.width * drawing.scale * LEAST)
+    smallest = min(map(float, FONT_SIZE.findall(inner)), default=LEAST_PIXELS)
+    least = round(drawing.width * min(LEAST_PIXELS / smallest, drawing.scale))
     inner = inner.replace("<svg ", f'<svg style="min-width: {least}px" ', 1)
     label = escape(drawing.label)
-    frame = f'class="picture" role="group" tabindex="0" aria-label="{label}" data-search-exclude'
+    kind = "picture graph" if is_graph else "picture"
+    frame = f'class="{kind}" role="group" tabindex="0" aria-label="{label}" data-search-exclude'
     return f"<div {frame}>{inner}</div>\n"
 
 

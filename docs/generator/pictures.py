@@ -24,6 +24,7 @@ from runlock.diagrams.charts.picture import pictures
 from runlock.diagrams.charts.playable import fragment
 from runlock.diagrams.lifecycle import sequence_svg as drawn_sequence
 from runlock.diagrams.lifecycle import timeline_svg as drawn_timeline
+from runlock.diagrams.render import elk_layout
 from runlock.diagrams.render import graphviz_layout as layout
 from runlock.diagrams.render.png import painted
 from runlock.machines.joint.search import Search
@@ -55,7 +56,7 @@ def _drawn(kind: str, name: str, root: str) -> str:
 
 def _chart(name: str, root: str) -> str:
     options = DotOptions(lambda clause: page_of(clause, root))
-    return picture(drawn(pictures()[name], f"The chart {name}", options))
+    return picture(drawn(pictures()[name], f"The chart {name}", options), is_graph=True)
 
 
 def _covered(name: str, root: str) -> str:
@@ -78,12 +79,11 @@ def _explored(name: str, root: str) -> str:
     if name in load_spec("tool-runner").profiles:
         return _explored_runner(name, label, root)
     if name == CALLS:
-        graph = explored.whole(Search(Calls(1, resuspensions=1)).run())
+        graph = explored.merged(explored.whole(Search(Calls(1, resuspensions=1)).run()))
         label = "The explored graph of one call alone"
     else:
         graph = explored.folded(Search(Joint(choose(name, {}).policies, 1, crashes=0)).run())
-    source = explored.dot(graph, name, "lifecycle", lambda clause: page_of(clause, root))
-    return picture(layout.svg(source, label))
+    return _graph(partial(explored.dot, graph, name, DEFAULT, lambda clause: page_of(clause, root)), label)
 
 
 def _explored_runner(name: str, label: str, root: str) -> str:
@@ -91,7 +91,15 @@ def _explored_runner(name: str, label: str, root: str) -> str:
     system = runner_transitions.Joint(runner_policies.choose(name, {}).policies, 1, limit=1, cancels=0)
     graph = explored.folded(Search(system).run(), with_calls=False)
     link = partial(page_of, root=f"{root}/{folder_of(system.family)}".rstrip("/"))
-    return picture(layout.svg(explored.dot(graph, name, system.family, link, direction="TB"), label))
+    return _graph(partial(explored.dot, graph, name, system.family, link), label)
+
+
+def _graph(source: Callable[..., str], label: str) -> str:
+    """A graph, placed by ELK where that is installed."""
+    if not elk_layout.is_available():
+        return picture(layout.svg(source(), label), is_graph=True)
+    [placement] = elk_layout.placements([layout.measured(source())])
+    return picture(layout.svg(source(where=placement), label, is_placed=True), is_graph=True)
 
 
 def _sequence(name: str, _: str) -> str:

@@ -84,7 +84,7 @@ def _generated() -> Iterator[Made]:
     for family in playable_joint.systems():
         yield f"assets/joints/{family}.js", playable_joint.script(family).encode()
     yield "assets/words.js", search.script().encode()
-    yield "assets/colours.css", f"{palette.darkened(DARK)}\n".encode()
+    yield "assets/colours.css", f"{palette.properties(DARK)}\n{palette.darkened(DARK)}\n".encode()
 
 
 Nav = list[dict[str, "str | Nav"]]

@@ -165,7 +165,10 @@ def test_what_is_played_is_lit(play):
 def test_the_picture_is_next_to_the_buttons(play, width, is_next_to):
     """On a wide screen; on a narrow one it is above them."""
     browser = play("chart=ToolCall", width)
-    browser.until("return document.querySelector('.play .picture svg')")
+    lit = browser.until(
+        "return document.querySelector('.play .picture .here')?.getBoundingClientRect().bottom"
+    )
+    assert lit < browser.run("return innerHeight"), "where it stands is in view at once"
     found = """
     const parts = [".pictures", ".side"].map((one) => document.querySelector(`.play ${one}`));
     const [picture, side] = parts.map((one) => one.getBoundingClientRect());

@@ -99,7 +99,7 @@ def test_every_form_names_every_clause(name):
     assert (
         Counter(one.get(f"{{{OURS}}}clause") for one in in_scxml if one.tag.endswith("transition")) == arrows
     )
-    assert Counter(re.findall(r">([A-Z]+-\d+)</FONT>", dot(pictures()[name]))) == arrows
+    assert Counter(re.findall(r'SIZE="8" COLOR="#\w+">([A-Z]+-\d+)</FONT>', dot(pictures()[name]))) == arrows
 
 
 def test_json_holds_a_whole_table():

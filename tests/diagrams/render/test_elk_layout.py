@@ -87,11 +87,36 @@ def test_positions_are_counted_from_below(asked):
 
 
 @pytest.mark.parametrize(
-    ("own", "turned", "taken"), [(600, 300, 600), (900, 800, 800), (900, 1000, 900)]
+    ("widths", "taken"), [((600, 300), 600), ((900, 500), 500), ((900, 850, 800, 820), 800)]
 )  # fmt: skip
-def test_a_chart_wider_than_a_page_is_turned_if_that_makes_it_narrower(own, turned, taken):
-    """One that fits the page keeps its direction."""
-    assert elk_layout._narrower({"width": own}, {"width": turned})["width"] == taken
+def test_the_first_that_fits_a_page_is_taken(widths, taken):
+    """One that fits the page keeps its direction; of those that are all too wide the narrowest is taken."""
+    assert elk_layout._best([{"width": width} for width in widths])["width"] == taken
+
+
+def test_a_chart_that_stays_too_wide_is_laid_out_in_more_ways(asked, monkeypatch):
+    """Neither direction is as narrow as a page, so all other ways are tried."""
+    monkeypatch.setattr(elk_layout, "PAGE", 100)
+    elk_layout.placements([MEASURED])
+
+    assert len(asked) == 2 + len(elk_layout.FURTHER)
+
+
+def test_what_elk_cannot_lay_out_is_left_out(monkeypatch):
+    """One way that fails leaves the others."""
+    answer = type("Answer", (), {"stdout": json.dumps([None, PLACED])})
+    monkeypatch.setattr(elk_layout.subprocess, "run", lambda *_, **__: answer)
+
+    assert elk_layout.placements([MEASURED])[0].width == 300
+
+
+def test_a_chart_begins_at_its_edge(asked):
+    """The point at which it begins is in the first layer, next to the initial state."""
+    begin = {"_gvid": 3, "name": "begin Dark", "width": "0.1", "height": "0.1"}
+    elk_layout.placements([{**MEASURED, "objects": [*MEASURED["objects"], begin]}])
+    *_, point = asked[0]["children"]
+
+    assert point["layoutOptions"] == {"elk.layered.layering.layerConstraint": "FIRST"}
 
 
 def test_a_line_ends_where_its_arrowhead_begins(asked):

@@ -26,6 +26,7 @@ from runlock.diagrams.lifecycle.sequence import (
     Sent,
 )
 from runlock.diagrams.render import graphviz_layout as layout
+from runlock.diagrams.render.elk_layout import Placement
 from runlock.diagrams.render.png import painted
 from runlock.diagrams.render.svg import width_of, wrapped
 from runlock.machines.joint.search import Search
@@ -180,12 +181,29 @@ def test_folded_states_look_alike_from_outside(one_call):
     assert all(start != end for start, end, _ in lines)
 
 
-def test_a_picture_without_calls_runs_from_top_to_bottom(one_call):
-    """Folded by the run alone there is a box for each of its statuses, and the layout has a direction."""
-    nodes, lines = explored.folded(one_call, with_calls=False)
+def test_a_picture_without_calls_has_the_statuses_of_the_run(one_call):
+    """Folded by the run alone there is a box for each of its statuses."""
+    nodes, _ = explored.folded(one_call, with_calls=False)
 
     assert {node.words for node in nodes} == {"run Running", "run Waiting", "run Done"}
-    assert "rankdir=TB" in explored.dot((nodes, lines), "g", "lifecycle", direction="TB")
+
+
+def test_moves_between_the_same_states_share_a_line():
+    """A picture has one line between two boxes, with every move and its clauses."""
+    lines = [(0, 1, {"starts": ("CALL-1",)}), (1, 0, {"ends": ()}), (0, 1, {"fails": ("CALL-5",)})]
+    both = {"starts": ("CALL-1",), "fails": ("CALL-5",)}
+
+    assert explored.merged(([], lines)) == ([], [(0, 1, both), (1, 0, {"ends": ()})])
+
+
+def test_an_explored_graph_is_drawn_where_it_is_placed(one_call):
+    """The positions of its boxes and lines are in its source."""
+    where = Placement(9, 9, {"s0": "4,5"}, {}, {("s0", "s1"): {"pos": "1,2"}})
+    source = explored.dot(explored.folded(one_call), "g", "lifecycle", where=where)
+
+    assert re.search(r's0 \[.*, pos="4,5"\]', source)
+    assert re.search(r's0 -> s1 \[.*, pos="1,2"\]', source)
+    assert 'bb="0,0,9.0,9.0"' in source
 
 
 def test_a_line_between_folded_states_has_every_clause_of_its_moves(one_call):
