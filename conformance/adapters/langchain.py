@@ -5,15 +5,16 @@ What asks is its middleware for human approval, in either of its two modes.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any, ClassVar
 
 from langchain.agents import create_agent
 from langchain.agents.middleware import HumanInTheLoopMiddleware
 from langchain_core.tools import StructuredTool
+from pydantic import JsonValue
 
-from runlock.conformance.adapter import Decision, Refused
-from runlock.conformance.adapters.langgraph import ANSWERS, LangGraph
+from runlock.conformance.adapter import Decision, Host, Refused, Scenario
+from runlock.conformance.adapters.langgraph import ANSWERS, NOBODY, LangGraph
 from runlock.conformance.adapters.models.langgraph import KitModel
 
 
@@ -22,26 +23,54 @@ class PerCallAgent(LangGraph):
 
     package = "langchain"
     mode: ClassVar[Any] = "per_call"
+    shows = ("call.shown",)
+    # "Human-in-the-loop" of https://docs.langchain.com/oss/python/langchain has a reviewer edit the action;
+    # asked for each call, "an edit can't switch tools".
+    edits = ("args", "name")
+    policies: ClassVar[Mapping[str, JsonValue]] = {"edit.tool": "refused"}
 
     def _build(self, model: KitModel, tools: list[StructuredTool]) -> Any:
         asking = HumanInTheLoopMiddleware(
-            {name: {"allowed_decisions": ["approve", "reject"]} for name in self.asking},
+            {name: {"allowed_decisions": ["approve", "edit", "reject"]} for name in self.asking},
             interrupt_mode=self.mode,
         )
         return create_agent(model, tools, middleware=[asking], checkpointer=self.saver)
+
+    async def open(self, host: Host, scenario: Scenario) -> None:
+        await super().open(host, scenario)
+        self.actions: dict[str, Any] = {}  # what the requests say of each call
+
+    def _calls(self, asked: Any) -> list[str]:
+        return [self._request(asked["tool_call_id"], asked)]
+
+    def _request(self, call: str, action: Any) -> str:
+        self.actions[call] = action
+        self.show(call, action["name"], action["args"])
+        return call
+
+    def _answer(self, decision: Decision) -> Any:
+        edit, action = decision.edit, self.actions.get(decision.call)
+        if edit is None or action is None:
+            return ANSWERS[decision.action]
+        edited = {"name": edit.name or action["name"], "args": edit.args or action["args"]}
+        return {"type": "edit", "edited_action": edited}
+
+    def _resumption(self, decisions: Sequence[Decision]) -> dict[str, Any]:
+        return {self.asked.get(one.call, NOBODY): self._answer(one) for one in decisions}
 
 
 class BatchedAgent(PerCallAgent):
     """An agent whose middleware interrupts once for all calls of a turn that need approval."""
 
     mode = "batched"
+    policies: ClassVar[Mapping[str, JsonValue]] = {"edit.tool": "taken"}
 
     def _calls(self, asked: Any) -> list[str]:
-        self.order = [request["args"]["k"] for request in asked["action_requests"]]
+        self.order = [self._request(action["args"]["k"], action) for action in asked["action_requests"]]
         return self.order
 
     def _resumption(self, decisions: Sequence[Decision]) -> dict[str, Any]:
-        answers = {one.call: ANSWERS[one.action] for one in decisions}
+        answers = {one.call: self._answer(one) for one in decisions}
         if not set(answers) <= set(self.order):
             raise Refused("answers are given by position, and no call of that id has one")
         given = [answers[call] for call in self.order if call in answers]

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import sqlite3
 from abc import ABC, abstractmethod
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any, ClassVar
 
 from langchain.tools import ToolRuntime
@@ -35,6 +35,9 @@ class LangGraph(Thread, ABC):
     """One thread of a graph, whatever it is made of."""
 
     package: ClassVar[str] = "langgraph"
+    shows: ClassVar[Sequence[str]] = ()
+    edits: ClassVar[Sequence[str]] = ()
+    policies: ClassVar[Mapping[str, JsonValue]] = {}
 
     def __init__(self) -> None:
         self.handshake = offers(
@@ -42,10 +45,13 @@ class LangGraph(Thread, ABC):
             self.package,
             tool=["ok", "error", "raise", "fault"],
             # "Persistence" and "Durable execution", https://docs.langchain.com/oss/python/langgraph/persistence
-            policies={"state": "runtime", "tool.raises": "end_run"},
+            policies={"state": "runtime", "tool.raises": "end_run", **self.policies},
             # As "Fault tolerance" there says, whatever comes next tries again what an error ended; what a
             # cancel ended too: https://docs.langchain.com/langgraph-platform/cancel-run
-            decisions=YES_OR_NO.model_copy(update={"after_error": False, "after_cancel": False}),
+            decisions=YES_OR_NO.model_copy(
+                update={"after_error": False, "after_cancel": False, "edit": list(self.edits)}
+            ),
+            observes=self.shows,
         )
 
     async def open(self, host: Host, scenario: Scenario) -> None:

@@ -53,6 +53,10 @@ class Thread:
         self.waiting = [call for call, _ in left]
         return Segment("Suspended", self.waiting) if left else Segment(otherwise)
 
+    def show(self, call: str, name: str, args: Any) -> None:
+        """Those who decide are shown a call, as the library's request for it has it."""
+        self.host.observe("call.shown", call=call, name=name, args=args)
+
     def waiting_again(self, calls: Sequence[str]) -> Segment:
         """The segment of a recovered run whose caller still has the requests of these calls."""
         if not calls:
@@ -69,12 +73,14 @@ def offers(
     tool: list[ToolOutcome],
     policies: Mapping[str, JsonValue],
     decisions: DecisionSupport = YES_OR_NO,
+    observes: Sequence[str] = (),
 ) -> Handshake:
     """The handshake of such a library: `tool` is what a tool may do, the rest is as in the protocol."""
     return Handshake(
         implementation=Party(name=name, version=version(package), language="python"),
         policies=dict(policies),
         gates=["model", "tool"],
+        observes=list(observes),
         stimuli=["decide", "cancel", "run.again", "run.input", "clock.advance", "deliver"],
         outcomes=OfferedOutcomes(tool=tool),
         tools=["allow", "ask"],

@@ -6,6 +6,7 @@ of input items that a result gives to its caller, and in `InSession` one of the 
 
 from __future__ import annotations
 
+import json
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
@@ -32,6 +33,7 @@ class InputList(Thread):
         # https://openai.github.io/openai-agents-python/human_in_the_loop/ gives its caller the state, and
         # https://openai.github.io/openai-agents-python/tools/ the model a message for a tool that raises.
         policies={"state": "caller", "tool.raises": "failed_call"},
+        observes=["call.shown"],
     )
 
     async def open(self, host: Host, scenario: Scenario) -> None:
@@ -93,6 +95,8 @@ class InputList(Thread):
         if run.interruptions:
             self.kept = self.state.to_string()
         requests = {_id(item): item for item in run.interruptions}
+        for call, item in requests.items():
+            self.show(call, str(item.name), json.loads(item.arguments or "{}"))
         return self.ended(requests.items(), "Cancelled" if run.final_output is None else "NaturalEnd")
 
     def _given(self, text: str) -> Any:

@@ -32,7 +32,8 @@ class PydanticAI(Thread):
             "resume": "all_or_nothing",
             "decision.modes": ["replay", "use_as_result"],
         },
-        decisions=DecisionSupport(live=False, ids=False, suspensions=False, payload=True),
+        decisions=DecisionSupport(live=False, ids=False, suspensions=False, payload=True, edit=["args"]),
+        observes=["call.shown"],
     )
 
     async def open(self, host: Host, scenario: Scenario) -> None:
@@ -58,6 +59,8 @@ class PydanticAI(Thread):
             yes = one.action == "resume"
             if one.call in self.outside:
                 results.calls[one.call] = one.payload if yes else ai.ToolFailed("rejected")
+            elif one.edit is not None:
+                results.approvals[one.call] = ai.ToolApproved(override_args=one.edit.args)
             else:
                 results.approvals[one.call] = yes
         return await self._run(results)
@@ -89,11 +92,17 @@ class PydanticAI(Thread):
             except Exception:
                 self.history = list(messages) or self.history
                 raise
-        asked = done.output if isinstance(done.output, ai.DeferredToolRequests) else ai.DeferredToolRequests()
-        requests = [(call.tool_call_id, call) for call in (*asked.approvals, *asked.calls)]
-        self.outside = [call.tool_call_id for call in asked.calls]
-        self.history, self.left = done.all_messages(), self.ended(requests)
+        self.history, self.left = done.all_messages(), self._waits_for(done.output)
         return self.left
+
+    def _waits_for(self, output: Any) -> Segment:
+        """How a run of the agent ended that has this output, whose requests are shown."""
+        asked = output if isinstance(output, ai.DeferredToolRequests) else ai.DeferredToolRequests()
+        self.outside = [call.tool_call_id for call in asked.calls]
+        requests = [(call.tool_call_id, call) for call in (*asked.approvals, *asked.calls)]
+        for name, call in requests:
+            self.show(name, call.tool_name, call.args_as_dict())
+        return self.ended(requests)
 
     def _before(self, messages: Sequence[ModelMessage]) -> None:
         """Keep what the model is about to be asked: it is the history, should nothing come after."""

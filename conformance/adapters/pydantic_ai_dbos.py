@@ -141,9 +141,7 @@ class OnDBOS(PydanticAI):
         self.history = history
         if isinstance(output, Exception):
             raise output
-        asked = output if isinstance(output, ai.DeferredToolRequests) else ai.DeferredToolRequests()
-        self.outside = [call.tool_call_id for call in asked.calls]
-        return self.ended((call.tool_call_id, call) for call in (*asked.approvals, *asked.calls))
+        return self._waits_for(output)
 
     def _tool(self, spec: ToolSpec) -> ai.Tool[None]:
         tool = super()._tool(spec)

@@ -52,6 +52,7 @@ OBSERVATIONS: Final[Mapping[str, LineFormat]] = {
     "phase": _observed("phase", "phase"),
     "resume": _observed("resume", "state"),
     "decision": _observed("decision", "decision", "disposition", "call"),
+    "call.shown": _observed("call.shown", "call", "name"),
     "message": LineFormat(
         "message", ("role", "text"), (MessageAppended, Message), about_a_run=True, inner="message"
     ),

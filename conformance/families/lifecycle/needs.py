@@ -31,7 +31,11 @@ def unmet(need: str, handshake: Handshake) -> str:
     if word == "outcome":
         return _unmet_outcome(what, handshake)
     if word == "decisions":
-        return "" if getattr(handshake.decisions, what) else f"its decisions have no {what}"
+        kind, _, part = what.partition(".")
+        taken = getattr(handshake.decisions, kind)
+        if part:
+            return "" if part in taken else f"its decisions edit no {part}"
+        return "" if taken else f"its decisions have no {what}"
     return ""
 
 

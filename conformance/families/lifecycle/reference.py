@@ -36,8 +36,8 @@ from runlock.machines.lifecycle.runtime.choices import policies_of
 from runlock.machines.lifecycle.runtime.store import Store
 
 OBSERVES = [
-    "run.status", "call.status", "phase", "message", "checkpoint", "decision", "event",
-    "stream.closed", "run.finished",
+    "run.status", "call.status", "phase", "message", "checkpoint", "decision", "call.shown",
+    "event", "stream.closed", "run.finished",
 ]  # fmt: skip
 
 
@@ -201,7 +201,9 @@ def handshake_of(profile: str, policies: Mapping[str, Any], declare: Mapping[str
         "outcomes": OfferedOutcomes(
             permission=PERMISSION_OUTCOMES, tool=TOOL_OUTCOMES, hook=_hook_outcomes(policies)
         ),
-        "decisions": DecisionSupport(live=True, ids=True, suspensions=True, payload=True),
+        "decisions": DecisionSupport(
+            live=True, ids=True, suspensions=True, payload=True, edit=["args", "name"]
+        ),
         "hooks": [
             "RunStart",
             "BeforeInference",
@@ -238,7 +240,10 @@ async def _refusing(verb: Any) -> Any:
 
 
 def _decisions(decisions: Sequence[Decision]) -> list[state.Decision]:
-    return [state.Decision(d.id, d.call, d.action, d.payload, d.suspension) for d in decisions]
+    return [
+        state.Decision(d.id, d.call, d.action, d.payload, d.suspension, d.edit.to_wire() if d.edit else None)
+        for d in decisions
+    ]
 
 
 def factory(

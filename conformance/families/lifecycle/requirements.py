@@ -147,5 +147,7 @@ class _Sent:
         self.ids.add(decision["id"])
         if decision.get("payload") is not None:
             yield "decisions payload"
+        for part in decision.get("edit") or ():
+            yield f"decisions edit.{part}"
         if decision.get("suspension") is not None:
             yield "decisions suspensions"

@@ -52,6 +52,8 @@ def _decisions(params: Params) -> str:
 
 def _decision(decision: Params) -> str:
     payload = f" with {quoted(decision['payload'])}" if decision.get("payload") is not None else ""
+    if decision.get("edit"):
+        payload += f", edited to {quoted(decision['edit'])}"
     suspension = decision.get("suspension")
     of = f", its suspension {suspension}" if suspension is not None else ""
     return f"{decision['call']} {decision['action']}{payload} ({decision['id']}{of})"
@@ -204,5 +206,6 @@ _SHOWN: Final[dict[str, Callable[[Params], str]]] = {
     "phase": lambda seen: f"phase {seen['phase']}{' of ' + str(seen['call']) if seen.get('call') else ''}",
     "resume": lambda seen: f"resume gate: {seen['state']}",
     "decision": lambda seen: f"decision {seen['decision']} is {seen['disposition']}",
+    "call.shown": lambda seen: f"{seen['call']} is shown as {seen['name']} {quoted(seen.get('args'))}",
     "inspect": _inspected,
 }

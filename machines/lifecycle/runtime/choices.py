@@ -16,6 +16,7 @@ CHOICES: Final[Mapping[str, Any]] = {
     "decision.batch": "each",
     "decision.cancel_path": "direct",
     "decision.kept": "no",
+    "edit.tool": "taken",
     "replay.gate": "yes",
     "stop.conditions": [
         "max_rounds", "timeout", "token_budget", "consecutive_errors", "stop_on_tool", "content_match",

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Any
 
 from runlock.machines.lifecycle.runtime.ledger import Ledger
 from runlock.machines.lifecycle.runtime.state import Call, Decision
@@ -44,6 +45,17 @@ class Inbox(Ledger):
             return f"call {call.id} is decided already"
         if call.status != "Suspended" and self.policies["decision.early"] == "refuse":
             return f"call {call.id} does not wait for a decision"
+        return self.objection_to_edit(decision.edit, call)
+
+    def objection_to_edit(self, edit: dict[str, Any] | None, call: Call) -> str | None:
+        """Why a call is not edited so, or None."""
+        if edit is None:
+            return None
+        if call.resume_mode != "replay":
+            return f"call {call.id} does not run again on a decision, so that there is nothing to edit"
+        renames = edit.get("name") not in (None, call.name)
+        if renames and self.policies["edit.tool"] == "refused":
+            return f"call {call.id} cannot be edited to another tool"
         return None
 
     def left_out(self, decision: Decision, batch: Sequence[Decision]) -> str | None:

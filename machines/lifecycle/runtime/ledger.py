@@ -94,8 +94,15 @@ class Ledger(ABC):
             call.suspension += 1
         fields = {"suspension": call.suspension} if target == "Suspended" else {}
         self.observe("call.status", call=call.id, **{"from": before}, to=target, **fields)
+        if target == "Suspended" and before is not None:
+            self.show(call)
         if before is not None and (target == "Suspended" or call.is_final):
             self.publish("call.pending" if target == "Suspended" else "call.finished", call=call.id)
+
+    def show(self, call: Call) -> None:
+        """Show a call that waits to those who decide, as it stands."""
+        call.waits_as = None
+        self.observe("call.shown", call=call.id, name=call.name, args=call.args)
 
     # -- messages
 

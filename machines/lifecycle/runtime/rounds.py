@@ -92,7 +92,7 @@ class Rounds(Inbox):
             return "fail", f"there is no tool {call.name}"
         if self.state.offered is not None and call.name not in self.state.offered:
             return "fail", f"the tool {call.name} is not offered here"
-        if resume is None and not fits(call.args, tool.get("parameters") or {}):
+        if not fits(call.args, tool.get("parameters") or {}):
             return "fail", f"the arguments do not fit the tool {call.name}"
         if resume is not None and call.resume_mode == "use_as_result":
             return "set_result", resume["payload"]
@@ -282,13 +282,26 @@ class Rounds(Inbox):
 
     async def replay(self, call: Call, decision: Decision) -> None:
         """Carry a Resuming call through the pipeline again, on its decision."""
-        resume = {"decision": decision.id, "action": decision.action, "payload": decision.payload}
+        resume: Resume = {"decision": decision.id, "action": decision.action, "payload": decision.payload}
+        if self.edit(call, decision.edit or {}):
+            resume = None  # it is a call of another tool now, as if the model had asked for that
         try:
             if await self.judge(call, resume):
                 await self.execute_durably(call, resume)
             await self.apply([call])
         finally:
             self.record([call])
+
+    def edit(self, call: Call, edit: Mapping[str, Any]) -> bool:
+        """Put what was edited in its place; whether the call waited as one of another tool."""
+        waited_as, name = call.waits_as or call.name, edit.get("name") or call.name
+        if edit.get("args") is not None:
+            call.args = edit["args"]
+        if name == waited_as:
+            return False
+        call.name, call.waits_as = name, waited_as
+        call.resume_mode = self.tools.get(name, {}).get("resume_mode", "replay")
+        return True
 
 
 TYPES: Mapping[str, Any] = {

@@ -39,6 +39,12 @@ class Decision:
     action: str
     payload: Any = None
     suspension: int | None = None
+    edit: dict[str, Any] | None = None  # the tool and the arguments that take the place of the call's own
+
+    def to_wire(self) -> dict[str, Any]:
+        """What a checkpoint holds of it under the call that it decides."""
+        held = {"id": self.id, "action": self.action, "payload": self.payload, "edit": self.edit}
+        return _without_none_to_edit(held)
 
 
 @dataclass
@@ -53,6 +59,7 @@ class Call:
     suspension: int = 0  # how often it was suspended so far
     step: int = 0  # the inference that asked for it
     committed: bool = False  # its result stands in the thread
+    waits_as: str | None = None  # the tool as which it waited last, once an edit names another
 
     @property
     def is_final(self) -> bool:
@@ -134,12 +141,11 @@ class RunState:
             },
             "calls": {call.id: _call_to_wire(call) for call in self.calls.values()},
             "decisions": {
-                call: {"id": d.id, "action": d.action, "payload": d.payload}
-                for call, d in (self.acting | self.decisions).items()
+                call: decision.to_wire() for call, decision in (self.acting | self.decisions).items()
             },
             "messages": [*self.messages],
             "own": {
-                "early": [vars(decision) for decision in self.early],
+                "early": [_without_none_to_edit(vars(decision)) for decision in self.early],
                 "seen_decisions": list(self.seen_decisions),
                 "turn_was_last": self.turn_was_last,
                 "tokens": self.tokens,
@@ -153,6 +159,10 @@ class RunState:
         }
 
 
+def _without_none_to_edit(decision: dict[str, Any]) -> dict[str, Any]:
+    return {key: value for key, value in decision.items() if key != "edit" or value is not None}
+
+
 def _call_to_wire(call: Call) -> dict[str, Any]:
     return {
         "status": call.status,
@@ -162,6 +172,7 @@ def _call_to_wire(call: Call) -> dict[str, Any]:
         "suspension": call.suspension,
         "step": call.step,
         "committed": call.committed,
+        **({"waits_as": call.waits_as} if call.waits_as is not None else {}),
     }
 
 
@@ -196,7 +207,12 @@ def from_checkpoint(state: dict[str, Any]) -> RunState:
     for call_id, raw in state["decisions"].items():
         suspension = restored.calls[call_id].suspension
         restored.decisions[call_id] = Decision(
-            raw["id"], call_id, raw["action"], copy.deepcopy(raw["payload"]), suspension
+            raw["id"],
+            call_id,
+            raw["action"],
+            copy.deepcopy(raw["payload"]),
+            suspension,
+            copy.deepcopy(raw.get("edit")),
         )
     return restored
 

@@ -42,12 +42,14 @@ class _Call(_Read):
     suspension: int
     step: int
     committed: bool
+    waits_as: str | None = None
 
 
 class _Decision(_Read):
     id: str
     action: Literal["resume", "cancel"]
     payload: JsonValue
+    edit: dict[str, JsonValue] | None = None
 
 
 class _Early(_Decision):

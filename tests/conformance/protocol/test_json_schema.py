@@ -146,6 +146,7 @@ OBSERVATIONS = [
     {"kind": "phase", "run": "r1", "phase": "ToolGate", "step": 1, "call": "c1", "verdict": "suspend"},
     {"kind": "resume", "run": "r1", "state": "DrainDecisionChannel", "call": None, "decision": None},
     {"kind": "decision", "run": "r1", "decision": "d1", "call": "c1", "disposition": "buffered"},
+    {"kind": "call.shown", "run": "r1", "call": "c1", "name": "pay", "args": {"k": "c1", "v": 100}},
     {"kind": "message", "run": "r1", "message": {"role": "user", "text": "hello"}},
     {"kind": "checkpoint", "run": "r1", "trigger": "StepEnd", "cause": "step", "force": False, "state": {}},
     {"kind": "event", "run": "r1", "stream": "s", "name": "n", "data": 1, "watcher": None},

@@ -39,7 +39,7 @@ LIFECYCLE_ACTIONS: Final = Actions(
     seldom=SELDOM,
     telling=TELLING,
     enumerations={"model_asks": asks},
-    not_enumerated=("model_asks_for_one_kind", "races", "settle", "kill"),
+    not_enumerated=("model_asks_for_one_kind", "races", "settle", "kill", "edit", "edit_stale"),
     long_lists={len(PAYLOADS): {"approve": 3}},
     reduced=without_renamings,
 )

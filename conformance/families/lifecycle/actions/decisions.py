@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any, Final
 
 from runlock.conformance.families.lifecycle.actions.context import Action, Stage
+from runlock.conformance.families.lifecycle.state.records import Call
 from runlock.conformance.family.chooser import Chooser, chance, pick
 from runlock.conformance.trace.moves import Move
 
@@ -67,7 +68,46 @@ def decide_twice(stage: Stage, chooser: Chooser) -> Move | None:
         return None
     again = sent[-1]
     decision = {"id": again.id, "call": again.call, "action": again.action, "payload": again.payload}
+    if again.edit:
+        decision = {**decision, "edit": dict(again.edit)}
     return _decide(stage, [decision])
+
+
+def edit(stage: Stage, chooser: Chooser) -> Move | None:
+    """Someone approves a call that waits, and changes its arguments or its tool."""
+    waiting = [call for call in stage.waiting() if _runs_again(call)]
+    if not waiting or not stage.may_decide() or not stage.handshake.decisions.edit:
+        return None
+    return _decide(stage, [_edited(stage, chooser, pick(chooser, waiting))])
+
+
+def edit_stale(stage: Stage, chooser: Chooser) -> Move | None:
+    """Someone edits a call that is over, or one in a suspension that is."""
+    run, taken = stage.state.run, stage.handshake.decisions
+    if run is None or not stage.may_decide() or not taken.edit:
+        return None
+    past = [c for c in run.calls.values() if c.suspensions > (1 if c.waits else 0) and _runs_again(c)]
+    past = past if taken.suspensions else [call for call in past if call.is_final]
+    if not past:
+        return None
+    suspension = {"suspension": 1} if taken.suspensions else {}
+    return _decide(stage, [{**_edited(stage, chooser, pick(chooser, past)), **suspension}])
+
+
+def _runs_again(call: Call) -> bool:
+    return call.tool is not None and call.tool.resume_mode == "replay"
+
+
+def _edited(stage: Stage, chooser: Chooser, call: Call) -> dict[str, Any]:
+    taken = stage.handshake.decisions.edit
+    edited: dict[str, Any] = {}
+    if "args" in taken:
+        said = f"<edited {stage.fresh('e')}>"
+        edited["args"] = {"k": call.id} if chance(chooser, 4) else {"k": call.id, "v": said}
+    if "name" in taken and ("args" not in taken or chance(chooser, 3)):
+        others = [tool.name for tool in stage.state.scenario.tools if tool.name != call.name]
+        edited["name"] = pick(chooser, (*others, "no-such-tool"))
+    return {"id": stage.fresh("d"), "call": call.id, "action": "resume", "edit": edited}
 
 
 def decide_stale(stage: Stage, chooser: Chooser) -> Move | None:

@@ -19,6 +19,8 @@ from runlock.conformance.families.lifecycle.actions.decisions import (
     decide_stale,
     decide_twice,
     decide_with_a_bad_one,
+    edit,
+    edit_stale,
 )
 from runlock.conformance.families.lifecycle.actions.model import (
     model_asks,
@@ -94,6 +96,8 @@ ACTIONS.update(
         "watch": watch,
         "unwatch": unwatch,
         "decide_and_watch": decide_and_watch,
+        "edit": edit,
+        "edit_stale": edit_stale,
     }
 )
 
@@ -115,7 +119,9 @@ A_WAIT: Final = "a call that waits"
 
 NEEDS: Final[dict[str, str]] = {
     **GATE_OF,
-    **dict.fromkeys(("approve", "reject", "decide_all", "decide_with_a_bad_one", "decide_and_watch"), A_WAIT),
+    **dict.fromkeys(
+        ("approve", "reject", "decide_all", "decide_with_a_bad_one", "decide_and_watch", "edit"), A_WAIT
+    ),
 }
 """What has to be there for a class of action to have an occasion: an open gate of a kind, or a wait."""
 

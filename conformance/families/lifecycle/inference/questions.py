@@ -23,6 +23,7 @@ TELLING: Final[Mapping[str, tuple[str, ...]]] = {
     "decision.batch": ("DECIDE-12",),
     "decision.cancel_path": ("DECIDE-13",),
     "decision.kept": ("KEEP-1", "KEEP-2"),
+    "edit.tool": ("EDIT-4",),
     "replay.gate": ("GATE-6",),
     "replay.start": ("DECIDE-19",),
     "waiting": ("PHASE-22",),

@@ -64,6 +64,10 @@ class Rank(IntEnum):
     """A decision acts too early or too late, and its effect is then missing (DECIDE-14 before DECIDE-4)."""
     DECISION_TARGET = auto()
     """A decision reached the wrong call (DECIDE-5 before CALL-7)."""
+    EDITED_CALL = auto()
+    """An edit went wrong; what then runs is the consequence (EDIT-1 before SHOWN-3)."""
+    SHOWN_CALL = auto()
+    """What was shown is not what runs, which names the cause (SHOWN-3 before DECIDE-21)."""
     DECISION_PAYLOAD = auto()
     """The right call was decided, and with the wrong content."""
     DECISION_LOST = auto()

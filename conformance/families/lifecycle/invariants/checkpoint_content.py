@@ -166,6 +166,9 @@ def _what_was_changed(sent: Decided, kept: Mapping[str, Any]) -> str:
         given, right = (json.dumps(payload, sort_keys=True) for payload in (kept["payload"], sent.payload))
         if given != right:
             return f"has payload {right}, yet the checkpoint holds {given}"
+    if sent.edit and kept.get("edit") != sent.edit:
+        kept_as = json.dumps(kept.get("edit"), sort_keys=True)
+        return f"has the edit {json.dumps(sent.edit, sort_keys=True)}, yet the checkpoint holds {kept_as}"
     return ""
 
 

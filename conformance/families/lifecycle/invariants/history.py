@@ -8,6 +8,7 @@ from typing import Any, Final
 
 from runlock.conformance.families.lifecycle.invariants.blame import Rank, ranked
 from runlock.conformance.families.lifecycle.invariants.thread import (
+    as_asked_for,
     break_between,
     brief,
     messages_of,
@@ -35,7 +36,8 @@ def a_history_goes_on(state: ObservedState, seen: GateOpened) -> CheckResults:
     before = _shown_before(state)
     if before is None or seen.messages is None or _may_be_left_out(state, before):
         return
-    why = break_between(passages(before.opened.messages or ()), passages(seen.messages))
+    was, now = (as_asked_for(state, messages) for messages in (before.opened.messages or (), seen.messages))
+    why = break_between(passages(was), passages(now))
     yield broken(f"the history that the model was shown has changed: {why}") if why else HELD
 
 
@@ -50,7 +52,7 @@ def what_was_added_was_said(state: ObservedState, seen: GateOpened) -> CheckResu
     before = _shown_before(state)
     if before is None or seen.messages is None:
         return
-    added = passages(seen.messages)[len(passages(before.opened.messages or ())) :]
+    added = passages(as_asked_for(state, seen.messages))[len(passages(before.opened.messages or ())) :]
     for one in added:
         if one.said.role == "user":
             yield from _was_said_by_the_user(state, one.said)
@@ -143,7 +145,7 @@ def a_recovered_history_is_the_stored_one(state: ObservedState, seen: GateOpened
     stored = messages_of(state.recovered_from) if state.handshake.control.store == "kit" else None
     if run is None or stored is None or seen.messages is None or state.life == 1 or _has_asked(state):
         return
-    before, after = passages(stored), passages(seen.messages)
+    before, after = (passages(as_asked_for(state, messages)) for messages in (stored, seen.messages))
     forged = [one.said for one in after[len(before) :] if one.said.role == "assistant"]
     why = break_between(before, after)
     if why:

@@ -203,7 +203,11 @@ def a_stop_tool_stops(state: ObservedState, seen: GateOpened) -> CheckResults:
     """A run does not ask the model again once the tool that stops it has been called and has answered."""
     run, limit = asks(state, seen), condition(state, "stop_on_tool")
     if run is not None and limit is not None:
-        called = [call for call in run.every_call if call.name == limit.tool_name and call.result is not None]
+        called = [
+            call
+            for call in run.every_call
+            if call.name == limit.tool_name and call.result is not None and not call.is_renamed
+        ]
         yield (
             HELD
             if not called
@@ -215,7 +219,7 @@ def a_stop_tool_is_not_early(state: ObservedState, seen: SegmentEnded) -> CheckR
     """A run does not stop for a tool that was not called."""
     run, limit = stops_for(state, seen, "stop_on_tool"), condition(state, "stop_on_tool")
     if run is not None and limit is not None:
-        called = any(call.name == limit.tool_name for call in run.every_call)
+        called = any(call.name == limit.tool_name or call.is_renamed for call in run.every_call)
         yield HELD if called else broken(f"{limit.tool_name} was not called, yet the run stopped for it")
 
 

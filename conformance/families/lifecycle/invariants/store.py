@@ -6,7 +6,12 @@ from typing import Any
 
 from runlock.conformance.families.lifecycle.invariants.blame import Rank, ranked
 from runlock.conformance.families.lifecycle.invariants.stream import SEGMENT_END
-from runlock.conformance.families.lifecycle.invariants.thread import brief, messages_of, what_differs
+from runlock.conformance.families.lifecycle.invariants.thread import (
+    as_asked_for,
+    brief,
+    messages_of,
+    what_differs,
+)
 from runlock.conformance.families.lifecycle.messages import (
     CallMoved,
     Checkpointed,
@@ -27,10 +32,10 @@ def _stores(state: ObservedState) -> bool:
 
 def messages_only_grow(state: ObservedState, seen: Checkpointed) -> CheckResults:
     """From checkpoint to checkpoint messages are only added, and none changes but a placeholder."""
-    before, after = _stored_before(state, seen), messages_of(seen.state)
-    if before is None or seen.state is None:
+    stored = _stored_before(state, seen)
+    if stored is None or seen.state is None:
         return
-    after = after or []
+    before, after = (as_asked_for(state, one) for one in (stored, messages_of(seen.state) or []))
     for index, message in enumerate(before):
         if index >= len(after):
             yield broken(

@@ -167,7 +167,7 @@ def _otherwise(call: Call, stored: Mapping[str, Any]) -> str:
     mode = call.tool.resume_mode if call.tool is not None else None
     for key, right in (("name", call.name), ("args", dict(call.args)), ("resume_mode", mode)):
         given = [decided.payload for decided in call.approvals] if mode == "pass_to_tool" else []
-        if key == "args" and stored.get(key) in given:
+        if key == "args" and stored.get(key) in [*given, *(form.args for form in call.forms)]:
             continue  # what was decided in an earlier wait has taken their place
         if key in stored and json.dumps(stored[key], sort_keys=True) != json.dumps(right, sort_keys=True):
             return f"says {key} {json.dumps(stored[key])}, not {json.dumps(right)}"

@@ -11,7 +11,12 @@ from runlock.conformance.families.lifecycle.invariants.checkpoint_content import
     on_storing,
     state_of,
 )
-from runlock.conformance.families.lifecycle.invariants.thread import brief, messages_of, what_differs
+from runlock.conformance.families.lifecycle.invariants.thread import (
+    as_asked_for,
+    brief,
+    messages_of,
+    what_differs,
+)
 from runlock.conformance.families.lifecycle.state import ObservedState, once
 from runlock.conformance.family.invariant import HELD, CheckResults, broken
 from runlock.conformance.protocol import Message
@@ -25,7 +30,8 @@ def a_checkpoint_holds_the_thread(state: ObservedState, seen: TakenDown) -> Chec
     durable, joined = state_of(state, seen), _joined(state)
     if state.run_of(seen) is None or not durable or joined is None:
         return
-    stored = messages_of(durable) or []
+    joined = as_asked_for(state, joined)
+    stored = as_asked_for(state, messages_of(durable) or [])
     kept, there = Counter(map(_said, stored)), Counter(map(_said, joined))
     for message in joined:
         if message.status != "pending" and message.role != "system":
@@ -64,7 +70,7 @@ def _places(messages: Sequence[Message], waited: set[str | None]) -> Iterator[Pl
 
 
 @once
-def _joined(state: ObservedState) -> list[Message] | None:
+def _joined(state: ObservedState) -> Sequence[Message] | None:
     """The messages that have joined the thread, those of the checkpoint recovered from among them."""
     if state.life == 1:
         return state.messages

@@ -10,6 +10,8 @@ from typing import Any
 
 from pydantic import TypeAdapter, ValidationError
 
+from runlock.conformance.families.lifecycle.state import ObservedState
+from runlock.conformance.families.lifecycle.state.records import Form
 from runlock.conformance.protocol import Message
 
 _MESSAGES = TypeAdapter(list[Message])
@@ -50,6 +52,24 @@ def brief(message: Message) -> str:
     status = f" ({message.status})" if message.status else ""
     asked = ", ".join(f"{call.id}={call.name} {json.dumps(call.args)}" for call in message.tool_calls)
     return f"{message.role}{of_call}{status} {message.text[:30]!r}{' asking for ' + asked if asked else ''}"
+
+
+def as_asked_for(state: ObservedState, messages: Sequence[Message]) -> Sequence[Message]:
+    """The messages, with each call that was edited as the model asked for it: a history may show both."""
+    if "an edit" not in state.features:
+        return messages
+    edited = {call.id: call.forms for run in state.runs.values() for call in run.every_call if call.edits}
+    return [_as_asked_for(message, edited) for message in messages]
+
+
+def _as_asked_for(message: Message, edited: Mapping[str, list[Form]]) -> Message:
+    calls = [
+        one.model_copy(update={"name": forms[0].name, "args": forms[0].args})
+        if (forms := edited.get(one.id)) and any(Form(one.name, one.args).is_like(form) for form in forms)
+        else one
+        for one in message.tool_calls
+    ]
+    return message.model_copy(update={"tool_calls": calls})
 
 
 @dataclass(slots=True)

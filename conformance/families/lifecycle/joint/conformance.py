@@ -46,6 +46,7 @@ from runlock.conformance.families.lifecycle.joint.states import (
 )
 from runlock.conformance.families.lifecycle.messages import (
     CallMoved,
+    CallShown,
     Checkpointed,
     DecisionTaken,
     GateOpened,
@@ -78,7 +79,7 @@ CALLS_MAX: Final = 5
 ASKS: Final = ShowsWhere(Asking())
 SHUTS: Final = ShowsWhere(HasShut())
 
-PASSING: Final = (PhaseEntered, MessageAppended, Published, DecisionTaken)
+PASSING: Final = (PhaseEntered, MessageAppended, Published, DecisionTaken, CallShown)
 """The kinds of observation that show no joint state, and are seen often."""
 
 TOO_MANY: Final = "too many joint states explain what was seen"
@@ -211,6 +212,9 @@ class JointOracle(Monitor):
 
     def _decided(self, run: Run, raw: Mapping[str, Any]) -> None:
         if raw["call"] not in self.names:
+            return
+        if (raw.get("edit") or {}).get("name") is not None:
+            self._give_up("a call was edited to another tool")
             return
         call = run.calls[raw["call"]]
         newest = call.decisions[-1] if call.decisions else None

@@ -31,6 +31,7 @@ class DecisionSupport(Declared):
     ids: bool = True
     suspensions: bool = False
     payload: bool = True
+    edit: list[Literal["args", "name"]] = []
     after_error: bool = True
     after_cancel: bool = True
 

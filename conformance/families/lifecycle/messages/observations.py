@@ -69,6 +69,7 @@ class DurableDecision(Wire):
     id: str | None = None
     action: Action | None = None
     payload: Json = None
+    edit: JsonObject | None = None
 
 
 class DurableState(Wire):
@@ -172,6 +173,15 @@ class DecisionTaken(Observation):
     disposition: Disposition
 
 
+class CallShown(Observation):
+    """Those who decide are shown a call that waits."""
+
+    kind: Literal["call.shown"] = "call.shown"
+    call: str
+    name: str
+    args: Json = None
+
+
 class MessageAppended(Observation):
     """A message joined the thread."""
 
@@ -250,6 +260,7 @@ LISTED: Final[dict[str, type[Observation]]] = {
     "phase": PhaseEntered,
     "resume": ResumeEntered,
     "decision": DecisionTaken,
+    "call.shown": CallShown,
     "message": MessageAppended,
     "checkpoint": Checkpointed,
     "event": Published,
@@ -272,6 +283,7 @@ AnyObservation = Annotated[
     | Annotated[PhaseEntered, Tag("phase")]
     | Annotated[ResumeEntered, Tag("resume")]
     | Annotated[DecisionTaken, Tag("decision")]
+    | Annotated[CallShown, Tag("call.shown")]
     | Annotated[MessageAppended, Tag("message")]
     | Annotated[Checkpointed, Tag("checkpoint")]
     | Annotated[Published, Tag("event")]

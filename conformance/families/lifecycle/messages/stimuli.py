@@ -9,7 +9,14 @@ from pydantic import Field
 from runlock.conformance.families.lifecycle.messages.vocabulary import Action, StreamKind
 from runlock.conformance.protocol import stimuli as shared
 from runlock.conformance.protocol.stimuli import Stimulus
-from runlock.conformance.protocol.wire import Json, Wire
+from runlock.conformance.protocol.wire import Json, JsonObject, Wire
+
+
+class Edit(Wire):
+    """What an approval puts in the place of what was asked for; what it leaves out stays."""
+
+    name: str | None = None
+    args: JsonObject | None = None
 
 
 class Decision(Wire):
@@ -19,6 +26,7 @@ class Decision(Wire):
     call: str
     action: Action
     payload: Json = None
+    edit: Edit | None = None
     suspension: int | None = None
 
 

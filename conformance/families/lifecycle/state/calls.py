@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
@@ -42,6 +43,47 @@ class Gate:
         return self.outcome is None and self.gone is None
 
 
+@dataclass(frozen=True, slots=True)
+class Form:
+    """The tool and the arguments of a call; an argument that is null may be left out."""
+
+    name: str | None
+    args: Any
+
+    def edited(self, edit: Mapping[str, Any]) -> Form:
+        """What an edit makes of it."""
+        name, args = edit.get("name"), edit.get("args")
+        return Form(self.name if name is None else name, self.args if args is None else args)
+
+    def __str__(self) -> str:
+        return f"{self.name} {json.dumps(self.args)}"
+
+    def is_like(self, other: Form) -> bool:
+        """Whether both are the same tool with the same arguments."""
+        return self.name == other.name and is_alike(self.args, other.args)
+
+
+def is_alike(left: Any, right: Any) -> bool:
+    """Whether two sets of arguments are the same, but for those that are null."""
+    return _spelled(left) == _spelled(right)
+
+
+def _spelled(args: Any) -> str:
+    given = {k: v for k, v in args.items() if v is not None} if isinstance(args, Mapping) else args
+    return json.dumps(given, sort_keys=True)
+
+
+@dataclass(frozen=True, slots=True)
+class Shown:
+    """What those who decide were shown of a call."""
+
+    form: Form
+    at: int  # the stimulus after which they were
+    entries: int  # of its body before that
+    verdicts: int
+    suspension: int
+
+
 @dataclass(eq=False, slots=True)
 class Decided:
     """A decision that was sent, and what is known to have become of it."""
@@ -68,6 +110,7 @@ class Decided:
     busy_sibling: str | None = None  # a call of the same round that was executing for the first time
     batch: int = 1  # how many decisions came together
     checkpoints: int | None = None  # how many had been taken when the runtime said that it accepted it
+    edit: Mapping[str, Any] | None = None  # what it puts in the place of what was asked for
 
 
 @dataclass(slots=True)
@@ -92,7 +135,9 @@ class Call:
     tool: ToolSpec | None
     life: int
     refused_for: str = ""  # why it has no tool, if the scenario has one of its name: not offered, unfit
-    duplicate_id: bool = False  # its id was asked for twice in one turn, or was still live
+    duplicate_id: bool = (
+        False  # its id was asked for twice in one turn, or was still live: it may be two calls
+    )
     raced: bool = False  # the turn that asked for it raced with something else
     before_claim: str | None = None
     entries: list[Gate] = field(default_factory=list)
@@ -106,6 +151,8 @@ class Call:
     claims_stored: int = 0  # how many of them came before the newest checkpoint of its run
     wires: dict[str, Told] = field(default_factory=dict)  # what each stream has told of it
     due_on: str | None = None  # the stream that has to open it, whatever else it says of it
+    shown: list[Shown] = field(default_factory=list)  # to those who decide
+    is_renamed: bool = False  # its id may stand for two calls for this alone: a decision names another tool
     volatile: CallVolatile = field(default_factory=CallVolatile)
 
     @property
@@ -214,6 +261,33 @@ class Call:
     def approvals(self) -> list[Decided]:
         """The resume decisions for it that were not turned down, each once."""
         return [d for d in self.decisions if d.action == "resume" and not (d.turned_down or d.repeats)]
+
+    @property
+    def is_one(self) -> bool:
+        """Whether its id stands for no other call, but for what an edit makes of it."""
+        return self.is_renamed or not self.duplicate_id
+
+    @property
+    def edits(self) -> list[Decided]:
+        """The approvals that edit it and were not turned down."""
+        return [decided for decided in self.approvals if decided.edit]
+
+    @property
+    def forms(self) -> list[Form]:
+        """As what it may be shown, or run: as the model asked for it, and after each edit."""
+        forms = [Form(self.name, dict(self.args))]
+        for decided in self.edits:
+            forms.append(forms[-1].edited(decided.edit or {}))
+        return forms
+
+    def acting_on(self, seen: GateOpened) -> Decided | None:
+        """The approval on which the body is entered: the one that the gate names, else the last."""
+        named = seen.resume.decision if seen.resume is not None else None
+        if named is not None:
+            return next((one for one in reversed(self.approvals) if one.id == named), None)
+        last = self.approvals[-1] if self.approvals else None
+        is_sure = last is not None and last.answers is self and last.entries_before == len(self.entries)
+        return last if is_sure else None
 
     @property
     def decision_in_force(self) -> Decided | None:

@@ -27,10 +27,12 @@ def decisions_sent(state: ObservedState, params: Mapping[str, Any]) -> None:
 
 def _decided(state: ObservedState, run: Run | None, raw: Mapping[str, Any], batch: int) -> None:
     state.add_feature("a decision")
+    if raw.get("edit"):
+        state.add_feature("an edit")
     call = run.calls.get(raw["call"]) if run is not None else None
     decided = Decided(
         raw["id"], raw["call"], raw["action"], raw.get("payload"), raw.get("suspension"), state.stimuli,
-        state.alone, batch=batch,
+        state.alone, batch=batch, edit=raw.get("edit"),
     )  # fmt: skip
     state.handed_over[decided.id] += 1
     decided.unsure = raw["id"] in state.forgotten
@@ -56,6 +58,9 @@ def _reaches(state: ObservedState, decided: Decided, run: Run, call: Call, *, is
     if call.claimed is None and run.crashes:
         past = False  # nothing has said yet how often it was suspended in this life
     decided.stale = state.alone and (over or past)
+    if decided.edit and decided.edit.get("name") not in (None, call.name):
+        call.is_renamed = call.is_renamed or not call.duplicate_id
+        call.duplicate_id = True
     decided.entries_before, decided.in_suspension = len(call.entries), call.suspensions
     if state.alone:
         _place(state, decided, run, call)

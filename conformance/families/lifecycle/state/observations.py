@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from runlock.conformance.families.lifecycle.messages import (
     CallMoved,
+    CallShown,
     Checkpointed,
     DecisionTaken,
     GateOpened,
@@ -21,8 +22,10 @@ from runlock.conformance.families.lifecycle.messages import (
 from runlock.conformance.families.lifecycle.state.decisions import disposed
 from runlock.conformance.families.lifecycle.state.records import (
     WORKING_GATES,
+    Form,
     Gate,
     Run,
+    Shown,
     Station,
 )
 from runlock.conformance.families.lifecycle.state.watchers import published, stream_closed
@@ -153,6 +156,13 @@ def _appended(state: ObservedState, seen: MessageAppended) -> None:
     state.messages.append(seen.message)
 
 
+def _asked(state: ObservedState, seen: CallShown) -> None:
+    call = state.call_of(seen)
+    if call is not None:
+        form = Form(seen.name, seen.args)
+        call.shown.append(Shown(form, state.stimuli, len(call.entries), len(call.judged), call.suspensions))
+
+
 SHOWN: Final[Mapping[type[Observation], Callable[[ObservedState, Any], None]]] = {
     GateOpened: _gate_opened,
     GateClosed: _gate_closed,
@@ -160,6 +170,7 @@ SHOWN: Final[Mapping[type[Observation], Callable[[ObservedState, Any], None]]] =
     CallMoved: _call_moved,
     SegmentEnded: _segment_ended,
     DecisionTaken: disposed,
+    CallShown: _asked,
     Checkpointed: _checkpointed,
     MessageAppended: _appended,
     PhaseEntered: _phase_entered,

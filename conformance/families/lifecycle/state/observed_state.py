@@ -30,7 +30,7 @@ from runlock.conformance.protocol import Message, Observation, Report
 
 Feature = Literal[
     "a stop condition", "calls", "a wait", "a decision", "a cancel", "a crash", "a watcher", "a plugin",
-    "a fault",
+    "a fault", "an edit",
 ]  # fmt: skip
 """Features of a scenario; a check that requires one is skipped until it has occurred."""
 
@@ -142,6 +142,11 @@ class ObservedState:
         """The call whose body is being entered, if its id leaves no doubt which call it is."""
         call = self.call_of(seen)
         return call if seen.on == "tool" and call is not None and not call.duplicate_id else None
+
+    def entered(self, seen: GateOpened) -> Call | None:
+        """As `entering`, also where an edit has made the call one of another tool."""
+        call = self.call_of(seen)
+        return call if seen.on == "tool" and call is not None and call.is_one else None
 
     def run_of(self, seen: Observation) -> Run | None:
         """The run that an observation speaks of."""

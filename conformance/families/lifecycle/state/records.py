@@ -15,11 +15,30 @@ from runlock.conformance.families.lifecycle.messages import (
     ResumeEntered,
     SegmentEnded,
 )
-from runlock.conformance.families.lifecycle.state.calls import WORKING_GATES, Call, Decided, Gate
+from runlock.conformance.families.lifecycle.state.calls import (
+    WORKING_GATES,
+    Call,
+    Decided,
+    Form,
+    Gate,
+    Shown,
+    is_alike,
+)
 from runlock.conformance.families.lifecycle.state.disturbances import CANCEL, CRASH, FAULT, INPUT, Disturbance
 from runlock.conformance.protocol import Observation
 
-__all__ = ["WORKING_GATES", "Call", "Decided", "Gate", "Run", "RunVolatile", "Station"]
+__all__ = [
+    "WORKING_GATES",
+    "Call",
+    "Decided",
+    "Form",
+    "Gate",
+    "Run",
+    "RunVolatile",
+    "Shown",
+    "Station",
+    "is_alike",
+]
 
 
 @dataclass(frozen=True, slots=True)
@@ -155,6 +174,7 @@ class Run:
             call.duplicate_id = (
                 call.duplicate_id or call.id in former
             )  # it may come back as the one before it
+            call.is_renamed = call.is_renamed and call.id not in former
             call.crash()
 
     def disturbed_by(self, *kinds: Disturbance) -> bool:

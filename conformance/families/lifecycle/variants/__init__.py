@@ -176,6 +176,42 @@ class SaysWhy(Runtime):
         return await super()._end(Reason(reason.code, reason.detail or "as it happened", reason.stop))
 
 
+class ShowsAgain(Runtime):
+    """Shows again after a crash what waits, and whenever a run comes to rest."""
+
+    async def go_on(self) -> Any:
+        for call in self.state.in_status("Suspended"):
+            self.show(call)
+        return await super().go_on()
+
+
+class KeepsEditsInTheThread(Runtime):
+    """The history has an edited call as it was edited."""
+
+    def edit(self, call: Call, edit: Mapping[str, Any]) -> bool:
+        is_renamed = super().edit(call, edit)
+        turns = [at for at, one in enumerate(self.state.messages) if call.id in _calls_of(one)]
+        turn = self.state.messages[turns[-1]]
+        calls = {**_calls_of(turn), call.id: {"id": call.id, "name": call.name, "args": call.args}}
+        self.state.messages[turns[-1]] = {**turn, "tool_calls": [*calls.values()]}
+        return is_renamed
+
+
+def _calls_of(message: Mapping[str, Any]) -> dict[str, Any]:
+    return {one["id"]: one for one in message.get("tool_calls", ())}
+
+
+class EditsOnce(Runtime):
+    """An edit counts for the execution that it approves: in a later wait, the call is what the model gave."""
+
+    def say_call(self, call: Call, target: str, before: str | None) -> None:
+        asked = [one for message in self.state.messages for one in _calls_of(message).values()]
+        given = next(one for one in reversed(asked) if one["id"] == call.id) if before == "Running" else None
+        if given is not None and target == "Suspended" and given["name"] == call.name:
+            call.args = given["args"]
+        super().say_call(call, target, before)
+
+
 def _less(*kinds: str) -> dict[str, Sequence[str]]:
     every = [
         "run.status", "call.status", "phase", "message", "checkpoint", "decision", "run.finished",
@@ -245,6 +281,16 @@ VARIANTS: Final[tuple[Variant, ...]] = (
         "a decision is in the next checkpoint",
         "tirea",
         {"decision.kept": "checkpoint"},
+    ),
+    Variant("refusing-other-tools", "an edit changes no tool", policies={"edit.tool": "refused"}),
+    Variant("showing-again", "a wait is shown again after a crash", make=ShowsAgain),
+    Variant("editing-the-thread", "the history has what was edited", make=KeepsEditsInTheThread),
+    Variant("editing-once", "an edit counts for one execution", make=EditsOnce),
+    Variant("editing-once-tirea", "an edit counts for one execution", "tirea", make=EditsOnce),
+    Variant(
+        "editing-arguments-alone",
+        "takes edits of arguments and shows nothing",
+        declare={**_less(), "decisions": DecisionSupport(edit=["args"])},
     ),
     Variant("atomic", "a batch is taken whole or not at all", policies={"decision.batch": "atomic"}),
     Variant("ungated-replay", "a replay does not pass the gate again", policies={"replay.gate": "no"}),

@@ -1,0 +1,172 @@
+"""EDIT: an approval may change the arguments of its call, or make it a call of another tool."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from runlock.conformance.families.lifecycle.invariants.blame import Rank, ranked
+from runlock.conformance.families.lifecycle.messages import GateOpened
+from runlock.conformance.families.lifecycle.state import ObservedState
+from runlock.conformance.families.lifecycle.state.disturbances import CANCEL, CRASH, FAULT, INPUT
+from runlock.conformance.families.lifecycle.state.records import Call, Decided, Form, is_alike
+from runlock.conformance.family.invariant import HELD, CheckResults, Invariant, broken
+
+
+def the_edited_arguments_are_executed(state: ObservedState, seen: GateOpened) -> CheckResults:
+    """A call that was approved with other arguments runs with exactly these."""
+    call = state.entered(seen)
+    decided = call.acting_on(seen) if call is not None else None
+    args = (decided.edit or {}).get("args") if decided is not None else None
+    if call is None or decided is None or args is None:
+        return
+    right = is_alike(seen.args, args)
+    said = f"decision {decided.id} edited call {call.id} to {Form(seen.name, args)}"
+    yield HELD if right else broken(f"{said}, yet it runs as {Form(seen.name, seen.args)}")
+
+
+def an_edit_changes_its_own_call_alone(state: ObservedState, seen: GateOpened) -> CheckResults:
+    """Arguments that one call was edited to are not those of another, also of a later one of its id."""
+    call = state.entering(seen)
+    if call is None or call.edits:
+        return
+    every = (one for run in state.runs.values() for one in run.every_call)
+    others = [decided for one in every if one is not call for decided in one.edits]
+    for decided in others:
+        args = (decided.edit or {}).get("args")
+        if args is not None and not is_alike(_but_for_its_id(args), _but_for_its_id(call.args)):
+            taken = is_alike(_but_for_its_id(seen.args), _but_for_its_id(args))
+            said = f"decision {decided.id} edited a call that is not this call {call.id}"
+            yield broken(f"{said}, yet it runs as {Form(seen.name, seen.args)}") if taken else HELD
+
+
+def _but_for_its_id(args: object) -> object:
+    return {key: one for key, one in args.items() if key != "k"} if isinstance(args, Mapping) else args
+
+
+def an_edited_tool_is_gated(state: ObservedState, seen: GateOpened) -> CheckResults:
+    """A call that was edited to another tool has passed that tool's own gate when it runs."""
+    call = state.entered(seen)
+    renaming = _renaming(call) if call is not None else None
+    if call is None or renaming is None:
+        return
+    name = str((renaming.edit or {}).get("name"))
+    said = f"decision {renaming.id} made call {call.id} one of {name}"
+    if seen.name != name and call.acting_on(seen) is renaming:
+        yield broken(f"{said}, yet {seen.name} is entered")
+    if seen.name != name:
+        return
+    why = _ungated(state, call, renaming, name)
+    yield broken(f"{said}, {why}, yet it was executed") if why else HELD
+
+
+def _ungated(state: ObservedState, call: Call, renaming: Decided, name: str) -> str:
+    """What the tool that a call was edited to asks for and has not had, or an empty string."""
+    tool = state.tools.get(name)
+    if tool is None:
+        return "which is no tool"
+    later = call.approvals[call.approvals.index(renaming) + 1 :]
+    is_approved = any(one.in_suspension > renaming.in_suspension for one in later)
+    if tool.permission == "ask" and not is_approved:
+        return "which asks, and nobody approved that"
+    asked = [gate for gate in call.judged if gate.at >= renaming.at and gate.outcome is not None]
+    allowed = any((gate.outcome or {}).get("kind") == "allow" for gate in asked) or (asked and is_approved)
+    if tool.permission == "gate" and not allowed:
+        return "whose permission gate has not allowed that"
+    return ""
+
+
+def _renaming(call: Call) -> Decided | None:
+    """The last approval that certainly named another tool for the call, in the life that goes on."""
+    named = [one for one in call.edits if (one.edit or {}).get("name") not in (None, call.name)]
+    last = named[-1] if named else None
+    return last if last is not None and last.answers is call and last.alone else None
+
+
+def an_edited_tool_is_shown(state: ObservedState) -> CheckResults:
+    """A call that waits after it was edited to a tool that asks was shown as a call of that tool."""
+    run = state.run
+    if run is None or run.is_done or not state.observes("call.shown") or run.disturbed_by(CRASH):
+        return
+    for call in run.calls.values():
+        renaming = _renaming(call)
+        if renaming is None or not call.waits or call.suspensions <= renaming.in_suspension:
+            continue
+        name = str((renaming.edit or {}).get("name"))
+        shown = call.shown[-1].form.name if call.shown else "nothing"
+        right = shown == name
+        said = f"decision {renaming.id} made call {call.id} one of {name}"
+        yield HELD if right else broken(f"{said}, yet it was shown as {shown}")
+
+
+def another_tool_is_taken_as_declared(state: ObservedState) -> CheckResults:
+    """An edit to another tool is taken or refused, as edit.tool says."""
+    run, policy = state.run, state.policy("edit.tool")
+    if run is None or policy is None or run.disturbed_by(CANCEL, CRASH, FAULT, INPUT):
+        return
+    for call in run.calls.values():
+        for decided in call.decisions:
+            if _names_another_tool(call, decided) and decided.batch == 1:
+                yield from _is_as_declared(state, call, decided, str(policy))
+
+
+def _names_another_tool(call: Call, decided: Decided) -> bool:
+    name = (decided.edit or {}).get("name")
+    is_plain = decided.action == "resume" and decided.answers is call and decided.at_rest
+    return is_plain and name not in (None, call.name) and call.tool is not None
+
+
+def _is_as_declared(state: ObservedState, call: Call, decided: Decided, policy: str) -> CheckResults:
+    said = f"decision {decided.id} names another tool for call {call.id}"
+    if policy == "refused":
+        yield HELD if decided.turned_down else broken(f"{said}, which is to be refused, yet it was taken")
+    elif state.policy("resume") == "partial" and call.tool is not None and call.tool.resume_mode == "replay":
+        yield broken(f"{said}, which is to be taken, yet it was refused") if decided.turned_down else HELD
+
+
+def a_refused_edit_changes_nothing(state: ObservedState, seen: GateOpened) -> CheckResults:
+    """A call whose edit was refused does not run as that would have made it."""
+    call = state.entered(seen)
+    if call is None:
+        return
+    for decided in call.decisions:
+        if decided.edit and decided.turned_down and not decided.repeats:
+            refused = call.forms[0].edited(decided.edit)
+            form = Form(seen.name, seen.args)
+            if any(refused.is_like(one) for one in call.forms):
+                continue
+            said = f"decision {decided.id} was refused, which edited call {call.id} to {refused}"
+            yield broken(f"{said}, yet it runs so") if form.is_like(refused) else HELD
+
+
+def a_refused_edit_has_changed_nothing(state: ObservedState) -> CheckResults:
+    """Counts the calls that had a refused edit, and have not run since."""
+    run = state.run
+    for call in run.calls.values() if run is not None else ():
+        for decided in call.decisions:
+            if decided.edit and decided.turned_down and len(call.entries) == decided.entries_before:
+                yield HELD
+
+
+def the_history_shows_one_form_of_the_call(state: ObservedState, seen: GateOpened) -> CheckResults:
+    """Counts the edited calls that the model is shown as it asked for them, or as they were edited."""
+    run = state.run_of(seen)
+    calls = run.calls if run is not None else {}
+    for one in (one for message in seen.messages or () for one in message.tool_calls):
+        call = calls.get(one.id)
+        if call is not None and call.edits and call.entries:
+            yield HELD
+
+
+INVARIANTS = ranked(
+    Rank.EDITED_CALL,
+    Invariant("EDIT-5", a_refused_edit_changes_nothing, GateOpened, at=("tool",), requires="an edit"),
+    Invariant("EDIT-3", an_edited_tool_is_gated, GateOpened, at=("tool",), requires="an edit"),
+    Invariant("EDIT-1", the_edited_arguments_are_executed, GateOpened, at=("tool",), requires="an edit"),
+    Invariant("EDIT-2", an_edit_changes_its_own_call_alone, GateOpened, at=("tool",), requires="an edit"),
+    Invariant("EDIT-3", an_edited_tool_is_shown, requires="an edit"),
+    Invariant("EDIT-5", a_refused_edit_has_changed_nothing, requires="an edit"),
+    Invariant("EDIT-4", another_tool_is_taken_as_declared, requires="an edit"),
+    Invariant(
+        "EDIT-6", the_history_shows_one_form_of_the_call, GateOpened, at=("model",), requires="an edit"
+    ),
+)

@@ -1,0 +1,82 @@
+"""SHOWN: those who decide are shown a call as it stands, and as it was shown it runs."""
+
+from __future__ import annotations
+
+from runlock.conformance.families.lifecycle.invariants.blame import Rank, ranked
+from runlock.conformance.families.lifecycle.messages import CallShown, GateOpened
+from runlock.conformance.families.lifecycle.state import ObservedState
+from runlock.conformance.families.lifecycle.state.records import Call, Decided, Form, Run, Shown
+from runlock.conformance.family.invariant import HELD, CheckResults, Invariant, broken
+
+
+def a_call_that_waits_has_been_shown(state: ObservedState) -> CheckResults:
+    """At rest, each call that waits was shown since its wait began; what a crash met was shown before it."""
+    run = state.run
+    if run is None or run.is_done or not state.observes("call.shown") or state.gates_of(run):
+        return
+    for call in run.calls.values():
+        if call.waits and not call.raced and call.is_one:
+            right = any(_is_of_this_wait(state, run, call, one) for one in call.shown)
+            again = " again" if call.shown else ""
+            yield HELD if right else broken(f"call {call.id} waits{again}, and that was shown to no one")
+
+
+def _is_of_this_wait(state: ObservedState, run: Run, call: Call, shown: Shown) -> bool:
+    if run.crashes:
+        return True
+    if state.observes("call.status"):
+        return shown.suspension == call.suspensions
+    return (shown.entries, shown.verdicts) == (len(call.entries), len(call.judged))
+
+
+def what_is_shown_is_the_call(state: ObservedState, seen: CallShown) -> CheckResults:
+    """What is shown is the tool and the arguments as the model gave them, or as an approval edited them."""
+    call = state.call_of(seen)
+    if call is None or not call.is_one:
+        return
+    form = Form(seen.name, seen.args)
+    forms = [*call.forms, *_payloads(call)]
+    right = any(form.is_like(one) for one in forms)
+    yield HELD if right else broken(f"call {call.id} is {forms[-1]}, yet it was shown as {form}")
+
+
+def _payloads(call: Call) -> list[Form]:
+    """What the call may be where a decision was its arguments."""
+    is_meant = call.tool is not None and call.tool.resume_mode == "pass_to_tool"
+    return [Form(call.name, decided.payload) for decided in call.approvals] if is_meant else []
+
+
+def an_approved_call_runs_as_it_was_shown(state: ObservedState, seen: GateOpened) -> CheckResults:
+    """An approved call runs with the tool and the arguments that were shown last before its approval."""
+    call = state.entered(seen)
+    if call is None or not call.shown:
+        return
+    decided = call.acting_on(seen)
+    before = _shown_for(call, decided) if decided is not None else None
+    if decided is None or before is None or decided.edit or _is_the_arguments(state, call):
+        return
+    form = Form(seen.name, seen.args)
+    right = form.is_like(before.form)
+    said = f"decision {decided.id} approved call {call.id} as {before.form}"
+    yield HELD if right else broken(f"{said}, yet it runs as {form}")
+
+
+def _shown_for(call: Call, decided: Decided) -> Shown | None:
+    """What was shown last before a decision that came, by itself, in that very wait."""
+    before = [one for one in call.shown if one.at < decided.at]
+    met = decided.alone and not decided.early and before and before[-1].entries == decided.entries_before
+    return before[-1] if met else None
+
+
+def _is_the_arguments(state: ObservedState, call: Call) -> bool:
+    """Whether a decision may be the arguments of the call, now that it may be one of another tool."""
+    tools = (call.tool, state.tools.get(call.forms[-1].name or ""))
+    return any(tool is not None and tool.resume_mode != "replay" for tool in tools)
+
+
+INVARIANTS = ranked(
+    Rank.SHOWN_CALL,
+    Invariant("SHOWN-2", what_is_shown_is_the_call, CallShown),
+    Invariant("SHOWN-3", an_approved_call_runs_as_it_was_shown, GateOpened, at=("tool",)),
+    Invariant("SHOWN-1", a_call_that_waits_has_been_shown, requires="a wait"),
+)
