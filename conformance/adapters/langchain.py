@@ -15,6 +15,7 @@ from langchain_core.tools import StructuredTool
 from runlock.conformance.adapter import Decision, Refused
 from runlock.conformance.adapters.langgraph import ANSWERS, LangGraph
 from runlock.conformance.adapters.models.langgraph import KitModel
+from runlock.conformance.adapters.sqlite_saver import Saver
 
 
 class PerCallAgent(LangGraph):
@@ -23,12 +24,12 @@ class PerCallAgent(LangGraph):
     package = "langchain"
     mode: ClassVar[Any] = "per_call"
 
-    def _build(self, model: KitModel, tools: list[StructuredTool]) -> Any:
+    def _build(self, model: KitModel, tools: list[StructuredTool], saver: Saver | None) -> Any:
         asking = HumanInTheLoopMiddleware(
             {name: {"allowed_decisions": ["approve", "reject"]} for name in self.asking},
             interrupt_mode=self.mode,
         )
-        return create_agent(model, tools, middleware=[asking], checkpointer=self.saver)
+        return create_agent(model, tools, middleware=[asking], checkpointer=saver)
 
 
 class BatchedAgent(PerCallAgent):

@@ -69,15 +69,16 @@ def offers(
     tool: list[ToolOutcome],
     policies: Mapping[str, JsonValue],
     decisions: DecisionSupport = YES_OR_NO,
+    agents: bool = False,
 ) -> Handshake:
-    """The handshake of such a library: `tool` is what a tool may do, the rest is as in the protocol."""
+    """The handshake of such a library: `tool` is what a tool may do, and `agents` whether it may be one."""
     return Handshake(
         implementation=Party(name=name, version=version(package), language="python"),
         policies=dict(policies),
         gates=["model", "tool"],
         stimuli=["decide", "cancel", "run.again", "run.input", "clock.advance", "deliver"],
         outcomes=OfferedOutcomes(tool=tool),
-        tools=["allow", "ask"],
+        tools=["allow", "ask", *(["agent"] if agents else [])],
         decisions=decisions,
     )
 

@@ -21,13 +21,12 @@ def asks(context: Stage, scope: Scope, *, is_race: bool) -> Iterator[EnabledMove
 
     In a race, each tool alone.
     """
-    if is_race:
-        if context.gates("model"):
-            each = range(len(context.state.scenario.tools))
-            yield from without_renamings((_ask(context, [tool]) for tool in each), context, scope)
-        return
-    tools = context.state.scenario.tools
+    gates = context.gates("model")
+    tools = context.tools(gates[0]) if gates else []
     some = range(len(tools))
+    if is_race:
+        yield from without_renamings((_ask(context, [tool]) for tool in some), context, scope)
+        return
     for count in range(1, scope.calls + 1):
         yield from without_renamings(
             (_ask(context, asked) for asked in product(some, repeat=count)), context, scope

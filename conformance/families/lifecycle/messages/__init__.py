@@ -20,6 +20,7 @@ from runlock.conformance.families.lifecycle.messages.observations import (
     DurableState,
     GateOpened,
     MessageAppended,
+    Nested,
     PhaseEntered,
     Published,
     Reason,
@@ -33,6 +34,7 @@ from runlock.conformance.families.lifecycle.messages.observations import (
     StopReason,
     StreamClosed,
     gate_name,
+    kept_apart,
 )
 from runlock.conformance.families.lifecycle.messages.outcomes import (
     OUTCOMES_BY_GATE,
@@ -43,6 +45,7 @@ from runlock.conformance.families.lifecycle.messages.outcomes import (
 )
 from runlock.conformance.families.lifecycle.messages.scenario import (
     Agent,
+    AgentSpec,
     HookSpec,
     Scenario,
     StateKey,
@@ -87,6 +90,7 @@ __all__ = [
     "STIMULI",
     "Action",
     "Agent",
+    "AgentSpec",
     "AnyObservation",
     "CallMoved",
     "CallSnapshot",
@@ -110,6 +114,7 @@ __all__ = [
     "HookOutcome",
     "HookSpec",
     "MessageAppended",
+    "Nested",
     "OfferedOutcomes",
     "Outcome",
     "PermissionOutcome",
@@ -146,4 +151,5 @@ __all__ = [
     "Verdict",
     "Watch",
     "gate_name",
+    "kept_apart",
 ]  # fmt: skip
