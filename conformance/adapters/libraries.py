@@ -78,7 +78,7 @@ def offers(
         gates=["model", "tool"],
         stimuli=["decide", "cancel", "run.again", "run.input", "clock.advance", "deliver"],
         outcomes=OfferedOutcomes(tool=tool),
-        tools=["allow", "ask", *(["agent"] if agents else [])],
+        tools=["allow", "ask", "agent"] if agents else ["allow", "ask"],
         decisions=decisions,
     )
 
