@@ -16,6 +16,7 @@ from pydantic import JsonValue
 from runlock.conformance.adapter import Decision, Host, Refused, Scenario
 from runlock.conformance.adapters.langgraph import ANSWERS, NOBODY, LangGraph
 from runlock.conformance.adapters.models.langgraph import KitModel
+from runlock.conformance.adapters.sqlite_saver import Saver
 
 
 class PerCallAgent(LangGraph):
@@ -29,12 +30,12 @@ class PerCallAgent(LangGraph):
     edits = ("args", "name")
     policies: ClassVar[Mapping[str, JsonValue]] = {"edit.tool": "refused"}
 
-    def _build(self, model: KitModel, tools: list[StructuredTool]) -> Any:
+    def _build(self, model: KitModel, tools: list[StructuredTool], saver: Saver | None) -> Any:
         asking = HumanInTheLoopMiddleware(
             {name: {"allowed_decisions": ["approve", "edit", "reject"]} for name in self.asking},
             interrupt_mode=self.mode,
         )
-        return create_agent(model, tools, middleware=[asking], checkpointer=self.saver)
+        return create_agent(model, tools, middleware=[asking], checkpointer=saver)
 
     async def open(self, host: Host, scenario: Scenario) -> None:
         await super().open(host, scenario)

@@ -46,6 +46,7 @@ class LangGraph(Thread, ABC):
             tool=["ok", "error", "raise", "fault"],
             # "Persistence" and "Durable execution", https://docs.langchain.com/oss/python/langgraph/persistence
             policies={"state": "runtime", "tool.raises": "end_run", **self.policies},
+            agents=True,
             # As "Fault tolerance" there says, whatever comes next tries again what an error ended; what a
             # cancel ended too: https://docs.langchain.com/langgraph-platform/cancel-run
             decisions=YES_OR_NO.model_copy(
@@ -59,7 +60,12 @@ class LangGraph(Thread, ABC):
         self.saver = Saver(sqlite3.connect(":memory:"))
         self.saver.setup()  # some versions of SQLite cannot serialize a database that has no tables yet
         self.asking = [tool.name for tool in scenario.tools if tool.permission == "ask"]
-        self.graph: Any = self._build(KitModel(host=host), [self._tool(spec) for spec in scenario.tools])
+        self.specs = {spec.name: spec for spec in scenario.tools}
+        self.hosts: dict[str, Host] = {}  # of the runs within calls
+        self.graph: Any = self._agent(host, list(self.specs), self.saver)
+
+    def _agent(self, host: Host, offered: Sequence[str], saver: Saver | None) -> Any:
+        return self._build(KitModel(host=host), [self._tool(self.specs[one], host) for one in offered], saver)
 
     async def start(self, text: str) -> Segment:
         return await self._run({"messages": [HumanMessage(text)]})
@@ -93,8 +99,8 @@ class LangGraph(Thread, ABC):
         return self.ended(requests.items())
 
     @abstractmethod
-    def _build(self, model: KitModel, tools: list[StructuredTool]) -> Any:
-        """The graph of this model and these tools."""
+    def _build(self, model: KitModel, tools: list[StructuredTool], saver: Saver | None) -> Any:
+        """The graph of this model and these tools; one without a saver has that of the graph around it."""
 
     def _calls(self, asked: Any) -> list[str]:
         return [asked["tool_call_id"]]
@@ -102,9 +108,12 @@ class LangGraph(Thread, ABC):
     def _resumption(self, decisions: Sequence[Decision]) -> dict[str, Any]:
         return {self.asked.get(one.call, NOBODY): ANSWERS[one.action] for one in decisions}
 
-    def _tool(self, spec: ToolSpec) -> StructuredTool:
+    def _tool(self, spec: ToolSpec, host: Host) -> StructuredTool:
         async def body(runtime: ToolRuntime, k: str = "", v: JsonValue = None) -> Any:
-            answer = await self._enter(spec.name, str(runtime.tool_call_id), {"k": k, "v": v})
+            call = str(runtime.tool_call_id)
+            if spec.agent is not None:
+                return await self._run_within(host, call, spec.agent.tools, str(v))
+            answer = await self._enter(host, spec.name, call, {"k": k, "v": v})
             if answer.kind == "error":
                 raise ToolException(answer.message or str(answer.content))
             return answer.content
@@ -113,14 +122,20 @@ class LangGraph(Thread, ABC):
             coroutine=body, name=spec.name, description=spec.name, handle_tool_error=True
         )
 
-    async def _enter(self, tool: str, call: str, args: Any) -> Outcome:
-        return await self.host.tool(call, tool, args)
+    async def _run_within(self, host: Host, call: str, offered: Sequence[str], text: str) -> str:
+        """A subgraph that is invoked in a tool, as "Subgraphs" of the documentation has it."""
+        within = self.hosts.setdefault(call, host.within(call))
+        answer = await self._agent(within, offered, None).ainvoke({"messages": [HumanMessage(text)]})
+        return str(answer["messages"][-1].content)
+
+    async def _enter(self, host: Host, tool: str, call: str, args: Any) -> Outcome:
+        return await host.tool(call, tool, args)
 
 
 class ToolNodeGraph(LangGraph):
     """A model, a ToolNode, and tools that interrupt their own call."""
 
-    def _build(self, model: KitModel, tools: list[StructuredTool]) -> Any:
+    def _build(self, model: KitModel, tools: list[StructuredTool], saver: Saver | None) -> Any:
         async def ask_model(state: MessagesState) -> dict[str, Any]:
             return {"messages": [await model.ainvoke(state["messages"])]}
 
@@ -130,9 +145,9 @@ class ToolNodeGraph(LangGraph):
         graph.add_edge(START, "model")
         graph.add_conditional_edges("model", tools_condition)
         graph.add_edge("tools", "model")
-        return graph.compile(checkpointer=self.saver)
+        return graph.compile(checkpointer=saver)
 
-    async def _enter(self, tool: str, call: str, args: Any) -> Outcome:
+    async def _enter(self, host: Host, tool: str, call: str, args: Any) -> Outcome:
         if tool in self.asking and interrupt({"tool_call_id": call}) != ANSWERS["resume"]:
             raise ToolException("rejected")
-        return await super()._enter(tool, call, args)
+        return await super()._enter(host, tool, call, args)

@@ -74,8 +74,9 @@ def offers(
     policies: Mapping[str, JsonValue],
     decisions: DecisionSupport = YES_OR_NO,
     observes: Sequence[str] = (),
+    agents: bool = False,
 ) -> Handshake:
-    """The handshake of such a library: `tool` is what a tool may do, the rest is as in the protocol."""
+    """The handshake of such a library: `tool` is what a tool may do, and `agents` whether it may be one."""
     return Handshake(
         implementation=Party(name=name, version=version(package), language="python"),
         policies=dict(policies),
@@ -83,7 +84,7 @@ def offers(
         observes=list(observes),
         stimuli=["decide", "cancel", "run.again", "run.input", "clock.advance", "deliver"],
         outcomes=OfferedOutcomes(tool=tool),
-        tools=["allow", "ask"],
+        tools=["allow", "ask", "agent"] if agents else ["allow", "ask"],
         decisions=decisions,
     )
 

@@ -7,7 +7,8 @@ of input items that a result gives to its caller, and in `InSession` one of the 
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from contextvars import ContextVar
 from pathlib import Path
 from typing import Any
 
@@ -22,6 +23,9 @@ from runlock.conformance.adapters.models.openai_agents import KitModel, function
 
 agents.set_tracing_disabled(True)
 
+WITHIN: ContextVar[Host | None] = ContextVar("within", default=None)
+"""The host of the run within a call that is under way here."""
+
 
 class InputList(Thread):
     """One thread of an agent, held by its caller."""
@@ -34,6 +38,7 @@ class InputList(Thread):
         # https://openai.github.io/openai-agents-python/tools/ the model a message for a tool that raises.
         policies={"state": "caller", "tool.raises": "failed_call"},
         observes=["call.shown"],
+        agents=True,
     )
 
     async def open(self, host: Host, scenario: Scenario) -> None:
@@ -44,9 +49,15 @@ class InputList(Thread):
         self.state: agents.RunState[Any] | None = None
         self.kept: str | None = None  # the state of a run that waits, as its caller stores it
         self.text: str | None = None  # what was said and has no answer yet
-        self.agent = agents.Agent(
-            "agent", model=KitModel(host), tools=[self._tool(spec) for spec in scenario.tools]
-        )
+        self.hosts: dict[str, Host] = {}  # of the runs within calls
+        self.agent = self._agent("agent", {tool.name: tool for tool in scenario.tools})
+
+    def _agent(self, name: str, tools: Mapping[str, ToolSpec], offered: Sequence[str] | None = None) -> Any:
+        own = [self._tool(tools[one], tools) for one in offered or tools]
+        return agents.Agent(name, model=KitModel(self._here), tools=own)
+
+    def _here(self) -> Host:
+        return WITHIN.get() or self.host
 
     async def start(self, text: str) -> Segment:
         self.text = text
@@ -102,14 +113,35 @@ class InputList(Thread):
     def _given(self, text: str) -> Any:
         return [*self.thread, {"role": "user", "content": text}]
 
-    def _tool(self, spec: ToolSpec) -> agents.FunctionTool:
+    def _tool(self, spec: ToolSpec, tools: Mapping[str, ToolSpec]) -> agents.FunctionTool:
+        if spec.agent is not None:
+            return self._agent_as_tool(spec, tools)
+
         async def body(ctx: ToolContext[Any], k: str = "", v: JsonValue = None) -> Any:
-            answer = await self.host.tool(ctx.tool_call_id, spec.name, {"k": k, "v": v})
+            answer = await self._here().tool(ctx.tool_call_id, spec.name, {"k": k, "v": v})
             return answer.content
 
         return agents.function_tool(
             body, name_override=spec.name, needs_approval=spec.permission == "ask", strict_mode=False
         )
+
+    def _agent_as_tool(self, spec: ToolSpec, tools: Mapping[str, ToolSpec]) -> agents.FunctionTool:
+        """The library's own tool, whose run differs from the others by the call that it is within."""
+        assert spec.agent is not None
+        tool = self._agent(spec.name, tools, spec.agent.tools).as_tool(spec.name, "an agent")
+        run = tool.on_invoke_tool
+
+        async def invoke(ctx: ToolContext[Any], given: str) -> Any:
+            around = self._here()
+            within = self.hosts.setdefault(ctx.tool_call_id, around.within(ctx.tool_call_id))
+            token = WITHIN.set(within)
+            try:
+                return await run(ctx, json.dumps({"input": str(json.loads(given).get("v"))}))
+            finally:
+                WITHIN.reset(token)
+
+        tool.on_invoke_tool = invoke
+        return tool
 
 
 class InSession(InputList):

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import json
-from collections.abc import AsyncIterator, Iterator
+from collections.abc import AsyncIterator, Callable, Iterator
 from itertools import groupby
 from typing import Any
 
+from agents.items import ModelResponse
 from agents.models.interface import Model
+from agents.usage import Usage
 from openai.types.responses import (
     Response,
     ResponseCompletedEvent,
@@ -23,14 +25,15 @@ from runlock.conformance.adapters.libraries import parts
 class KitModel(Model):
     """A model whose turns are the kit's."""
 
-    def __init__(self, host: Host) -> None:
-        self.host = host
+    def __init__(self, here: Callable[[], Host]) -> None:
+        self.here = here  # the host of the run that asks
 
-    async def get_response(self, *args: Any, **more: Any) -> Any:
-        raise TypeError("The turns of this model are streamed: its agent is run with `run_streamed`.")
+    async def get_response(self, *args: Any, input: Any, **more: Any) -> ModelResponse:
+        turn = await self.here().infer(list(_seen(input)))
+        return ModelResponse(parts(turn, _said, function_call), Usage(), "answer")
 
     async def stream_response(self, system: Any, given: Any, *args: Any, **more: Any) -> AsyncIterator[Any]:
-        turn = await self.host.infer(list(_seen(given)))
+        turn = await self.here().infer(list(_seen(given)))
         whole = Response(
             id="answer", created_at=0, model="kit", object="response",
             output=parts(turn, _said, function_call),
@@ -56,6 +59,7 @@ def function_call(call: ToolCall) -> ResponseFunctionToolCall:
 
 def _seen(given: Any) -> Iterator[Message]:
     """What the model receives, in the protocol's words: the calls of one turn stand together."""
+    given = [{"role": "user", "content": given}] if isinstance(given, str) else given
     for are_calls, items in groupby(given, lambda item: item.get("type") == "function_call"):
         if are_calls:
             yield Message(role="assistant", tool_calls=[_asked(item) for item in items])

@@ -94,6 +94,10 @@ class Host(Protocol):
         """The run at hand, by the kit's name: what a runtime with a store of its own files it under."""
         ...
 
+    def within(self, call: str) -> Host:
+        """The outside world of the run within a call, where the call is one of an agent."""
+        ...
+
     async def infer(
         self,
         messages: Sequence[Message | Mapping[str, Any]],

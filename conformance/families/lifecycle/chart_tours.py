@@ -237,7 +237,7 @@ class Tour:
         elif run is not None and self.table is CALLS:
             for call in run.calls.values():
                 state = status_of(call)
-                if state is not None and not call.duplicate_id:
+                if state is not None and not call.is_unclear:
                     yield call, state
         elif run is not None:
             yield run, run.claimed or ("Running" if run.segment_open else "Waiting")

@@ -21,7 +21,7 @@ def drain(state: ObservedState) -> Move | None:
     assert run is not None
     for gate in state.open_gates:
         return Move("gate.release", {"gate": gate.ref, "outcome": _easy_outcome(gate.on, gate.ref)})
-    waiting = [call for call in run.calls.values() if call.waits]
+    waiting = [call for call in state.leaves(run) if call.waits]
     if not waiting or "decide" not in state.handshake.stimuli:
         return None
     number = len(state.decision_ids) + 1

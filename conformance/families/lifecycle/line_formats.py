@@ -19,6 +19,7 @@ from runlock.conformance.families.lifecycle.messages import (
     StopCondition,
     ToolSpec,
     Verdict,
+    gate_name,
 )
 from runlock.conformance.protocol import Fault, Message, Turn
 from runlock.conformance.trace.line_formats import (
@@ -28,7 +29,6 @@ from runlock.conformance.trace.line_formats import (
     LineFormats,
     ListFormat,
     MemberFormat,
-    named_by,
     reason_of,
 )
 
@@ -111,7 +111,7 @@ LINE_FORMATS: Final = LineFormats(
     stimuli=STIMULI,
     observations=OBSERVATIONS,
     outcome=LineFormat(RELEASE, (), (Turn, Verdict, Outcome, HookAnswer, Fault)),
-    gate_name=named_by("on", "at", "call"),
+    gate_name=gate_name,
     members=MEMBERS,
     outcome_text=OUTCOME_TEXT,
     keeps_open=frozenset({"activity"}),

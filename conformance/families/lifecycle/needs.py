@@ -9,6 +9,7 @@ from runlock.conformance.families.lifecycle.state.wires import WIRES
 
 LACKING: Final = {
     "parameters": "tools of the runtime have no parameters that arguments could fail to fit",
+    "agent": "no tool of the runtime is an agent",
     "offered": "the runtime does not show which tools the model is offered",
 }
 

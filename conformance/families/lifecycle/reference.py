@@ -53,6 +53,7 @@ class HostedWorld:
 
     def __init__(self, host: Host, handshake: Handshake) -> None:
         self.host = host
+        self.handshake = handshake
         self.shown: Collection[str] = handshake.observes
         self.stores = handshake.control.store != "none"
 
@@ -101,6 +102,11 @@ class HostedWorld:
         with translated():
             await self.host.commit(Checkpoint(trigger, cause, force, state))
 
+    def within(self, call: str) -> HostedWorld:
+        inner = HostedWorld(self.host.within(call), self.handshake)
+        inner.stores = False
+        return inner
+
     def refuse(self, why: str, decision: str) -> None:
         self.host.refuse(why, decision)
 
@@ -132,6 +138,7 @@ class ReferenceAdapter:
                 "permission": tool.permission,
                 "resume_mode": tool.resume_mode,
                 "parameters": tool.parameters,
+                "agent": tool.agent and {"tools": tool.agent.tools},
             }
             for tool in scenario.tools
         }
@@ -211,7 +218,7 @@ def handshake_of(profile: str, policies: Mapping[str, Any], declare: Mapping[str
             *_hooks_of_calls(policies),
             "AfterToolExecute",
         ],
-        "tools": ["allow", "ask", "gate", "parameters", "offered"],
+        "tools": ["allow", "ask", "gate", "parameters", "offered", "agent"],
         "state": ["keys"],
         "streams": ["native", "ai-sdk-v6", "ag-ui", "copilotkit"],
     }

@@ -46,6 +46,8 @@ def _scenario_needs(scenario: Mapping[str, Any]) -> Iterator[str]:
         mode = tool.get("resume_mode", "replay")
         if mode != "replay":
             yield from ("decisions payload", f"policy decision.modes={mode}")
+        if tool.get("agent") is not None:
+            yield "tools agent"
         if tool.get("parameters") is not None:
             yield "tools parameters"
     if scenario.get("keys"):

@@ -7,6 +7,7 @@ from typing import Any, Final
 
 from runlock.conformance.families.lifecycle.messages import (
     Agent,
+    AgentSpec,
     Handshake,
     HookSpec,
     Scenario,
@@ -34,6 +35,10 @@ TOOLS: Final = (
 )
 
 
+WITHIN: Final = ("allowed", "asking")
+"""The tools of an agent that is a tool."""
+
+
 def scenarios(handshake: Handshake, policies: Mapping[str, Any]) -> Iterator[Scenario]:
     """The scenarios that a runtime is put into: its tools, with a limit of rounds, with the store held."""
     tools = [tool for tool in TOOLS if tool.permission in handshake.tools]
@@ -46,6 +51,10 @@ def scenarios(handshake: Handshake, policies: Mapping[str, Any]) -> Iterator[Sce
         if able and handshake.tools:
             stop = [StopCondition(kind=condition.kind, **_limits(condition, tools))]
             yield Scenario(scenario=f"tools-and-{name}", tools=tools, agent=Agent(stop=stop))
+    agent = AgentSpec(tools=[tool.name for tool in tools if tool.name in WITHIN])
+    if "agent" in handshake.tools and agent.tools:
+        within = [tool for tool in tools if tool.name in WITHIN]
+        yield Scenario(scenario="tools-and-agent", tools=[*within, ToolSpec(name="agent", agent=agent)])
     if "hook" in handshake.gates and handshake.hooks:
         yield Scenario(
             scenario="tools-and-plugins", tools=tools, hooks=[HookSpec(at=at) for at in handshake.hooks]

@@ -14,8 +14,9 @@ from typing import Any, Final
 from pydantic import TypeAdapter, ValidationError
 
 from runlock.conformance.families.lifecycle.line_formats import LINE_FORMATS
-from runlock.conformance.families.lifecycle.messages import AnyObservation, Handshake, Scenario
+from runlock.conformance.families.lifecycle.messages import AnyObservation, Handshake, Scenario, kept_apart
 from runlock.conformance.families.lifecycle.state import ObservedState
+from runlock.conformance.families.lifecycle.state.nesting import calls_within
 from runlock.conformance.families.lifecycle.state.records import Call, Run
 from runlock.conformance.families.lifecycle.wording import shown, step
 from runlock.conformance.family.timeline import Row
@@ -96,7 +97,7 @@ def _stimulate(state: ObservedState, key: str, value: Mapping[str, Any]) -> None
 
 def _observe(state: ObservedState, raw: Mapping[str, Any], moment: _Moment) -> None:
     try:
-        seen = _OBSERVATION.validate_python(raw)
+        seen = kept_apart(_OBSERVATION.validate_python(raw))
     except ValidationError:  # kept in the trace, and no fact
         return
     state.observe(seen)
@@ -109,7 +110,7 @@ def _subject(raw: Mapping[str, Any]) -> set[str]:
     """Whose status an observation changes."""
     if raw.get("kind") == "call.status":
         return {f"call {raw.get('call')}"}
-    return {"run"} if raw.get("kind") == "run.status" else set()
+    return {f"run {raw.get('run')}"} if raw.get("kind") == "run.status" else set()
 
 
 def _moves_again(raw: Mapping[str, Any], moment: _Moment) -> bool:
@@ -130,7 +131,8 @@ def _refused(report: Mapping[str, Any]) -> list[str]:
 
 def _row(state: ObservedState, moment: _Moment) -> Row:
     run = state.run
-    calls = {call.id: call_status(state, call) for call in run.every_call} if run is not None else {}
+    every = [*run.every_call, *(call for _, _, call in calls_within(state, run))] if run is not None else []
+    calls = {call.id: call_status(state, call) for call in every}
     return Row(calls, run_status(state, run) if run is not None else "", ", ".join(moment.words))
 
 
@@ -140,7 +142,7 @@ def call_status(state: ObservedState, call: Call) -> str:
         return call.claimed
     if call.life != state.life and state.observes("call.status"):
         return ""
-    if call.executing:
+    if call.executing or _is_at_work(state, call):
         return "Running"
     if call.listed_pending:
         return "Suspended"
@@ -148,6 +150,11 @@ def call_status(state: ObservedState, call: Call) -> str:
     if answer is not None and answer["kind"] == "pending":
         return "Suspended"
     return call.ended_as or ("Failed" if answer is not None else "New")
+
+
+def _is_at_work(state: ObservedState, call: Call) -> bool:
+    """Whether a run within the call is at a gate."""
+    return call.has_agent and any(gate.run == f"{call.run}/{call.id}" for gate in state.open_gates)
 
 
 def run_status(state: ObservedState, run: Run) -> str:

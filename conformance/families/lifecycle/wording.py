@@ -64,14 +64,15 @@ def _released(params: Params) -> str:
     return _RELEASES.get(on, _released_other)(call, params["outcome"], on)
 
 
-def _model(_call: str, outcome: Params, _on: str) -> str:
+def _model(call: str, outcome: Params, _on: str) -> str:
+    model = f"model of {call}" if call else "model"
     if outcome["kind"] == "fault":
-        return "model breaks"
+        return f"{model} breaks"
     text, asked = outcome.get("text", ""), ", ".join(map(_asked, outcome.get("tool_calls", ())))
     usage = outcome.get("usage") or {}
     tokens = usage.get("input", 0) + usage.get("output", 0)
     said = f"says {quoted(text)} and asks" if text else "asks"
-    return f"model {f'{said} {asked}' if asked else f'ends {quoted(text)}'}{_tokens(tokens)}"
+    return f"{model} {f'{said} {asked}' if asked else f'ends {quoted(text)}'}{_tokens(tokens)}"
 
 
 def _tokens(number: int) -> str:
@@ -160,9 +161,14 @@ def _other(seen: Params) -> str:
     return f"{seen.get('kind')} {quoted({key: value for key, value in seen.items() if key != 'kind'})}"
 
 
+def _run_of(seen: Params) -> str:
+    return f"run {seen['run']}" if "/" in str(seen.get("run")) else "the run"
+
+
 def _opened(seen: Params) -> str:
     if seen["on"] == "model":
-        return "the model is asked"
+        within = str(seen.get("run")).rpartition("/")[2] if "/" in str(seen.get("run")) else ""
+        return f"the model of {within} is asked" if within else "the model is asked"
     if seen["on"] == "tool":
         attempt = seen.get("attempt")
         return f"tool {seen['call']} is entered{f' (attempt {attempt})' if (attempt or 1) > 1 else ''}"
@@ -178,7 +184,8 @@ def _opened(seen: Params) -> str:
 def _ended(seen: Params) -> str:
     reason = seen["reason"]
     pending = ", ".join(str(call) for call in seen.get("pending", ()))
-    return f"the segment ends: {reason['code']}{f', {pending} pending' if pending else ''}"
+    within = f" of {seen['run']}" if "/" in str(seen.get("run")) else ""
+    return f"the segment{within} ends: {reason['code']}{f', {pending} pending' if pending else ''}"
 
 
 def _message(seen: Params) -> str:
@@ -196,7 +203,7 @@ def _inspected(seen: Params) -> str:
 _SHOWN: Final[dict[str, Callable[[Params], str]]] = {
     "gate.open": _opened,
     "gate.closed": lambda seen: f"gate {seen['gate']} is given up",
-    "run.status": lambda seen: f"the run is {seen['to']}",
+    "run.status": lambda seen: f"{_run_of(seen)} is {seen['to']}",
     "call.status": lambda seen: f"{seen['call']} is {seen['to']}",
     "run.finished": _ended,
     "message": _message,

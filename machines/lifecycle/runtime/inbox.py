@@ -60,11 +60,20 @@ class Inbox(Ledger):
 
     def left_out(self, decision: Decision, batch: Sequence[Decision]) -> str | None:
         """Where a part of the decisions is none: which call waits that the batch does not decide."""
-        if self.policies["resume"] != "all_or_nothing" or not self._waits(decision.call):
+        pending = self.pending()
+        if self.policies["resume"] != "all_or_nothing" or decision.call not in pending:
             return None
-        decided = {other.call for other in batch if not self.objection(other)} | self.state.decisions.keys()
-        left = [call.id for call in self.state.in_status("Suspended") if call.id not in decided]
+        decided = {other.call for other in batch if not self.objection(other)} | self.decided()
+        left = [call for call in pending if call not in decided]
         return f"call {left[0]} waits as well, and is not decided" if left else None
+
+    def pending(self) -> list[str]:
+        """The calls that wait for a decision."""
+        return [call.id for call in self.state.in_status("Suspended")]
+
+    def decided(self) -> set[str]:
+        """The calls that have a decision which has not acted."""
+        return {*self.state.decisions}
 
     def _waits(self, call: str) -> bool:
         return self.state.calls[call].status == "Suspended"

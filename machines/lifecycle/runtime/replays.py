@@ -84,9 +84,13 @@ class Replays(Rounds):
             return
         except Exception as failure:
             self.broken = self.broken or failure
-            for waiting in sorted(self._waiting, key=lambda task: task.get_name()):
-                waiting.cancel()
+            self.interrupt()
             raise
+
+    def interrupt(self) -> None:
+        """What the run waits for is given up."""
+        for waiting in sorted(self._waiting, key=lambda task: task.get_name()):
+            waiting.cancel()
 
     async def _finish_concurrent(self, drains: bool) -> None:
         """Concurrent replays are cancelled when the loop ends, unless the run drains."""

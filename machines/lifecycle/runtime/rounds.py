@@ -179,8 +179,7 @@ class Rounds(Inbox):
         self.move_call(call, "start")
         args = self.arguments(call, resume)
         try:
-            entered = self.world.execute(call.id, call.name, args, resume, partial(self._tells, call))
-            answer = await self.outside(entered, drains=True)
+            answer = await self.enter(call, args, resume)
         except ToolRaised as raised:
             if raised is self.broken:  # another call's, which takes the round down
                 self.settle(call, "cancel", "cancelled", "aborted")
@@ -202,6 +201,11 @@ class Rounds(Inbox):
             return
         self.take_answer(call, answer)
         self.phase("AfterToolExecute", call)
+
+    async def enter(self, call: Call, args: dict[str, Any], resume: Resume) -> Answer:
+        """Wait for what the tool answers."""
+        entered = self.world.execute(call.id, call.name, args, resume, partial(self._tells, call))
+        return await self.outside(entered, drains=True)
 
     def _tells(self, call: Call, content: Any) -> None:
         self.publish("tool.activity", call=call.id, content=content)

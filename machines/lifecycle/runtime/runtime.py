@@ -12,8 +12,8 @@ from collections.abc import Awaitable, Coroutine, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, TypeVar
 
+from runlock.machines.lifecycle.runtime.agents import Agents
 from runlock.machines.lifecycle.runtime.ledger import PENDING_TEXT, PluginEnded, RunCancelled
-from runlock.machines.lifecycle.runtime.replays import Replays
 from runlock.machines.lifecycle.runtime.rounds import RunBlocked
 from runlock.machines.lifecycle.runtime.state import (
     Call,
@@ -81,7 +81,7 @@ class LeftTurn:
     usage: TokensSpent
 
 
-class Runtime(Replays):
+class Runtime(Agents):
     """One thread of runs, one after the other.
 
     `start`, `decide` and `cancel` return the `Segment` that they ran, or None if they only passed something
@@ -105,6 +105,7 @@ class Runtime(Replays):
         self.cancelling = self.ending = self.failing = False
         self.broken = None
         self.suspending = False
+        self.within = {}
         return await self.segment(self._begin(text, decisions))
 
     async def decide(self, decisions: Sequence[Decision]) -> Segment | None:
@@ -133,6 +134,7 @@ class Runtime(Replays):
         if self.state.status in (None, "Done") or self.ending:
             return None
         self.cancelling = True
+        await self.cancel_within(busy=True)
         if not self.active:
             return await self.segment(self._end(Reason("Cancelled")))
         aborted = self._waiting - self._draining if self.drains else self._waiting
@@ -149,6 +151,7 @@ class Runtime(Replays):
         self.move_run("resume")
         if self.policies["input.waiting"] == "supersede":
             self._supersede()
+            await self.end_within()
         self._put_aside()
         return await self.segment(self._take_input(text))
 
@@ -156,6 +159,7 @@ class Runtime(Replays):
         """What its caller holds comes back to a runtime that holds nothing itself."""
         if value is not None and self.state.status is None:
             self.state = from_checkpoint(value)
+            self.take_over(value)
 
     def watch(self, watcher: str, stream: str) -> None:
         """A watcher of the run's events is attached."""
@@ -175,6 +179,7 @@ class Runtime(Replays):
             unentered = "Suspended" if decided else "New"
             resting = {"Running": unentered, "Resuming": "Suspended"}.get(call.status, call.status)
             self.say_call(call, resting, before=None)
+        self.restore_within(state)
 
     async def go_on(self) -> Segment | None:
         """After `restore`: a run that was Running continues; one that was waiting still waits."""
@@ -185,6 +190,12 @@ class Runtime(Replays):
         if self.state.status == "Waiting" and self.ready():
             return await self.segment(self._resume())
         return None
+
+    def new_run_within(self, call: Call) -> Runtime:
+        """A runtime for the run within a call: its tools are those that the agent is offered."""
+        offered = self.tools[call.name]["agent"]["tools"]
+        tools = {name: tool for name, tool in self.tools.items() if name in offered}
+        return Runtime(self.world.within(call.id), tools, (), {**self.policies, "state": "runtime"})
 
     # -- segments
 
@@ -210,7 +221,7 @@ class Runtime(Replays):
         """A suspended run is kept here, or handed out whole to the caller and forgotten."""
         if self.policies["state"] != "caller" or self.state.status != "Waiting":
             return segment
-        value, self.state = self.to_store(None), RunState()
+        value, self.state, self.within = self.to_store(None), RunState(), {}
         return replace(segment, value=value)
 
     async def _begin(self, text: str, decisions: Sequence[Decision]) -> Segment:
@@ -372,6 +383,7 @@ class Runtime(Replays):
         self.state.turn_was_last = not calls
         for call in calls.values():
             self.state.calls.pop(call.id, None)
+            self.within.pop(call.id, None)
             self.state.calls[call.id] = call
             self.state.history_of_calls.append([call.name, {k: v for k, v in call.args.items() if k != "k"}])
             self.say_call(call, "New", before=None)
@@ -399,7 +411,7 @@ class Runtime(Replays):
     # -- waiting and ending
 
     async def _suspend(self) -> Segment:
-        pending = tuple(call.id for call in self.state.in_status("Suspended"))
+        pending = tuple(self.pending())
         reason = Reason("Suspended")
         self._end_step()
         if self.reentered:
@@ -429,6 +441,7 @@ class Runtime(Replays):
     async def _end(self, reason: Reason) -> Segment:
         self.ending = True
         await self._finish_concurrent(drains=self.drains and reason.code == "Cancelled")
+        await self.cancel_within(busy=False)
         self._close_live_calls(reason)
         if self.state.status != "Created" and not self.suspending:  # it never started, or has fired it
             self.phase("RunEnd")

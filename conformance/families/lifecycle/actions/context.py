@@ -6,7 +6,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any
 
-from runlock.conformance.families.lifecycle.messages import Handshake
+from runlock.conformance.families.lifecycle.messages import Handshake, ToolSpec
 from runlock.conformance.families.lifecycle.state import ObservedState
 from runlock.conformance.families.lifecycle.state.records import Call, Gate, Run
 from runlock.conformance.family.chooser import Chooser, pick
@@ -43,9 +43,13 @@ class Stage:
         """The open gates of one kind."""
         return [gate for gate in self.state.open_gates if gate.on == on]
 
+    def tools(self, gate: Gate) -> list[ToolSpec]:
+        """The tools that the model at a gate may ask for."""
+        return self.state.scene_of(gate).tools
+
     def waiting(self) -> list[Call]:
-        """The calls of the run that wait for a decision."""
-        return [] if self.run is None else [call for call in self.run.calls.values() if call.waits]
+        """The calls of the run that wait for a decision, and those within its calls."""
+        return [] if self.run is None else [call for call in self.state.leaves(self.run) if call.waits]
 
     def may_decide(self) -> bool:
         """Whether a decision can be handed over now."""

@@ -54,7 +54,7 @@ def decide_anything(stage: Stage, chooser: Chooser) -> Move | None:
     run = stage.state.run
     if run is None or not stage.may_decide():
         return None
-    names = [*run.calls, "nobody"]
+    names = [*(call.id for call in stage.state.leaves(run)), "nobody"]
     return _decide(
         stage, [_decision(stage, chooser, pick(chooser, names), pick(chooser, ("resume", "cancel")))]
     )

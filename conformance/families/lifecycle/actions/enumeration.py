@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
-from functools import lru_cache
 from itertools import product
 from math import prod
 from typing import Any
@@ -21,13 +20,12 @@ def asks(context: Stage, scope: Scope, *, is_race: bool) -> Iterator[EnabledMove
 
     In a race, each tool alone.
     """
-    if is_race:
-        if context.gates("model"):
-            each = range(len(context.state.scenario.tools))
-            yield from without_renamings((_ask(context, [tool]) for tool in each), context, scope)
-        return
-    tools = context.state.scenario.tools
+    gates = context.gates("model")
+    tools = context.tools(gates[0]) if gates else []
     some = range(len(tools))
+    if is_race:
+        yield from without_renamings((_ask(context, [tool]) for tool in some), context, scope)
+        return
     for count in range(1, scope.calls + 1):
         yield from without_renamings(
             (_ask(context, asked) for asked in product(some, repeat=count)), context, scope
@@ -78,14 +76,10 @@ def _choices(names: Sequence[str], scenario: Scenario) -> Iterator[tuple[str, li
         met.append(name)
 
 
-def _kind(tool: ToolSpec, scenario: Scenario) -> tuple[str, bool]:
+def _kind(tool: ToolSpec, scenario: Scenario) -> tuple[object, ...]:
+    """All of a tool but its name, and whether a condition names it."""
     named = any(condition.tool_name == tool.name for condition in scenario.agent.stop)
-    return _but_for_its_name(tool), named
-
-
-@lru_cache(maxsize=100)
-def _but_for_its_name(tool: ToolSpec) -> str:
-    return repr(tool.model_copy(update={"name": ""}))
+    return tool.permission, tool.resume_mode, repr(tool.parameters), repr(tool.agent), named
 
 
 def _renamed(option: EnabledMove, calls: Sequence[Mapping[str, Any]]) -> Iterator[EnabledMove]:

@@ -28,8 +28,8 @@ def model_asks(stage: Stage, chooser: Chooser) -> Move | None:
     gates = stage.gates("model")
     if not gates or not stage.state.scenario.tools:
         return None
-    count = 1 + chooser.choose(CALLS_MAX)
-    calls = [_asked(stage.fresh("c"), pick(chooser, stage.state.scenario.tools).name) for _ in range(count)]
+    count, tools = 1 + chooser.choose(CALLS_MAX), stage.tools(gates[0])
+    calls = [_asked(stage.fresh("c"), pick(chooser, tools).name) for _ in range(count)]
     return _turn(gates[0], calls, pick(chooser, ("", "", ENOUGH)))
 
 
@@ -38,14 +38,16 @@ def model_asks_for_one_kind(stage: Stage, chooser: Chooser) -> Move | None:
     gates = stage.gates("model")
     if not gates or not stage.state.scenario.tools:
         return None
-    tool = pick(chooser, stage.state.scenario.tools).name
+    tool = pick(chooser, stage.tools(gates[0])).name
     return _turn(gates[0], [_asked(stage.fresh("c"), tool) for _ in range(2 + chooser.choose(2))], "")
 
 
 def model_ends(stage: Stage, chooser: Chooser) -> Move | None:
     """The model asks for nothing more."""
     gates = stage.gates("model")
-    return _turn(gates[0], [], "that is all") if gates else None
+    if not gates:
+        return None
+    return _turn(gates[0], [], f"<said {stage.fresh('a')}>" if "/" in gates[0].run else "that is all")
 
 
 def model_errs(stage: Stage, chooser: Chooser) -> Move | None:
@@ -53,9 +55,10 @@ def model_errs(stage: Stage, chooser: Chooser) -> Move | None:
     gates = stage.gates("model")
     if not gates or not stage.state.scenario.tools:
         return None
-    tool = pick(chooser, stage.state.scenario.tools).name
+    tool = pick(chooser, stage.tools(gates[0])).name
     first = stage.fresh("c")
-    former = [call.id for call in stage.run.calls.values() if call.is_final] if stage.run is not None else []
+    run = stage.run if "/" not in gates[0].run else None
+    former = [call.id for call in run.calls.values() if call.is_final] if run is not None else []
     mistakes = [
         [_asked(first, "no-such-tool")],
         [_asked(first, tool), _asked(stage.fresh("c"), "no-such-tool")],

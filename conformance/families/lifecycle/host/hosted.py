@@ -138,7 +138,9 @@ class Hosted:
         life = self._living()
         must_have(life.adapter, "restore")
         life.host.dead = True  # from here on nothing that it does can reach the world
-        self._asking = sum(gate.on == "model" for gate in life.host.open_gates.values())
+        self._asking = sum(
+            gate.on == "model" and gate.asked == life.counts.asked for gate in life.host.open_gates.values()
+        )
         if has(life.adapter, "checkpoint"):
             kept = life.loop.run_alone(life.adapter.checkpoint())
             self._kept = NOTHING if kept is None else kept

@@ -101,13 +101,21 @@ class Counts:
 class Gate:
     """One await of the outside world."""
 
-    __slots__ = ("activity", "future", "id", "on", "shown")
+    __slots__ = ("activity", "asked", "future", "id", "on", "shown")
 
-    def __init__(self, gate: str, on: str, shown: dict[str, Any], future: asyncio.Future[Any]) -> None:
+    def __init__(
+        self,
+        gate: str,
+        on: str,
+        shown: dict[str, Any],
+        future: asyncio.Future[Any],
+        asked: Callable[[Turn], None],
+    ) -> None:
         self.id = gate
         self.on = on
         self.shown = shown
         self.future = future
+        self.asked = asked
         self.activity: Callable[[Any], None] | None = None  # who hears a tool that is at work
 
 
@@ -131,6 +139,9 @@ class KitHost:
     def run(self) -> str | None:
         """The run at hand, by the kit's name."""
         return self._counts.run
+
+    def within(self, call: str) -> KitHost:
+        return InnerHost(self, call)
 
     # What the runtime awaits.
 
@@ -226,9 +237,7 @@ class KitHost:
         shown = as_json(fields)
         if kind == "call.status" and shown.get("to") == "Suspended" and not self.dead:
             self._count_suspension(shown)
-        elif (
-            kind == "run.status" and shown.get("run", self._counts.run) == self._counts.run and not self.dead
-        ):
+        elif kind == "run.status" and shown.get("run", self.run) == self.run and not self.dead:
             self._counts.status = shown.get("to")
         self._show(kind, shown)
 
@@ -252,7 +261,7 @@ class KitHost:
             return
         del self.open_gates[gate.id]
         if isinstance(answer, Turn):
-            self._counts.asked(answer)
+            gate.asked(answer)
         if gate.on == "store.put" and not isinstance(answer, Fault):
             # Durable from here on, whether or not the runtime lives to see it.
             self.append(
@@ -262,7 +271,7 @@ class KitHost:
 
     def append(self, kind: str, fields: Mapping[str, Any]) -> None:
         """Note an observation, for the run at hand if it names none."""
-        self.log.append({"kind": kind, "run": self._counts.run, **fields})
+        self.log.append({"kind": kind, "run": self.run, **fields})
 
     def _show(self, kind: str, fields: Mapping[str, Any]) -> None:
         if not self.dead:
@@ -287,13 +296,16 @@ class KitHost:
             raise
 
     def _open(self, on: str, fields: dict[str, Any], step: int | None) -> Gate:
-        self._counts.gates += 1
-        gate_id = f"g{self._counts.gates}"
+        gate_id = self._fresh_gate()
         shown = {"gate": gate_id, "on": on, "step": self._counts.step if step is None else step, **fields}
-        gate = Gate(gate_id, on, shown, self._loop.create_future())
+        gate = Gate(gate_id, on, shown, self._loop.create_future(), self._counts.asked)
         self.open_gates[gate_id] = gate
         self._show("gate.open", shown)
         return gate
+
+    def _fresh_gate(self) -> str:
+        self._counts.gates += 1
+        return f"g{self._counts.gates}"
 
     def _give_up(self, gate: Gate) -> None:
         if self.open_gates.pop(gate.id, None) is not None:
@@ -313,6 +325,47 @@ class KitHost:
         if counted and "from" in shown and shown["from"] is None:
             return counted  # announced anew after a crash: it is the suspension that was
         return counted + 1
+
+
+class InnerHost(KitHost):
+    """The outside world of a run within a call: the same gates, under a run id of its own."""
+
+    def __init__(self, around: KitHost, call: str) -> None:
+        self._around = around
+        self._call = call
+        self._counts = Counts(run=f"{around.run}/{call}")
+        self._loop = around._loop
+        self._holds_store = self._holds_results = False
+
+    @property
+    def run(self) -> str | None:
+        """The run within the call: the run around it may be another one by now."""
+        return self._counts.run
+
+    @property
+    def log(self) -> list[dict[str, Any]]:  # type: ignore[override]
+        return self._around.log
+
+    @property
+    def open_gates(self) -> dict[str, Gate]:  # type: ignore[override]
+        return self._around.open_gates
+
+    @property
+    def dead(self) -> bool:  # type: ignore[override]
+        return self._around.dead
+
+    @property
+    def turn_down(self) -> Callable[[str, str | None], None]:  # type: ignore[override]
+        return self._around.turn_down
+
+    def _moved(self) -> None:
+        self._around._moved()
+
+    def _fresh_gate(self) -> str:
+        return self._around._fresh_gate()
+
+    def _resume(self, call: str, given: Resume) -> Any:
+        return self._around._resume(call, given)
 
 
 def _to_nobody(*_said: Any) -> None:

@@ -93,7 +93,7 @@ def _newest(run: Run) -> list[Call]:
 
 def _has_waited(run: Run) -> bool:
     """Whether a call of the newest turn has been held, decided or asked for twice."""
-    return any(call.may_have_waited or call.decisions or call.duplicate_id for call in _newest(run))
+    return any(call.may_have_waited or call.decisions or call.is_unclear for call in _newest(run))
 
 
 # --- rounds -------------------------------------------------------------------------------------
@@ -109,7 +109,7 @@ def a_model_asked_during_a_wait(evidence: Evidence, seen: GateOpened) -> Exclude
 
 def _certainly_waits(call: Call) -> bool:
     """Whether the call was left pending by its tool, or says that it is, and there is no decision."""
-    if call.duplicate_id or call.decisions or call.raced:
+    if call.is_unclear or call.decisions or call.raced:
         return False
     if call.claimed is not None:
         return call.claimed == "Suspended"
@@ -122,7 +122,7 @@ def a_wait_for_a_part_of_a_round(evidence: Evidence, seen: SegmentEnded) -> Excl
     if run is None or seen.reason.code != "Suspended" or not run.turn_alone:
         return
     newest = _newest(run)
-    if any(call.decisions or call.duplicate_id or call.raced for call in newest):
+    if any(call.decisions or call.is_unclear or call.raced for call in newest):
         return
     over = [call.id for call in newest if call.is_final]
     waiting = [call.id for call in newest if _certainly_waits(call)]
@@ -170,9 +170,9 @@ def _left_behind(run: Run) -> Iterator[tuple[Call, Call]]:
     for at, before in enumerate(plain):
         first = before.entries[0] if before.entries else None
         parked = first is not None and (first.outcome or {}).get("kind") == "pending" and first.alone
-        if parked and not before.duplicate_id:
+        if parked and not before.is_unclear:
             following = (
-                one for one in plain[at + 1 :] if not (one.entries or one.duplicate_id or one.decisions)
+                one for one in plain[at + 1 :] if not (one.entries or one.is_unclear or one.decisions)
             )
             yield from ((before, one) for one in following)
 
@@ -207,7 +207,7 @@ def a_wait_though_all_is_decided(evidence: Evidence, seen: SegmentEnded) -> Excl
 
 def _came_at_work(call: Call) -> Decided | None:
     """The decision that came while the run was at work and has not acted."""
-    newest = call.decisions[-1] if len(call.decisions) == 1 and not call.duplicate_id else None
+    newest = call.decisions[-1] if len(call.decisions) == 1 and not call.is_unclear else None
     kept = newest is not None and newest.answers is call and newest.at_work and not newest.turned_down
     return newest if kept and newest is not None and rests(newest) else None
 
@@ -249,7 +249,7 @@ def a_replay_without_a_checkpoint(evidence: Evidence, seen: GateOpened) -> Exclu
     if run is None or seen.on != "model" or state.handshake.control.store == "none":
         return
     for call in run.calls.values():
-        newest = call.decisions[-1] if _was_replayed(call) and not call.duplicate_id else None
+        newest = call.decisions[-1] if _was_replayed(call) and not call.is_unclear else None
         since = [
             gate for gate in state.gates.values() if gate.on == "tool" and newest and gate.at >= newest.at
         ]

@@ -20,6 +20,8 @@ class Rank(IntEnum):
 
     PARKED_WAIT = auto()
     """A parked run waits within its segment; later groups see a hang (DECIDE-43 before PROGRESS-1)."""
+    RUN_WITHIN = auto()
+    """A run within a call did what shows in the run around it later (NEST-3 before CANCEL-5)."""
     UNWATCHED_RUN = auto()
     """A run breaks because it has no watcher; all others see only that it broke."""
     PLUGIN = auto()

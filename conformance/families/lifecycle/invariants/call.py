@@ -13,7 +13,7 @@ from runlock.conformance.protocol import Observation
 
 def _subject(state: ObservedState, seen: Observation) -> tuple[Run, Call] | None:
     run, call = state.run_of(seen), state.call_of(seen)
-    return (run, call) if run is not None and call is not None and not call.duplicate_id else None
+    return (run, call) if run is not None and call is not None and not call.is_unclear else None
 
 
 def a_call_moves_from_where_it_was(state: ObservedState, seen: CallMoved) -> CheckResults:
@@ -51,7 +51,7 @@ def every_call_is_reported_from_its_beginning(state: ObservedState, seen: CallMo
 def only_what_the_model_asked_for_lives(state: ObservedState, seen: Observation) -> CheckResults:
     """A call has a status, or runs, only if the model asked for it."""
     run, call_id = state.run_of(seen), vars(seen).get("call")
-    if run is None or call_id is None or any(call.duplicate_id for call in run.every_call):
+    if run is None or call_id is None or any(call.is_unclear for call in run.every_call):
         return
     yield HELD if call_id in run.calls else broken(f"the model asked for no call {call_id}, yet it appeared")
 
@@ -115,7 +115,7 @@ def a_body_that_was_entered_is_Running(state: ObservedState) -> CheckResults:
     if run is None or not state.observes("call.status") or run.disturbed_by(CANCEL):
         return
     for call in run.calls.values():
-        if call.duplicate_id or call.claimed in (None, "New", "Resuming"):
+        if call.is_unclear or call.claimed in (None, "New", "Resuming"):
             continue
         if call.executing:
             right = call.claimed == "Running"
@@ -134,7 +134,7 @@ def an_answer_is_taken(state: ObservedState) -> CheckResults:
     if any(gate.on != "model" for gate in state.gates_of(run)):
         return
     for call in run.calls.values():
-        if call.duplicate_id or call.executing or call.result is None or call.claimed is None:
+        if call.is_unclear or call.executing or call.result is None or call.claimed is None:
             continue
         if call.claimed == "Cancelled" and not all(gate.alone for gate in call.entries):
             continue  # its answer raced with what cancelled it

@@ -16,7 +16,7 @@ def an_entered_call_goes_from_New_to_Running(state: ObservedState) -> CheckResul
     if run is None or not state.observes("call.status") or run.disturbed_by(CANCEL, CRASH):
         return
     for call in run.calls.values():
-        if call.duplicate_id or call.claimed is None or len(call.entries) != 1 or not call.executing:
+        if call.is_unclear or call.claimed is None or len(call.entries) != 1 or not call.executing:
             continue
         if call.claimed == "New":
             yield broken(f"the body of call {call.id} is executing, yet its status is New")
@@ -30,7 +30,7 @@ def a_replay_is_Running_only_in_its_tool(state: ObservedState) -> CheckResults:
     if run is None or run.disturbed_by(CANCEL, FAULT, CRASH):
         return
     for call in run.calls.values():
-        if call.claimed == "Running" and call.before_claim == "Resuming" and not call.duplicate_id:
+        if call.claimed == "Running" and call.before_claim == "Resuming" and not call.is_unclear:
             entered = len(call.entries) > call.entries_when_suspended
             yield (
                 HELD
@@ -51,7 +51,7 @@ def replay_verdict(clause: str, verdict: str, right: str, said: str) -> Invarian
 
     def leads(state: ObservedState, seen: CallMoved) -> CheckResults:
         run, call = state.run_of(seen), state.call_of(seen)
-        if run is None or call is None or call.duplicate_id or run.disturbed_by(CANCEL, FAULT, CRASH):
+        if run is None or call is None or call.is_unclear or run.disturbed_by(CANCEL, FAULT, CRASH):
             return
         gate = _replay_verdict(call)
         if seen.to in (call.claimed, "Cancelled", "Running") or call.claimed != "Resuming" or gate is None:
@@ -68,7 +68,7 @@ def replay_verdict(clause: str, verdict: str, right: str, said: str) -> Invarian
 def a_replay_whose_result_was_decided_succeeds(state: ObservedState, seen: CallMoved) -> CheckResults:
     """A replay whose decision is the result leaves its call Succeeded."""
     run, call = state.run_of(seen), state.call_of(seen)
-    if run is None or call is None or call.duplicate_id or run.disturbed_by(CANCEL, FAULT, CRASH):
+    if run is None or call is None or call.is_unclear or run.disturbed_by(CANCEL, FAULT, CRASH):
         return
     decided = call.tool is not None and call.tool.resume_mode == "use_as_result" and bool(call.approvals)
     if decided and call.claimed == "Resuming" and seen.to not in ("Resuming", "Running", "Cancelled"):
@@ -89,7 +89,7 @@ def only_a_cancel_cancels(origin: str) -> Invariant:
         if state.is_committing(run) or not state.tells_ends:  # it may be about to end, or over
             return
         for call in run.calls.values():
-            if call.claimed == "Cancelled" and call.before_claim == origin and not call.duplicate_id:
+            if call.claimed == "Cancelled" and call.before_claim == origin and not call.is_unclear:
                 rejected = any(d.action == "cancel" and not d.turned_down for d in call.decisions)
                 why = f"nobody cancelled call {call.id} or the run, yet it went from {origin} to Cancelled"
                 yield HELD if rejected else broken(why)

@@ -84,7 +84,7 @@ def a_refused_call_stays_away_from_its_tool(clause: str) -> Iterator[Invariant]:
     def it_fails(state: ObservedState, seen: CallMoved) -> CheckResults:
         """A call that is refused comes to no end but Failed, unless the run is ended."""
         run, call = followed(state, seen), state.call_of(seen)
-        if run is None or call is None or not is_meant(call) or call.duplicate_id or is_cut_short(state, run):
+        if run is None or call is None or not is_meant(call) or call.is_unclear or is_cut_short(state, run):
             return
         if seen.to not in ENDS_OF_CALLS:
             return
@@ -96,7 +96,7 @@ def a_refused_call_stays_away_from_its_tool(clause: str) -> Iterator[Invariant]:
         """Counts the errors that are recorded for calls that are refused."""
         run = followed(state, seen)
         call = run.calls.get(seen.message.call or "") if run is not None else None
-        if call is not None and is_meant(call) and not call.duplicate_id and seen.message.status == "error":
+        if call is not None and is_meant(call) and not call.is_unclear and seen.message.status == "error":
             yield HELD
 
     named = {"PHASE-3": "withheld", "PHASE-4": "missing", "PHASE-5": "unfit"}[clause]
@@ -158,9 +158,7 @@ def an_answer_makes_the_outcome(clause: str, kind: str, status: str) -> tuple[In
 
     def moved(state: ObservedState, seen: CallMoved) -> CheckResults:
         run, call = state.run_of(seen), state.call_of(seen)
-        shown = (
-            _pass_of(run, call) if run is not None and call is not None and not call.duplicate_id else None
-        )
+        shown = _pass_of(run, call) if run is not None and call is not None and not call.is_unclear else None
         if seen.to == status and shown is not None and _answer(state, shown) == kind:
             yield HELD  # what else it became is for the arrows of the call to say
 
@@ -237,7 +235,7 @@ def _passes(run: Run) -> Iterator[tuple[Call, Shown]]:
     """The newest pass of each call that began one in this segment."""
     for call in run.calls.values():
         shown = _pass_of(run, call)
-        if shown is not None and not call.duplicate_id:
+        if shown is not None and not call.is_unclear:
             yield call, shown
 
 
@@ -245,7 +243,7 @@ def _passes(run: Run) -> Iterator[tuple[Call, Shown]]:
 def _ending(state: ObservedState, seen: PhaseEntered) -> tuple[Call | None, Shown]:
     """The call whose pass comes to its end with this phase, and what was shown of the pass."""
     run, call = followed(state, seen), state.call_of(seen)
-    if run is None or call is None or call.duplicate_id or seen.phase != ENDS:
+    if run is None or call is None or call.is_unclear or seen.phase != ENDS:
         return None, ()
     shown = _pass_of(run, call)
     return (call, shown) if shown is not None else (None, ())
@@ -255,7 +253,7 @@ def _recorded(state: ObservedState, seen: MessageAppended) -> tuple[Call | None,
     """The call whose result is recorded, and what was shown of its newest pass."""
     run = followed(state, seen)
     call = run.calls.get(seen.message.call or "") if run is not None else None
-    if run is None or call is None or call.duplicate_id or is_cut_short(state, run):
+    if run is None or call is None or call.is_unclear or is_cut_short(state, run):
         return None, ()
     shown = _pass_of(run, call)
     return (call, shown) if shown is not None else (None, ())

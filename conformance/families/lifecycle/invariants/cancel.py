@@ -134,7 +134,7 @@ def a_cancelled_call_is_Cancelled(state: ObservedState) -> CheckResults:
         return
     for call in run.calls.values():
         gave_up = [gate for gate in call.entries if gate.gone is not None and gate.gone != "crash"]
-        if gave_up and call.result is None and not call.duplicate_id and call.claimed is not None:
+        if gave_up and call.result is None and not call.is_unclear and call.claimed is not None:
             wrong = call.claimed in ("Succeeded", "Failed")
             yield (
                 HELD
@@ -151,7 +151,7 @@ def an_aborted_call_is_Cancelled(state: ObservedState) -> CheckResults:
         return
     for call in run.calls.values():
         aborted = bool(call.entries) and call.entries[-1].gone is not None
-        if aborted and not call.duplicate_id and call.claimed is not None:
+        if aborted and not call.is_unclear and call.claimed is not None:
             why = f"the body of call {call.id} was given up for the cancel, yet it is {call.claimed}"
             yield broken(why) if call.claimed in ("Running", "Resuming") else HELD
 
@@ -178,7 +178,7 @@ def _waited_at_the_end(call: Call) -> bool:
     """Whether nothing but the end of its run can have ended the wait of the call, if anything has."""
     closed = (call.before_claim, call.claimed) == ("Suspended", "Cancelled")
     return (closed or call.claimed == "Suspended") and not (
-        call.decisions or call.duplicate_id or call.input_at
+        call.decisions or call.is_unclear or call.input_at
     )
 
 

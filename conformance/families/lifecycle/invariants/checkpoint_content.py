@@ -131,7 +131,7 @@ def a_checkpoint_holds_what_was_decided(state: ObservedState, seen: TakenDown) -
         named = written.get("id") if isinstance(written, dict) else None
         if rests and taken is None and any(named == decided.id for decided in call.decisions):
             yield HELD  # whether it was taken is said later, or not at all
-        if taken is None or not rests or call.duplicate_id:
+        if taken is None or not rests or call.is_unclear:
             continue
         right = named == taken.id
         if right or taken.disposition != "buffered":  # what is buffered may still be ignored

@@ -68,7 +68,7 @@ def _answered(state: ObservedState) -> tuple[Call, str, bool] | None:
         return None
     gate = state.gates.get(state.newest[0][1]["gate"])
     call = gate.call if gate is not None and gate.on == "tool" else None
-    if gate is None or call is None or gate.outcome is None or call.claimed is None or call.duplicate_id:
+    if gate is None or call is None or gate.outcome is None or call.claimed is None or call.is_unclear:
         return None
     replayed = gate.opened.resume is not None or bool(call.approvals)
     hooked = any(gate.on == "hook" for gate in state.open_gates)

@@ -67,7 +67,7 @@ def a_suspended_call_is_not_taken_for_another(state: ObservedState, seen: GateOp
 def a_move_follows_the_decision_for_it(state: ObservedState, seen: CallMoved) -> CheckResults:
     """A suspended call does not move on the decision for its sibling, which is left waiting."""
     call = state.call_of(seen)
-    if call is None or seen.to == call.claimed or call.claimed != "Suspended" or call.duplicate_id:
+    if call is None or seen.to == call.claimed or call.claimed != "Suspended" or call.is_unclear:
         return
     run = state.runs[call.run]
     own = any(not (d.turned_down or d.stale) for d in call.decisions)
@@ -177,7 +177,7 @@ def a_late_decision_changes_nothing(state: ObservedState, seen: Observation) -> 
 def each_wait_has_a_number_of_its_own(state: ObservedState, seen: CallMoved) -> CheckResults:
     """A call that waits anew is not said to be in a suspension that is over, which decisions may name."""
     call = state.call_of(seen)
-    if call is None or call.duplicate_id or seen.to != "Suspended" or call.claimed in (None, "Suspended"):
+    if call is None or call.is_unclear or seen.to != "Suspended" or call.claimed in (None, "Suspended"):
         return
     if seen.suspension in call.numbers:
         same = f"suspension {seen.suspension}, as it was before"
@@ -247,7 +247,7 @@ def no_accepted_decision_is_lost(state: ObservedState) -> CheckResults:
             yield HELD
     if run.is_done or state.gates_of(run):
         return
-    waiting = [call for call in run.calls.values() if call.may_wait and not call.duplicate_id]
+    waiting = [call for call in run.calls.values() if call.may_wait and not call.is_unclear]
     taken = [(call, _taken(call)) for call in waiting]
     decides_all = all(decided is not None for _, decided in taken)
     partial = state.policy("resume") == "partial"

@@ -32,7 +32,7 @@ def _is_first(decided: Decided, call: Call) -> bool:
     """Whether no other decision can have been taken for the suspension that it answers."""
     others = [d for d in call.decisions if d is not decided and not (d.turned_down or d.stale)]
     early = [d for d in others if d.disposition == "buffered" and d.in_suspension + 1 == call.suspensions]
-    return not (call.duplicate_id or early or any(d.in_suspension == decided.in_suspension for d in others))
+    return not (call.is_unclear or early or any(d.in_suspension == decided.in_suspension for d in others))
 
 
 def rests(decided: Decided) -> bool:
@@ -160,7 +160,7 @@ def an_answered_call_is_not_made_to_wait(state: ObservedState, seen: CallMoved) 
     call = state.call_of(seen)
     if (
         call is None
-        or call.duplicate_id
+        or call.is_unclear
         or seen.to != "Suspended"
         or call.claimed in ("Suspended", "Resuming", None)
     ):
@@ -259,7 +259,7 @@ def _unheard(call: Call) -> Decided | None:
     """The decision that came while the run was at work and has not acted."""
     for decided in reversed(call.decisions):
         taken = decided.answers is call and decided.at_work and not decided.turned_down
-        if taken and rests(decided) and not call.duplicate_id:
+        if taken and rests(decided) and not call.is_unclear:
             return decided
     return None
 
@@ -277,7 +277,7 @@ def a_decision_that_came_at_work_has_acted(state: ObservedState) -> CheckResults
 
 def only_early(state: ObservedState, run: Run, call: Call) -> Decided | None:
     """The decision that came too early for the call, if it has got no other."""
-    if run.disturbed_by(CANCEL, FAULT, CRASH, INPUT) or call.duplicate_id:
+    if run.disturbed_by(CANCEL, FAULT, CRASH, INPUT) or call.is_unclear:
         return None
     early = [d for d in call.decisions if d.early and d.answers is None]
     return early[0] if early and len(early) == len(call.decisions) else None
@@ -333,7 +333,7 @@ def came_alone_at_work(state: ObservedState, run: Run) -> Iterator[tuple[Call, D
             mine = decided.at == state.stimuli and decided.answers is call and decided.at_work
             others = [g for g in gates if g.call is not None and g.call is not call and g.call.decisions]
             storing = state.is_committing(run)
-            if mine and not (others or storing or decided.turned_down or call.duplicate_id):
+            if mine and not (others or storing or decided.turned_down or call.is_unclear):
                 yield call, decided
 
 

@@ -49,7 +49,7 @@ def a_run_with_a_busy_call_is_Running(state: ObservedState) -> CheckResults:
 def a_run_whose_calls_all_wait_is_Waiting(state: ObservedState) -> CheckResults:
     """When no call is busy and at least one is Suspended, the run is Waiting."""
     run = _claims_both(state)
-    if run is None or _busy(run) or any(call.duplicate_id for call in run.calls.values()):
+    if run is None or _busy(run) or any(call.is_unclear for call in run.calls.values()):
         return  # one of two calls with one id may be busy under another
     suspended = _suspended(run)
     if suspended:
@@ -71,7 +71,7 @@ def a_run_waits_for_somebody(state: ObservedState) -> CheckResults:
         return
     if run.disturbed_by(CRASH) and any(call.claimed is None for call in run.calls.values()):
         return  # a life need not say from which statuses it starts
-    if any(call.duplicate_id for call in run.calls.values()):
+    if any(call.is_unclear for call in run.calls.values()):
         return  # one of two calls with one id may wait under another
     yield HELD if _suspended(run) else broken("the run is Waiting, yet none of its calls is Suspended")
 
@@ -97,9 +97,7 @@ def no_inference_while_a_call_waits(state: ObservedState, seen: GateOpened) -> C
         return
     if run.disturbed_by(INPUT) and state.policy("input.waiting") in (None, "placeholder"):
         return  # the wait was put aside, and the model is asked about the input meanwhile
-    waiting = [
-        call.id for call in run.calls.values() if _certainly_waits(run, call) and not call.duplicate_id
-    ]
+    waiting = [call.id for call in run.calls.values() if _certainly_waits(run, call) and not call.is_unclear]
     yield (
         HELD
         if not waiting
@@ -145,7 +143,7 @@ def _round_is_over(run: Run) -> bool:
     """Whether the newest turn asked for calls, and each of them is certainly over."""
     newest = [call for call in run.calls.values() if call.step == run.steps]
     certain = run.turn_alone and not (run.disturbed_by(CRASH, INPUT))
-    return certain and bool(newest) and all(call.is_final and not call.duplicate_id for call in newest)
+    return certain and bool(newest) and all(call.is_final and not call.is_unclear for call in newest)
 
 
 INVARIANTS = ranked(

@@ -86,14 +86,14 @@ def a_raise_leads_to_the_model_or_not(state: ObservedState, seen: GateOpened) ->
 
 def _left_behind(state: ObservedState, run: Run, call: Call) -> Call | None:
     """The call before it in its round whose body answered pending before this one was reached."""
-    if state.policy("round.executor") != "sequential" or call.duplicate_id or call.decisions:
+    if state.policy("round.executor") != "sequential" or call.is_unclear or call.decisions:
         return None
     if call.tool is None or call.tool.permission != "allow" or run.disturbed_by(CANCEL, CRASH, INPUT):
         return None
     for other in run.calls.values():
         if other is call:
             return None
-        if other.step == call.step and not other.duplicate_id and other.tool is not None and other.entries:
+        if other.step == call.step and not other.is_unclear and other.tool is not None and other.entries:
             first = other.entries[0]
             parked = (first.outcome or {}).get("kind") == "pending" and first.alone
             if parked and other.tool.permission == "allow":
@@ -168,7 +168,7 @@ REFUSED = {
 def _failures(run: Run) -> Iterator[tuple[Call, str]]:
     """The calls that certainly failed as a call may, and how."""
     for call in run.calls.values():
-        if call.duplicate_id or call.raced or call.decisions:
+        if call.is_unclear or call.raced or call.decisions:
             continue
         if call.tool is None:
             yield call, REFUSED[call.refused_for].format(call.name)

@@ -85,7 +85,7 @@ def a_rejected_call_was_not_executed(state: ObservedState) -> CheckResults:
 def a_tool_that_asks_opens_no_permission_gate(state: ObservedState, seen: GateOpened) -> CheckResults:
     """An approved call is not asked again: a tool that asks opens no permission gate."""
     call = state.call_of(seen)
-    if call is None or call.tool is None or call.tool.permission != "ask" or call.duplicate_id:
+    if call is None or call.tool is None or call.tool.permission != "ask" or call.is_unclear:
         return
     if seen.on == "permission":
         yield broken(f"call {call.id} asks for its decisions, yet it opened a permission gate")
@@ -96,7 +96,7 @@ def a_tool_that_asks_opens_no_permission_gate(state: ObservedState, seen: GateOp
 def an_approved_call_is_not_asked_again(state: ObservedState, seen: CallMoved) -> CheckResults:
     """An approved call is not suspended again before it has run."""
     call = state.call_of(seen)
-    if call is None or call.tool is None or call.tool.permission != "ask" or call.duplicate_id:
+    if call is None or call.tool is None or call.tool.permission != "ask" or call.is_unclear:
         return
     if seen.origin != "Resuming" or seen.to != "Suspended":
         return
@@ -117,7 +117,7 @@ def _asked_since(call: Call, decided: Decided) -> bool:
 
 def _replays(state: ObservedState, call: Call | None) -> Decided | None:
     """The approval on which a call after the permission gate is replayed."""
-    if call is None or call.tool is None or call.tool.permission != "gate" or call.duplicate_id:
+    if call is None or call.tool is None or call.tool.permission != "gate" or call.is_unclear:
         return None
     approval = call.approvals[-1] if call.approvals else None
     certain = approval is not None and approval.answers is call and call.life == state.life

@@ -66,7 +66,7 @@ def _takes(state: ObservedState, run: Run | None, how: str) -> bool:
 
 def _met(run: Run) -> Iterator[Call]:
     """The calls that waited when the newest input came."""
-    return (call for call in run.calls.values() if call.input_at == run.input_at and not call.duplicate_id)
+    return (call for call in run.calls.values() if call.input_at == run.input_at and not call.is_unclear)
 
 
 def a_superseded_call_is_over(state: ObservedState) -> CheckResults:

@@ -44,7 +44,7 @@ def a_look_at_a_run_shows_its_calls(state: ObservedState, seen: RunInspected) ->
     for call in run.calls.values() if run is not None else ():
         shown = seen.calls.get(call.id)
         may_be_gone = call.is_final or (run is not None and run.is_done)
-        if call.claimed is None or call.duplicate_id or (shown is None and may_be_gone):
+        if call.claimed is None or call.is_unclear or (shown is None and may_be_gone):
             continue
         status = shown.status if shown is not None else "no such call"
         right = status == call.claimed

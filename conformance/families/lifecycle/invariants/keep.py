@@ -63,7 +63,7 @@ def _can_only_wait(run: Run, call: Call, decided: Decided) -> bool:
 def _is_undisturbed(run: Run, call: Call) -> bool:
     """Whether one crash is all that has met a run that goes on."""
     met = run.crashes != 1 or run.is_done or run.disturbed_by(CANCEL, FAULT, INPUT)
-    return not (met or call.duplicate_id)
+    return not (met or call.is_unclear)
 
 
 def _suffices(state: ObservedState, run: Run) -> bool:

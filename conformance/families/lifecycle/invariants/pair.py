@@ -142,7 +142,7 @@ def _finished_of(run: Run, calls: Iterable[Call]) -> Iterator[tuple[Run, Call, s
     ids = Counter(call.id for call in run.every_call)
     for call in calls:
         token = _token(call)
-        if token is not None and ids[call.id] == 1 and not (call.duplicate_id or _raced(run, call)):
+        if token is not None and ids[call.id] == 1 and not (call.is_unclear or _raced(run, call)):
             yield run, call, token
 
 
@@ -234,7 +234,7 @@ def a_placeholder_stands_for_what_waits(state: ObservedState, seen: GateOpened) 
     if run is None or state.policy("round.mixed") != "continue" or seen.messages is None:
         return
     for call in run.calls.values() if seen.on == "model" else ():
-        if call.claimed == "Suspended" and not call.duplicate_id:
+        if call.claimed == "Suspended" and not call.is_unclear:
             shown = bool(_shown(seen, call))
             yield (
                 HELD
@@ -270,7 +270,7 @@ def every_success_was_given(state: ObservedState, seen: GateOpened) -> CheckResu
             continue  # the success may be that of another call of this id
         shown = [m for m in seen.messages or () if m.role == "tool" and m.call == call.id]
         told = call.claimed is not None and bool(call.approvals)  # by its status, of which DECIDE-21 speaks
-        if call.tool is None or call.duplicate_id or all(m.status != "ok" for m in shown):
+        if call.tool is None or call.is_unclear or all(m.status != "ok" for m in shown):
             continue
         if call.result is not None and call.result["kind"] == "error":
             yield broken(f"the tool of call {call.id} answered error, yet the model is shown success")
@@ -288,7 +288,7 @@ def no_success_is_made_up(state: ObservedState, seen: GateOpened) -> CheckResult
     ids = Counter(call.id for run in state.runs.values() for call in run.every_call)
     for run in state.runs.values():
         for call in run.every_call:
-            is_known = not call.duplicate_id and ids[call.id] == 1 and not run.hooks
+            is_known = not call.is_unclear and ids[call.id] == 1 and not run.hooks
             if is_known and call.id in shown and not _can_have_been_given(call):
                 yield broken(f"nobody gave call {call.id} a result, yet the model is shown success")
 
@@ -324,7 +324,7 @@ def _provided(state: ObservedState) -> list[tuple[Call, Any]]:
 
 
 def _given_by_the_check(call: Call) -> Any:
-    told = call.claimed in (None, "Succeeded") and not (call.duplicate_id or call.raced or call.result)
+    told = call.claimed in (None, "Succeeded") and not (call.is_unclear or call.raced or call.result)
     last = call.judged[-1] if call.judged else None
     if last is None or last.outcome is None or not (told and last.alone):
         return None

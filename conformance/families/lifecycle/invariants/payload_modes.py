@@ -153,7 +153,7 @@ def a_replay_is_an_execution(state: ObservedState) -> CheckResults:
         if asks and approved and call.claimed == "Succeeded" and len(call.decisions) == 1:
             executed = len(call.entries) > approved[0].entries_before
             why = f"decision {approved[0].id} lets call {call.id} run, yet it Succeeded without"
-            yield HELD if executed or call.duplicate_id else broken(why)
+            yield HELD if executed or call.is_unclear else broken(why)
 
 
 def _same(left: Any, right: Any) -> bool:

@@ -76,7 +76,7 @@ def tools_come_after_the_inference(state: ObservedState, seen: GateOpened) -> Ch
 def calls_are_looked_at_after_the_inference(state: ObservedState, seen: PhaseEntered) -> CheckResults:
     """No phase of a call of a turn fires before AfterInference of that turn."""
     run, call = followed(state, seen), state.call_of(seen)
-    if run is None or call is None or call.duplicate_id or not _is_of_the_round(run, call):
+    if run is None or call is None or call.is_unclear or not _is_of_the_round(run, call):
         return
     if _last(run.phases, "AfterInference") <= _last(run.phases, "StepStart"):
         yield broken(f"{seen.phase} fires for call {call.id}, yet AfterInference of its step has not fired")
@@ -111,7 +111,7 @@ def a_call_is_framed_before(state: ObservedState, seen: GateOpened) -> CheckResu
     Where a replay does not pass the gate again, its phases need not either.
     """
     run, call = followed(state, seen), state.call_of(seen)
-    if run is None or call is None or seen.on != "tool" or call.duplicate_id:
+    if run is None or call is None or seen.on != "tool" or call.is_unclear:
         return
     prepared = [phase for phase in run.phases if phase.phase == "BeforeToolExecute"]
     named = [phase for phase in prepared if phase.call == call.id]
@@ -138,7 +138,7 @@ def the_gate_judges_before_execution(state: ObservedState, seen: PhaseEntered) -
 def only_what_executes_is_prepared(state: ObservedState, seen: PhaseEntered) -> CheckResults:
     """Where there are nine phases, BeforeToolExecute fires only for a call that will execute."""
     run, call = _prepared_of_nine(state, seen), state.call_of(seen)
-    if run is None or call is None or call.duplicate_id:
+    if run is None or call is None or call.is_unclear:
         return
     why = _why_not_executing(call)
     yield HELD if not why else broken(f"BeforeToolExecute fires for call {call.id}, yet {why}")

@@ -228,7 +228,7 @@ def a_block_that_comes_late_blocks_nothing(
 ) -> CheckResults:
     """In nine phases a plugin that blocks a call in BeforeToolExecute changes nothing, as it was judged."""
     late, call = _verdict_that_came_late(state.run_of(seen), seen.call), state.call_of(seen)
-    if late is None or call is None or call.duplicate_id or any(gate.at >= late.at for gate in call.entries):
+    if late is None or call is None or call.is_unclear or any(gate.at >= late.at for gate in call.entries):
         return
     if isinstance(seen, GateOpened):
         yield HELD

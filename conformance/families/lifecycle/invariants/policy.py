@@ -20,7 +20,7 @@ def _first_entry(state: ObservedState, seen: GateOpened) -> tuple[Run, Call] | N
     new = (
         run is not None and call is not None and seen.on == "tool" and not call.entries and not call.approvals
     )
-    return (run, call) if new and run is not None and call is not None and not call.duplicate_id else None
+    return (run, call) if new and run is not None and call is not None and not call.is_unclear else None
 
 
 def a_sequential_round_runs_one_at_a_time(state: ObservedState, seen: GateOpened) -> CheckResults:
@@ -45,7 +45,7 @@ def a_parallel_round_runs_all_at_once(state: ObservedState) -> CheckResults:
     if any(gate.on != "tool" for gate in state.gates_of(run)):
         return
     executing = [c for c in run.calls.values() if c.executing and not c.decisions and c.step == run.steps]
-    if not executing or any(call.duplicate_id for call in run.calls.values()):
+    if not executing or any(call.is_unclear for call in run.calls.values()):
         return
     for call in run.calls.values():
         free = call.tool is not None and call.tool.permission == "allow" and call.step == run.steps
@@ -60,7 +60,7 @@ def a_parallel_round_runs_all_at_once(state: ObservedState) -> CheckResults:
 def decisions_keep_to_their_window(state: ObservedState, seen: GateOpened) -> CheckResults:
     """Where decisions wait for the round, no decided call runs while a call of the round still executes."""
     run, call = state.run_of(seen), state.call_of(seen)
-    if run is None or call is None or seen.on != "tool" or not call.approvals or call.duplicate_id:
+    if run is None or call is None or seen.on != "tool" or not call.approvals or call.is_unclear:
         return
     if not call.suspensions:  # it was decided before anything held it, and nothing did
         return
@@ -78,7 +78,7 @@ def decided_calls_keep_to_their_window(state: ObservedState, seen: CallMoved) ->
     """Where decisions wait for the round, no decided call is resuming while a call of it executes."""
     run, call = state.run_of(seen), state.call_of(seen)
     waits = state.policy("decision.window") in ("after_round", "waiting", "between_segments")
-    if run is None or call is None or call.duplicate_id or not waits:
+    if run is None or call is None or call.is_unclear or not waits:
         return
     if (call.claimed, seen.to) != ("Suspended", "Resuming"):
         return
@@ -102,7 +102,7 @@ def decisions_act_at_once(state: ObservedState) -> CheckResults:
         return
     for call in run.calls.values():
         for decided in call.decisions if not may_await_others(state, run, call) else ():
-            if decided.answers is call and not (decided.turned_down or decided.unsure or call.duplicate_id):
+            if decided.answers is call and not (decided.turned_down or decided.unsure or call.is_unclear):
                 yield _acted(call, decided)
 
 
@@ -139,6 +139,7 @@ def early_decisions_are_treated_as_declared(state: ObservedState) -> CheckResult
         return
     call = run.calls[sent[0].call]
     early = sent[0].answers is None and call.claimed in ("New", "Running") and len(call.decisions) == 1
+    early = early and not call.is_unclear
     if early and sent[0].suspension is None:
         wanted, was = ("kept" if policy == "buffer" else "refused"), _came_to(sent[0])
         due = f"an early decision is to be {wanted}, yet decision {sent[0].id} for call {call.id}"

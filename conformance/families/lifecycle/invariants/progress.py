@@ -13,12 +13,12 @@ def a_run_that_nothing_holds_goes_on(state: ObservedState) -> CheckResults:
     run = state.run
     if run is None or run.is_done or not state.tells_ends:
         return
-    waits = any(call.may_wait or (call.duplicate_id and call.listed_pending) for call in run.calls.values())
+    waits = any(call.may_wait or (call.is_unclear and call.listed_pending) for call in run.calls.values())
     held = bool(state.gates_of(run)) or state.is_committing() or run.claimed == "Waiting" or waits
     tells = state.observes("run.status") or state.observes("call.status")
     if not held and run.disturbed_by(CRASH) and not tells:
         return  # it may have come back to a wait, and had no words to say so
-    if not held and any(call.duplicate_id for call in run.calls.values()):
+    if not held and any(call.is_unclear for call in run.calls.values()):
         return  # one of two calls with one id may wait under another
     yield (
         HELD

@@ -94,7 +94,7 @@ def a_stored_decision_acts(state: ObservedState) -> CheckResults:
         return
     for name in decided:
         call, named = run.calls.get(name), _part(kept, name)
-        if call is None or call.duplicate_id or any(one.turned_down for one in call.decisions):
+        if call is None or call.is_unclear or any(one.turned_down for one in call.decisions):
             continue
         if call.has_moved_since_the_crash:
             yield HELD

@@ -94,7 +94,7 @@ def _standing(run: Run) -> Iterator[Decided]:
         for decided in call.decisions:
             taken = decided.disposition == "accepted" and decided.answers is call
             unused = call.claimed == "Suspended" and call.suspensions == decided.in_suspension
-            if taken and unused and not (decided.turned_down or decided.repeats or call.duplicate_id):
+            if taken and unused and not (decided.turned_down or decided.repeats or call.is_unclear):
                 yield decided
 
 
@@ -174,7 +174,7 @@ def _replayed(state: ObservedState, seen: ResumeEntered) -> str | None:
     run = _at(state, seen, "ExecuteReplayedTool")
     before = run.station_before(seen) if run is not None else None
     call = run.calls.get(before.entered.call or "") if run is not None and before is not None else None
-    return call.claimed if call is not None and not call.duplicate_id else None
+    return call.claimed if call is not None and not call.is_unclear else None
 
 
 def a_resolved_pass_is_committed(state: ObservedState, seen: ResumeEntered) -> CheckResults:

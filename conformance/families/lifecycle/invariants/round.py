@@ -25,7 +25,7 @@ def round_of(state: ObservedState) -> Round | None:
     if run is None or run.is_done or run.disturbed_by(CANCEL, FAULT, CRASH, INPUT):
         return None
     calls = [call for call in run.calls.values() if call.step == run.steps]
-    if not calls or any(call.duplicate_id or call.raced for call in calls):
+    if not calls or any(call.is_unclear or call.raced for call in calls):
         return None
     return run, calls
 

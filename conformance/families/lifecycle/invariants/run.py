@@ -161,11 +161,11 @@ def pending_names_the_calls_that_wait(state: ObservedState, seen: SegmentEnded) 
         return
     for call_id, times in Counter(seen.pending).items():
         call = run.calls.get(call_id)
-        if call is not None and not call.duplicate_id:
+        if call is not None and not call.is_unclear:
             why = _why_not_waiting(call) or (f"it is named {times} times" if times > 1 else "")
             yield HELD if not why else broken(f"call {call_id} is named as waiting, yet {why}")
     for call in run.calls.values():
-        if call.claimed == "Suspended" and not call.duplicate_id:
+        if call.claimed == "Suspended" and not call.is_unclear:
             listed = call.id in seen.pending
             yield (
                 HELD
@@ -210,7 +210,7 @@ def a_call_that_waits_keeps_its_run(state: ObservedState, seen: SegmentEnded) ->
             "Suspended",
             "Cancelled",
         )
-        if waited and not (call.duplicate_id or call.decisions):
+        if waited and not (call.is_unclear or call.decisions):
             yield broken(f"call {call.id} waits for a decision, yet the run ended as NaturalEnd")
 
 
@@ -250,7 +250,7 @@ def live_calls_are_treated_as_declared(state: ObservedState) -> CheckResults:
     if run.ended.code == "Cancelled":
         return  # CANCEL-8 speaks of what waits then, and CALL-6 of what executes
     for call in run.calls.values():
-        if call.duplicate_id or call.claimed is None:
+        if call.is_unclear or call.claimed is None:
             continue
         if policy == "closed":
             over = call.is_final

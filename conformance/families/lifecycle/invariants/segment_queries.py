@@ -83,9 +83,7 @@ def asked_for(run: Run) -> list[Call]:
     if not run.turn_alone or (run.last_turn or {}).get("kind") != "turn":
         return []
     return [
-        call
-        for call in run.calls.values()
-        if call.step == run.steps and not (call.duplicate_id or call.raced)
+        call for call in run.calls.values() if call.step == run.steps and not (call.is_unclear or call.raced)
     ]
 
 
@@ -101,5 +99,5 @@ def may_be_a_replay(run: Run, seen: PhaseEntered) -> bool:
         return False
     call = run.calls.get(seen.call or "")
     if call is None:
-        return any(other.decisions or other.duplicate_id for other in run.every_call)
-    return bool(call.decisions) or call.duplicate_id or call.step != run.steps
+        return any(other.decisions or other.is_unclear for other in run.every_call)
+    return bool(call.decisions) or call.is_unclear or call.step != run.steps

@@ -48,7 +48,7 @@ def _results(state: ObservedState, seen: GateOpened) -> Iterator[tuple[Run, Call
     for message in seen.messages or ():
         if message.role == "tool" and message.status is not None and message.call in of_call:
             run, call = of_call[message.call]
-            if not (call.duplicate_id or call.raced or run.crashes):
+            if not (call.is_unclear or call.raced or run.crashes):
                 yield run, call, message
 
 

@@ -25,7 +25,7 @@ FIRST, LAST = ("ToolGate", "BeforeToolExecute"), "AfterToolExecute"
 def a_phase_fires_once_a_pass(state: ObservedState, seen: PhaseEntered) -> CheckResults:
     """BeforeToolExecute and AfterToolExecute fire once for each pass of a call."""
     run, call = followed(state, seen), state.call_of(seen)
-    if run is None or call is None or call.duplicate_id or seen.phase not in ("BeforeToolExecute", LAST):
+    if run is None or call is None or call.is_unclear or seen.phase not in ("BeforeToolExecute", LAST):
         return
     since = _since(run, call, seen.phase)
     if since is not None:
@@ -57,7 +57,7 @@ def _may_begin_anew(seen: Observation, call: Call, phase: str) -> bool:
 def a_pass_has_its_first_phase(state: ObservedState, seen: PhaseEntered) -> CheckResults:
     """AfterToolExecute does not fire for a call whose pass has not begun."""
     run, call = followed(state, seen), state.call_of(seen)
-    if run is None or call is None or seen.phase != LAST or call.duplicate_id:
+    if run is None or call is None or seen.phase != LAST or call.is_unclear:
         return
     first = "ToolGate" if state.policy("phases") == "nine" else "BeforeToolExecute"
     if not call.decisions:
@@ -78,12 +78,7 @@ def _has_begun_anew(run: Run, call: Call, first: str) -> bool:
 def a_call_is_judged_before_it_moves(state: ObservedState, seen: CallMoved) -> CheckResults:
     """A call that is Running, Suspended or Succeeded has left New after the phase that judges it."""
     run, call = followed(state, seen), state.call_of(seen)
-    if (
-        run is None
-        or call is None
-        or call.duplicate_id
-        or seen.to not in ("Running", "Suspended", "Succeeded")
-    ):
+    if run is None or call is None or call.is_unclear or seen.to not in ("Running", "Suspended", "Succeeded"):
         return
     nine = state.policy("phases") == "nine" and seen.to != "Running"
     first = "ToolGate" if nine else "BeforeToolExecute"
@@ -107,13 +102,7 @@ def _has_begun(run: Run, call: Call, first: Sequence[str]) -> bool:
 def a_call_is_Resuming_before_it_is_judged_again(state: ObservedState, seen: CallMoved) -> CheckResults:
     """A call that waited is Resuming before the first phase of its replay fires."""
     run, call = followed(state, seen), state.call_of(seen)
-    if (
-        run is None
-        or call is None
-        or call.duplicate_id
-        or seen.to != "Resuming"
-        or call.claimed != "Suspended"
-    ):
+    if run is None or call is None or call.is_unclear or seen.to != "Resuming" or call.claimed != "Suspended":
         return
     early = _judged_while_it_waited(run, call)
     yield (

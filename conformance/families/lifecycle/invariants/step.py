@@ -139,7 +139,8 @@ def what_is_allowed_is_prepared(state: ObservedState, seen: PhaseEntered) -> Che
         return
     calls, shown = asked_for(run), requires(run, "AfterInference")
     # a round that stops at a suspension may leave calls after
-    left_behind = state.policy("round.executor") != "parallel" and any(map(_may_wait, calls))
+    round_ = [call for call in run.calls.values() if call.step == run.steps]
+    left_behind = state.policy("round.executor") != "parallel" and any(map(_may_wait, round_))
     for call in calls:
         if _is_allowed(call) and not left_behind:
             prepared = _named(shown, "BeforeToolExecute", call)
@@ -184,7 +185,7 @@ def a_step_ends_when_its_calls_rest(state: ObservedState, seen: PhaseEntered) ->
 def AfterToolExecute_has_an_outcome(state: ObservedState, seen: PhaseEntered) -> CheckResults:
     """AfterToolExecute fires for a call that has its outcome."""
     run, call = followed(state, seen), state.call_of(seen)
-    if run is None or call is None or seen.phase != "AfterToolExecute" or call.duplicate_id:
+    if run is None or call is None or seen.phase != "AfterToolExecute" or call.is_unclear:
         return
     if call.executing:
         yield broken(f"AfterToolExecute fires for call {call.id}, yet its body is executing")
@@ -249,7 +250,7 @@ def permission_is_asked_after(phase: str, clause: str, phases: str) -> Invariant
         run, call = followed(state, seen), state.call_of(seen)
         if run is None or call is None or seen.on != "permission" or state.policy("phases") != phases:
             return
-        if call.duplicate_id or any(one.phase in CALL_PHASES and not one.call for one in run.phases):
+        if call.is_unclear or any(one.phase in CALL_PHASES and not one.call for one in run.phases):
             return
         fired = sum(one.phase == phase and one.call == call.id for one in run.phases)
         often = "once more " if call.judged else ""

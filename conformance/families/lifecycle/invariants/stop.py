@@ -172,7 +172,7 @@ def _step(call: Call) -> int:
 
 def _has_its_place(run: Run, call: Call) -> bool:
     """Whether it is certain in which round a call came to its end, and that no plugin gave it another."""
-    return not (call.may_have_waited or call.decisions or call.duplicate_id or call.raced or run.hooks)
+    return not (call.may_have_waited or call.decisions or call.is_unclear or call.raced or run.hooks)
 
 
 def errors_in_a_row_are_not_early(state: ObservedState, seen: SegmentEnded) -> CheckResults:
@@ -262,7 +262,7 @@ def a_loop_stops(state: ObservedState, seen: GateOpened) -> CheckResults:
     newest = calls[-limit.window :]
     same = len({what_call_it_is(call, with_id=True) for call in newest}) == 1
     certain = (
-        len(newest) == limit.window and same and not any(call.duplicate_id or call.raced for call in calls)
+        len(newest) == limit.window and same and not any(call.is_unclear or call.raced for call in calls)
     )
     yield (
         HELD

@@ -67,7 +67,7 @@ def the_tools_of_the_last_step_are_executed(state: ObservedState, seen: SegmentE
         return
     certain = _newest(run)
     for call in run.calls.values():
-        if call.step != run.steps or call.duplicate_id:
+        if call.step != run.steps or call.is_unclear:
             continue
         if policy == "preempted" and call in certain and not call.entries:
             yield HELD
@@ -83,7 +83,7 @@ def the_tools_of_the_last_step_are_executed(state: ObservedState, seen: SegmentE
 def _newest(run: Run) -> list[Call]:
     """The calls of the newest turn, if it is certain what became of each."""
     newest = [call for call in run.calls.values() if call.step == run.steps]
-    unsure = any(call.duplicate_id or call.raced or call.may_have_waited for call in newest)
+    unsure = any(call.is_unclear or call.raced or call.may_have_waited for call in newest)
     blocked = any(call.last_verdict == "block" for call in newest)
     return [] if unsure or blocked else newest
 

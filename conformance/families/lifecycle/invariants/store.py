@@ -205,7 +205,7 @@ def checkpoints_have_their_trigger(state: ObservedState, seen: Checkpointed) -> 
 
 def _has_more_occasions(state: ObservedState, run: Run) -> bool:
     """Whether each result, or each decision, is an occasion too, for which no source has a name."""
-    is_decided = any(call.decisions for call in run.calls.values())
+    is_decided = any(call.decisions or call.has_agent for call in run.calls.values())
     keeps = is_decided and state.policy("decision.kept") in ("acceptance", None)
     return keeps or state.policy("durability") == "call"
 

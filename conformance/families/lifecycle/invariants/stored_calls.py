@@ -32,7 +32,7 @@ def a_checkpoint_holds_every_live_call(state: ObservedState, seen: TakenDown) ->
         known_live = call.claimed is not None and call.claimed not in FINAL_CALL_STATUSES
         # at the end of a step, sources ask for the calls that wait and leave open what was held back
         unnamed = call.claimed == "New" and _may_be_left_out(state, seen)
-        if known_live and not (call.duplicate_id or unnamed):
+        if known_live and not (call.is_unclear or unnamed):
             stored = call.id in calls
             yield (
                 HELD
@@ -53,7 +53,7 @@ def a_checkpoint_says_what_happened(state: ObservedState, seen: TakenDown) -> Ch
         return
     for call_id, stored in calls.items():
         call = run.calls.get(call_id)
-        if call is None or call.duplicate_id or not isinstance(stored, dict):
+        if call is None or call.is_unclear or not isinstance(stored, dict):
             continue
         status = str(stored.get("status"))
         why = _contradiction(call, status)
@@ -85,7 +85,7 @@ def a_checkpoint_is_up_to_date(state: ObservedState, seen: TakenDown) -> CheckRe
     is_exact = _nothing_moves(state, run)
     for call_id, stored in calls.items():
         call = run.calls.get(call_id)
-        if call is None or call.duplicate_id or not isinstance(stored, dict) or call.claimed is None:
+        if call is None or call.is_unclear or not isinstance(stored, dict) or call.claimed is None:
             continue
         status = str(stored.get("status"))
         right = status in _statuses(run, call, is_exact=is_exact)
@@ -132,7 +132,7 @@ def a_checkpoint_holds_what_a_suspended_call_is(state: ObservedState, seen: Take
     numbered = state.stores_numbers or numbers_suspensions(calls)
     for call_id, stored in (calls or {}).items():
         call = run.calls.get(call_id) if run is not None else None
-        if call is None or call.duplicate_id or not isinstance(stored, dict) or call.tool is None:
+        if call is None or call.is_unclear or not isinstance(stored, dict) or call.tool is None:
             continue
         if stored.get("status") == "Suspended":
             wrong = _what_differs(state, run, call, stored, numbered=numbered)
@@ -179,7 +179,7 @@ def a_checkpoint_keeps_what_was_asked_for(state: ObservedState, seen: TakenDown)
     run, calls = state.run_of(seen), part_of(state, seen, "calls")
     for call_id, stored in (calls or {}).items():
         call = run.calls.get(call_id) if run is not None else None
-        if call is None or call.duplicate_id or not isinstance(stored, dict) or call.tool is None:
+        if call is None or call.is_unclear or not isinstance(stored, dict) or call.tool is None:
             continue
         if call.raced:
             continue  # its turn may not have been taken, and another call may have had its id

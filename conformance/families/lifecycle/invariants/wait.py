@@ -30,7 +30,7 @@ def decisions_wake_a_parked_run(state: ObservedState) -> CheckResults:
 def a_decision_is_known_before_its_call_resumes(state: ObservedState, seen: CallMoved) -> CheckResults:
     """Decisions that wake a parked run are made known before their calls are resuming."""
     call = state.call_of(seen)
-    if call is None or call.duplicate_id or seen.to != "Resuming" or call.claimed != "Suspended":
+    if call is None or call.is_unclear or seen.to != "Resuming" or call.claimed != "Suspended":
         return
     if not _parks(state) or state.runs[call.run].disturbed_by(CRASH) or not state.observes("decision"):
         return
@@ -79,12 +79,12 @@ def _is_resolved(run: Run) -> bool:
     """Whether each call of the newest round is over, and one of them was decided while the run waited."""
     newest = [call for call in run.calls.values() if call.step == run.steps and call.claimed is not None]
     decided = any(d.at_rest and d.answers is call for call in newest for d in call.decisions)
-    return decided and all(call.is_final and not call.duplicate_id for call in newest)
+    return decided and all(call.is_final and not call.is_unclear for call in newest)
 
 
 def _part(run: Run) -> tuple[Call, Call] | None:
     """A call of the newest round that was replayed in the wait, and one that has no decision."""
-    newest = [call for call in run.calls.values() if call.step == run.steps and not call.duplicate_id]
+    newest = [call for call in run.calls.values() if call.step == run.steps and not call.is_unclear]
     replayed = [c for c in newest if c.is_final and any(d.at_rest and d.answers is c for d in c.decisions)]
     waiting = [c for c in newest if c.claimed == "Suspended" and not c.decisions]
     return (replayed[0], waiting[0]) if replayed and waiting else None

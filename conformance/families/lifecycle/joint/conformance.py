@@ -194,7 +194,7 @@ class JointOracle(Monitor):
 
     def _asked(self, run: Run, ids: list[str]) -> None:
         """The model's turn: calls that it asks for get places, those that are over give theirs up."""
-        if len(set(ids)) != len(ids) or any(run.calls[one].duplicate_id for one in ids if one in run.calls):
+        if len(set(ids)) != len(ids) or any(run.calls[one].is_unclear for one in ids if one in run.calls):
             self._give_up("an id stands for two calls")
             return
         kept = [
@@ -238,7 +238,7 @@ class JointOracle(Monitor):
         calls = {name: call.get("status") for name, call in every if name in run.calls}
         if status is None or None in calls.values():
             self._give_up("it is not seen what was stored")
-        elif len(calls) > CALLS_MAX or any(run.calls[name].duplicate_id for name in calls):
+        elif len(calls) > CALLS_MAX or any(run.calls[name].is_unclear for name in calls):
             self._give_up("too many calls were stored")
         else:
             self.names, self.lost = list(calls), set(_given_to(run))

@@ -21,6 +21,7 @@ from runlock.conformance.families.lifecycle.messages.observations import (
     DurableState,
     GateOpened,
     MessageAppended,
+    Nested,
     PhaseEntered,
     Published,
     Reason,
@@ -34,6 +35,7 @@ from runlock.conformance.families.lifecycle.messages.observations import (
     StopReason,
     StreamClosed,
     gate_name,
+    kept_apart,
 )
 from runlock.conformance.families.lifecycle.messages.outcomes import (
     OUTCOMES_BY_GATE,
@@ -44,6 +46,7 @@ from runlock.conformance.families.lifecycle.messages.outcomes import (
 )
 from runlock.conformance.families.lifecycle.messages.scenario import (
     Agent,
+    AgentSpec,
     HookSpec,
     Scenario,
     StateKey,
@@ -89,6 +92,7 @@ __all__ = [
     "STIMULI",
     "Action",
     "Agent",
+    "AgentSpec",
     "AnyObservation",
     "CallMoved",
     "CallShown",
@@ -114,6 +118,7 @@ __all__ = [
     "HookOutcome",
     "HookSpec",
     "MessageAppended",
+    "Nested",
     "OfferedOutcomes",
     "Outcome",
     "PermissionOutcome",
@@ -150,4 +155,5 @@ __all__ = [
     "Verdict",
     "Watch",
     "gate_name",
+    "kept_apart",
 ]  # fmt: skip

@@ -4,10 +4,14 @@ from __future__ import annotations
 
 from typing import Final
 
-from pydantic import Field
+from pydantic import Field, field_validator
 
 from runlock.conformance.families.lifecycle.messages.handshake import Handshake
-from runlock.conformance.families.lifecycle.messages.observations import AnyObservation, Snapshot
+from runlock.conformance.families.lifecycle.messages.observations import (
+    AnyObservation,
+    Snapshot,
+    kept_apart,
+)
 from runlock.conformance.families.lifecycle.messages.scenario import Scenario
 from runlock.conformance.families.lifecycle.messages.stimuli import (
     Decide,
@@ -19,6 +23,7 @@ from runlock.conformance.families.lifecycle.messages.stimuli import (
 )
 from runlock.conformance.protocol import reports as shared
 from runlock.conformance.protocol.handshake import Initialize
+from runlock.conformance.protocol.observations import Observation
 from runlock.conformance.protocol.reports import Empty
 from runlock.conformance.protocol.scenario import Closed
 from runlock.conformance.protocol.stimuli import (
@@ -37,6 +42,11 @@ class Report(shared.Report):
     """The answer to a stimulus: all that happened since, in order."""
 
     observations: list[AnyObservation] = Field(default_factory=list)  # type: ignore[assignment]
+
+    @field_validator("observations")
+    @classmethod
+    def _keeps_runs_within_calls_apart(cls, shown: list[Observation]) -> list[Observation]:
+        return [kept_apart(seen) for seen in shown]
 
 
 METHODS: Final[dict[str, tuple[type[Wire], type[Wire]]]] = {

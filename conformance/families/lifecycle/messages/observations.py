@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Annotated, Any, Final, Literal
 
 from pydantic import AfterValidator, Discriminator, Field, Tag, ValidationError
@@ -121,9 +122,14 @@ class GateOpened(shared.GateOpened):
     state: State | None = None  # store.put
 
 
-def gate_name(on: str, at: str | None, call: str | None) -> str:
-    """What waits at a gate, as schedules and scenario files name it: `model`, `tool:c1`, `hook:RunStart`."""
-    return ":".join(part for part in (on, at, call) if part is not None)
+def gate_name(opened: Mapping[str, Any]) -> str:
+    """What waits at a gate, as schedules and scenario files name it: `model`, `tool:c1`, `hook:RunStart`.
+
+    Of a run within a call, a gate that is about no call bears that one: `model:c1`.
+    """
+    _, within, call = str(opened.get("run")).rpartition("/")
+    named = (opened.get("on"), opened.get("at"), opened.get("call") or (call if within else None))
+    return ":".join(str(part) for part in named if part is not None)
 
 
 class RunMoved(Observation):
@@ -250,6 +256,24 @@ class RunInspected(Snapshot, Observation):
     """What a look at the run showed: the answer to `inspect`, as a trace keeps it."""
 
     kind: Literal["inspect"] = "inspect"
+
+
+class Nested(Observation):
+    """What a run within a call showed: clauses about the run around it do not look at it."""
+
+    seen: Observation
+
+    @property
+    def call(self) -> str:
+        """The call that the run is within."""
+        return str(self.run).rpartition("/")[2]
+
+
+def kept_apart(seen: Observation) -> Observation:
+    """An observation of a run within a call, whose id is that of the run around it, `/`, and the call."""
+    if seen.run is None or "/" not in seen.run:
+        return seen
+    return Nested.model_construct(kind=seen.kind, run=seen.run, seen=seen)
 
 
 LISTED: Final[dict[str, type[Observation]]] = {

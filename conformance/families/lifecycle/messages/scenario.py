@@ -21,6 +21,12 @@ TYPES: Final[Mapping[str, Any]] = {
 }
 
 
+class AgentSpec(Wire):
+    """The agent that a tool is: a run within the call, which is offered these tools of the scenario."""
+
+    tools: list[str] = Field(default_factory=list)
+
+
 class ToolSpec(Wire):
     """A tool of the scenario and what holds it back."""
 
@@ -28,6 +34,7 @@ class ToolSpec(Wire):
     permission: Literal["allow", "ask", "gate"] = "allow"
     resume_mode: ResumeMode = "replay"
     parameters: JsonObject | None = None  # a JSON Schema of its arguments: `required`, and the `type` of each
+    agent: AgentSpec | None = None  # a call of it is a run of its own, whose input is the call's `v`
 
     @field_validator("parameters")
     @classmethod
@@ -102,4 +109,8 @@ class Scenario(shared.Scenario):
         """Every field of it as the runtime is handed it, but for `data`; of a stop condition what it has."""
         whole = self.model_dump(mode="json", by_alias=True)
         stop = [condition.model_dump(exclude_none=True) for condition in self.agent.stop]
-        return {**whole, "agent": {"stop": stop}}
+        tools = [
+            {key: value for key, value in tool.items() if value is not None or key != "agent"}
+            for tool in whole["tools"]
+        ]
+        return {**whole, "tools": tools, "agent": {"stop": stop}}

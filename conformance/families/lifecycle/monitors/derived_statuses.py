@@ -117,7 +117,7 @@ class Derived(Monitor):
         if not self.follows_calls or run is None or run.disturbed_by(CRASH):
             return
         for call in run.calls.values():
-            if not call.duplicate_id:
+            if not call.is_unclear:
                 self._look_at(call)
 
     def _look_at(self, call: Call) -> None:

@@ -406,7 +406,7 @@ class Paths(Monitor):
         label = _pass_label(seen)
         call = self.state.call_of(seen) if label is not None else None
         self.in_batches |= label in PHASES_OF_CALLS and call is None
-        if label is None or call is None or call.duplicate_id or self.in_batches or not self._has_passes:
+        if label is None or call is None or call.is_unclear or self.in_batches or not self._has_passes:
             return
         follower = self.passes.get(call)
         if follower is None:
@@ -491,5 +491,5 @@ def _may_be_replayed(run: Run, seen: Observation) -> bool:
         return False
     call = run.calls.get(seen.call or "")
     if call is None:
-        return any(call.decisions for call in run.every_call) or any(c.duplicate_id for c in run.every_call)
-    return bool(call.decisions) or call.duplicate_id or call.step != run.steps
+        return any(call.decisions for call in run.every_call) or any(c.is_unclear for c in run.every_call)
+    return bool(call.decisions) or call.is_unclear or call.step != run.steps

@@ -84,7 +84,7 @@ def _calm_round(run: Run | None) -> tuple[Run, list[Call]] | None:
     if run is None or run.disturbed_by(CANCEL, FAULT, CRASH, INPUT):
         return None
     calls = [call for call in run.calls.values() if call.step == run.steps]
-    certain = bool(calls) and not any(call.duplicate_id or call.raced for call in calls)
+    certain = bool(calls) and not any(call.is_unclear or call.raced for call in calls)
     return (run, calls) if certain else None
 
 
@@ -159,7 +159,7 @@ class Tasks:
         if (
             run is None
             or call is None
-            or call.duplicate_id
+            or call.is_unclear
             or run.disturbed_by(CRASH)
             or not _is_concurrent(self.state)
         ):

@@ -117,7 +117,7 @@ class Oracle(Monitor):
     def _call(self, seen: CallMoved) -> Iterator[ClauseResult]:
         call = self.state.call_of(seen)
         run = self.state.run_of(seen)
-        if call is None or run is None or call.duplicate_id or call.claimed == seen.to:
+        if call is None or run is None or call.is_unclear or call.claimed == seen.to:
             return
         if call.claimed is None:
             yield from self._first(call, CALLS, seen.to, bool(run.crashes))

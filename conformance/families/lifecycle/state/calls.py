@@ -32,10 +32,12 @@ class Gate:
     outcome: Mapping[str, Any] | None = None  # as released
     alone: bool = True  # its release met no race
     gone: str | None = None  # why the SUT gave it up
+    of: str = field(init=False)  # the run that is not within a call
     ref: str = field(init=False)  # its name in a scenario file: what it waits for, and for which call
 
     def __post_init__(self) -> None:
-        self.ref = gate_name(self.on, self.opened.at, self.opened.call)
+        self.ref = gate_name(vars(self.opened))
+        self.of = self.run.partition("/")[0]
 
     @property
     def is_open(self) -> bool:
@@ -156,6 +158,16 @@ class Call:
     volatile: CallVolatile = field(default_factory=CallVolatile)
 
     @property
+    def is_unclear(self) -> bool:
+        """Whether what happens cannot be told to be this call's: its id stands for two, or a run is in it."""
+        return self.duplicate_id or self.has_agent
+
+    @property
+    def has_agent(self) -> bool:
+        """Whether its tool is an agent, so that a run is within it."""
+        return self.tool is not None and self.tool.agent is not None
+
+    @property
     def claimed(self) -> str | None:
         """The status that the runtime announced last."""
         return self.volatile.claimed
@@ -243,7 +255,7 @@ class Call:
         if self.claims or self.suspensions:
             return self.suspensions > 0 or "Suspended" in self.claims
         said = {gate.outcome["kind"] for gate in (*self.entries, *self.judged) if gate.outcome is not None}
-        asks = self.tool is not None and self.tool.permission == "ask"
+        asks = self.has_agent or (self.tool is not None and self.tool.permission == "ask")
         return asks or bool(said & {"pending", "suspend"})
 
     @property

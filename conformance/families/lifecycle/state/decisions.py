@@ -6,6 +6,7 @@ from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING, Any
 
 from runlock.conformance.families.lifecycle.messages import DecisionTaken
+from runlock.conformance.families.lifecycle.state.nesting import is_within
 from runlock.conformance.families.lifecycle.state.records import Call, Decided, Run
 from runlock.conformance.families.lifecycle.state.watchers import watched
 from runlock.conformance.protocol import Refusal
@@ -22,7 +23,8 @@ def decisions_sent(state: ObservedState, params: Mapping[str, Any]) -> None:
     if run is not None:
         run.stirs += max(1, len(decisions))
     for raw in decisions:
-        _decided(state, run, raw, len(decisions))
+        if not is_within(state, run, raw["call"]):
+            _decided(state, run, raw, len(decisions))
 
 
 def _decided(state: ObservedState, run: Run | None, raw: Mapping[str, Any], batch: int) -> None:

@@ -12,6 +12,7 @@ from runlock.conformance.families.lifecycle.messages import (
     DecisionTaken,
     GateOpened,
     MessageAppended,
+    Nested,
     PhaseEntered,
     Published,
     ResumeEntered,
@@ -20,6 +21,7 @@ from runlock.conformance.families.lifecycle.messages import (
     StreamClosed,
 )
 from runlock.conformance.families.lifecycle.state.decisions import disposed
+from runlock.conformance.families.lifecycle.state.nesting import segment_ended, shown_within
 from runlock.conformance.families.lifecycle.state.records import (
     WORKING_GATES,
     Form,
@@ -41,7 +43,7 @@ def _gate_opened(state: ObservedState, seen: GateOpened) -> None:
         return
     gate = Gate(seen.gate, seen.on, run.id, seen, state.life, at=state.stimuli)
     state.gates[seen.gate] = gate
-    state.volatile.open_gates = [*state.open_gates, gate]
+    state.volatile.open_gates = [*state.volatile.open_gates, gate]
     if seen.on in WORKING_GATES or seen.on == "hook":
         run.segment_open = True
     if seen.on == "model":
@@ -122,6 +124,8 @@ def _segment_ended(state: ObservedState, seen: SegmentEnded) -> None:
         if newly and not state.observes("call.status"):
             call.volatile.suspensions += 1
         call.volatile.listed_pending = call.id in seen.pending
+    if state.nested:
+        segment_ended(state, run, seen)
 
 
 def _checkpointed(state: ObservedState, seen: Checkpointed) -> None:
@@ -177,4 +181,5 @@ SHOWN: Final[Mapping[type[Observation], Callable[[ObservedState, Any], None]]] =
     Published: published,
     StreamClosed: stream_closed,
     ResumeEntered: _station_reached,
+    Nested: shown_within,
 }

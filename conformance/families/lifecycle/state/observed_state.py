@@ -15,6 +15,12 @@ from runlock.conformance.families.lifecycle.messages import (
 )
 from runlock.conformance.families.lifecycle.state.decisions import turned_down
 from runlock.conformance.families.lifecycle.state.disturbances import CANCEL, CRASH, FAULT
+from runlock.conformance.families.lifecycle.state.nesting import (
+    calls_within,
+    of_the_run_around,
+    pass_on,
+    report_within,
+)
 from runlock.conformance.families.lifecycle.state.observations import SHOWN
 from runlock.conformance.families.lifecycle.state.records import (
     Call,
@@ -25,12 +31,11 @@ from runlock.conformance.families.lifecycle.state.records import (
 from runlock.conformance.families.lifecycle.state.stimuli import SENT
 from runlock.conformance.families.lifecycle.state.volatile import StateVolatile
 from runlock.conformance.families.lifecycle.state.watchers import Audience
-from runlock.conformance.family.state import PolicyView
 from runlock.conformance.protocol import Message, Observation, Report
 
 Feature = Literal[
     "a stop condition", "calls", "a wait", "a decision", "a cancel", "a crash", "a watcher", "a plugin",
-    "a fault", "an edit",
+    "a fault", "an edit", "a run within a call",
 ]  # fmt: skip
 """Features of a scenario; a check that requires one is skipped until it has occurred."""
 
@@ -62,6 +67,10 @@ class ObservedState:
         self.tools = {tool.name: tool for tool in scenario.tools}
         self.runs: dict[str, Run] = {}
         self.run: Run | None = None  # the newest run of the thread
+        self.nested: dict[str, ObservedState] = {}  # the runs within calls, by their ids
+        self.waited_at_crash: dict[str, frozenset[str]] = {}  # the runs within that did, and for which calls
+        self.crashed_at = 0  # the stimulus before the last crash
+        self.depth = 0  # how many calls its own runs are within
         self.gates: dict[str, Gate] = {}
         self.life = 1
         self.stimuli = 0
@@ -101,7 +110,10 @@ class ObservedState:
     @property
     def open_gates(self) -> Sequence[Gate]:
         """The gates at which the runtime waits, the oldest first."""
-        return self.volatile.open_gates
+        own = self.volatile.open_gates
+        if not self.nested:
+            return own
+        return [*own, *(gate for inner in self.nested.values() for gate in inner.open_gates)]
 
     @property
     def audience(self) -> Audience:
@@ -126,7 +138,7 @@ class ObservedState:
         """The value of a policy, or None while it is open."""
         return self.policies.get(key)
 
-    def under(self, policies: PolicyView) -> ObservedState:
+    def under(self, policies: Mapping[str, Any]) -> ObservedState:
         """The same state, read under other policies."""
         view = object.__new__(ObservedState)
         vars(view).update(vars(self), policies=policies)
@@ -141,7 +153,7 @@ class ObservedState:
     def entering(self, seen: GateOpened) -> Call | None:
         """The call whose body is being entered, if its id leaves no doubt which call it is."""
         call = self.call_of(seen)
-        return call if seen.on == "tool" and call is not None and not call.duplicate_id else None
+        return call if seen.on == "tool" and call is not None and not call.is_unclear else None
 
     def entered(self, seen: GateOpened) -> Call | None:
         """As `entering`, also where an edit has made the call one of another tool."""
@@ -153,8 +165,18 @@ class ObservedState:
         return self.runs.get(seen.run or "") or self.run
 
     def gates_of(self, run: Run) -> list[Gate]:
-        """The gates at which a run waits."""
-        return [gate for gate in self.open_gates if gate.run == run.id]
+        """The gates at which a run waits, and those within its calls."""
+        return [gate for gate in self.open_gates if run.id in (gate.run, gate.of)]
+
+    def scene_of(self, gate: Gate) -> Scenario:
+        """What the run at a gate starts from."""
+        inner = next((one for name, one in self.nested.items() if gate.run.startswith(name)), None)
+        return self.scenario if inner is None else inner.scene_of(gate)
+
+    def leaves(self, run: Run) -> list[Call]:
+        """The calls that a decision can be about: those of the run, or of the run within one of them."""
+        every = [*run.calls.values(), *(call for _, _, call in calls_within(self, run))]
+        return [call for call in every if not call.has_agent]
 
     def is_committing(self, run: Run | None = None) -> bool:
         """Whether a commit is under way: of this run, or of any."""
@@ -179,13 +201,13 @@ class ObservedState:
         known = self.gates.get(ref)
         if known is not None and known.is_open:
             return known
-        return next((gate for gate in self.open_gates if gate.ref == ref), None)
+        return next((gate for gate in self.open_gates if ref in (gate.ref, gate.id)), None)
 
     def is_whole(self, run: Run, call: Call) -> bool:
         """Whether the call has answered, and so has all that its loss is declared to be measured in."""
         durability = self.policy("durability")
         unsure = (
-            call.duplicate_id or call.raced or call.decisions or not all(gate.alone for gate in call.entries)
+            call.is_unclear or call.raced or call.decisions or not all(gate.alone for gate in call.entries)
         )
         broken = run.disturbed_by(CANCEL, FAULT, CRASH)
         if call.result is None or unsure or broken or self.is_committing():
@@ -205,7 +227,7 @@ class ObservedState:
 
     def shut(self, gate: Gate) -> None:
         """The runtime does not wait at the gate any more."""
-        self.volatile.open_gates = [one for one in self.open_gates if one is not gate]
+        self.volatile.open_gates = [one for one in self.volatile.open_gates if one is not gate]
 
     def stimulus(self, method: str, params: Mapping[str, Any]) -> None:
         """The kit sends something."""
@@ -218,7 +240,7 @@ class ObservedState:
         )
         self.alone = len(parts) == 1 and self.settled_before
         self.refused_whole = False
-        self.newest = parts
+        self.newest = [of_the_run_around(self, *part) for part in parts] if self.nested else parts
         self.shown = []
         self.audience.activities = []
         for run in self.runs.values():
@@ -227,6 +249,8 @@ class ObservedState:
             fold = SENT.get(name)
             if fold is not None:
                 fold(self, inner)
+        if self.nested:
+            pass_on(self, parts, alone=self.alone)
         self.known.clear()
 
     def observe(self, seen: Observation) -> None:
@@ -254,6 +278,8 @@ class ObservedState:
         self.known.clear()
         for refusal in report.refused:
             turned_down(self, refusal)
+        if self.nested:
+            report_within(self, report)
         if report.quiescent:
             self.last_settled = self.stimuli
             self.audience.possible = {self.audience.watcher}

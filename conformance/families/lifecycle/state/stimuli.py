@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from runlock.conformance.families.lifecycle.messages import ToolSpec
 from runlock.conformance.families.lifecycle.state.decisions import decisions_sent
+from runlock.conformance.families.lifecycle.state.nesting import waits_within
 from runlock.conformance.families.lifecycle.state.records import (
     Call,
     Decided,
@@ -94,6 +95,7 @@ def _asked(state: ObservedState, run: Run, asked: Sequence[Mapping[str, Any]]) -
         if former is not None:
             call.duplicate_id = former.duplicate_id or not former.is_final
             run.former_calls.append(run.calls.pop(call_id))
+            state.nested.pop(f"{run.id}/{call_id}", None)
         run.calls[call_id] = call
 
 
@@ -153,7 +155,7 @@ def _cut_off(run: Run) -> list[Call]:
     """The calls of the newest round that have answered, while it still executes and none of it waits."""
     newest = [call for call in run.calls.values() if call.step == run.steps]
     plain = not any(
-        call.duplicate_id or call.raced or call.decisions or call.may_have_waited for call in newest
+        call.is_unclear or call.raced or call.decisions or call.may_have_waited for call in newest
     )
     executing = any(call.executing for call in newest)
     return [call for call in newest if call.result is not None] if plain and executing else []
@@ -186,6 +188,7 @@ def _crashed(state: ObservedState, _params: Mapping[str, Any]) -> None:
     state.life += 1
     state.kept_before = len(state.checkpoints), len(state.messages)
     state.forgotten |= state.decision_ids.keys()
+    state.waited_at_crash, state.crashed_at = waits_within(state), state.stimuli
     for run in state.runs.values():
         run.owed = _owed(state, run)
     for gate in state.open_gates:

@@ -125,6 +125,23 @@ class EndsAStepAgain(Runtime):
         self.phase("StepEnd")
 
 
+class NamesTheAgentToo(Runtime):
+    """Names the call of an agent among those that wait, next to the calls within it."""
+
+    def pending(self) -> list[str]:
+        agents = [call.id for call in self.state.in_status("Suspended") if call.id in self.within]
+        return [*agents, *super().pending()]
+
+
+class ShowsGatesAloneWithin(Runtime):
+    """Of a run within a call, nothing is shown but what it asks of the outside world."""
+
+    def new_run_within(self, call: Call) -> Runtime:
+        inner = super().new_run_within(call)
+        inner.world.observe = lambda *_kind, **_fields: None  # type: ignore[method-assign]
+        return inner
+
+
 class Terse(Runtime):
     """Does not say what became of a decision: what it turns down comes back as refused."""
 
@@ -362,6 +379,8 @@ VARIANTS: Final[tuple[Variant, ...]] = (
     Variant("eager", "stores more often than it must", make=Eager),
     Variant("eager-suspending", "stores once more before it waits", make=EndsThenCloses),
     Variant("terse", "says of no decision what became of it", make=Terse, declare=_less("decision")),
+    Variant("agent-named", "names an agent that waits next to its calls", make=NamesTheAgentToo),
+    Variant("agent-unseen", "shows gates alone of a run within a call", make=ShowsGatesAloneWithin),
     Variant("backwards", "applies a batch in the opposite order", make=Backwards),
     Variant("one-pass", "a pass resolves what it drained", "tirea", make=ResolvesTogether),
     Variant(
