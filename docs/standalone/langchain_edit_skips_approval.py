@@ -3,7 +3,7 @@
 pip install langgraph==1.2.24 langchain==1.5.2 langgraph-checkpoint-sqlite==3.1.2
 
 expected: the call waits again, as one of `write`, whose decisions are to approve or to reject.
-it hurts: whoever may edit a call of a harmless tool runs a tool that others have to approve.
+it hurts: a reviewer of a harmless tool runs a tool that only others may approve.
 """
 
 from langchain.agents import create_agent
