@@ -50,9 +50,6 @@ NUMBERS_OF_ARROWS = {
 OF_OTHER_DOCUMENTS = {*range(37, 48), *range(56, 63), *range(67, 79)}
 """Numbers of errata that are kept for the families of the tool runner and the message loop."""
 
-OF_OTHER_AREAS = {*range(90, 100)}
-"""Numbers of errata that are kept for other areas of the lifecycle."""
-
 AS_DECLARED = re.compile(r"\bas (it )?(was |is )?declared\b")
 DOCUMENTS = {"tirea", "awaken-8", "awaken-9", "tool-runner", "message-loop"}
 
@@ -121,7 +118,7 @@ def test_errata_are_numbered_without_gaps_and_cite_the_documents():
 
     numbers = [int(erratum.removeprefix("E-")) for erratum in errata]
 
-    assert set(range(1, max(numbers) + 1)) - set(numbers) <= OF_OTHER_DOCUMENTS | OF_OTHER_AREAS
+    assert set(range(1, max(numbers) + 1)) - set(numbers) <= OF_OTHER_DOCUMENTS
     assert numbers == sorted(set(numbers))
     assert {place.document for erratum in errata.values() for place in erratum.places} <= DOCUMENTS
 

@@ -11,6 +11,7 @@ from runlock.conformance.families.lifecycle.invariants.blame import Rank, ranked
 from runlock.conformance.families.lifecycle.invariants.stream import SEGMENT_END
 from runlock.conformance.families.lifecycle.messages import Published, SegmentEnded
 from runlock.conformance.families.lifecycle.state import ObservedState
+from runlock.conformance.families.lifecycle.state.nesting import is_within
 from runlock.conformance.families.lifecycle.state.records import Call, Run
 from runlock.conformance.families.lifecycle.state.wires import (
     WIRES,
@@ -36,7 +37,7 @@ def _told(state: ObservedState, seen: Published) -> Iterator[tuple[Part, Call, T
     calls = run.calls if run is not None else {}
     for part in parts_of(seen):
         call = calls.get(part.call)
-        if call is not None and not call.duplicate_id:
+        if call is not None and not call.is_unclear:
             yield part, call, call.wires.get(seen.stream or "")
 
 
@@ -67,7 +68,9 @@ def only_an_opened_call_is_told_of(state: ObservedState, seen: Published) -> Che
 
 
 def _is_known(state: ObservedState, call: str) -> bool:
-    return any(one.id == call for run in state.runs.values() for one in run.every_call)
+    runs = state.runs.values()
+    is_own = any(one.id == call for run in runs for one in run.every_call)
+    return is_own or any(is_within(state, run, call) for run in runs)
 
 
 def arguments_come_between(state: ObservedState, seen: Published) -> CheckResults:
@@ -111,7 +114,7 @@ def a_segment_leaves_no_call_open(state: ObservedState, seen: Published) -> Chec
 def _opened(run: Run, stream: str) -> Iterator[tuple[Call, Told]]:
     for call in run.calls.values():
         told = call.wires.get(stream)
-        if told is not None and not call.duplicate_id:
+        if told is not None and not call.is_unclear:
             yield call, told
 
 
