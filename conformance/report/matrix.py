@@ -320,6 +320,8 @@ def _over_time(program: str, runtime: Runtime, history: Object) -> Iterator[str]
     if seen is not None:
         tried = f"Tried: {', '.join(history['environments'][runtime.environment]['versions'])}."
         yield f"- First seen in {seen.first}, last seen in {seen.last}, fixed in: {seen.fixed}. {tried}"
+        gone = versions.absent(history, runtime.environment, program)
+        yield from [f"- Not seen in {', '.join(gone)}."] if gone else []
     for version, why in versions.undecided(history, runtime.environment, program):
         yield f"- Not decided in {version}: {plain(why)}."
 

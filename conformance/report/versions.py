@@ -51,6 +51,13 @@ def seen(history: Object, environment: str, program: str) -> Seen | None:
     return Seen(outcomes[there[0]][0], outcomes[there[-1]][0], (fixed or [NEVER])[0])
 
 
+def absent(history: Object, environment: str, program: str) -> list[str]:
+    """The versions in which a program ran, and did not show its violation."""
+    of = history.get("environments", {}).get(environment, {"versions": [], "programs": {}})
+    outcomes = zip(of["versions"], of["programs"].get(program, ()), strict=False)
+    return [version for version, said in outcomes if said == GONE]
+
+
 def undecided(history: Object, environment: str, program: str) -> Iterator[tuple[str, str]]:
     """The versions in which a program decided nothing, and why."""
     of = history.get("environments", {}).get(environment, {"versions": [], "programs": {}})

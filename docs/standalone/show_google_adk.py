@@ -46,13 +46,13 @@ class Thread:
         agent = LlmAgent(name="agent", model=model, tools=tools)
         self.runner = InMemoryRunner(app=App(name="app", root_agent=agent))
 
-    async def send(self, *parts, abort_signal=None):
+    async def send(self, *parts, **more):
         """Send a message, or nothing; gives the ids of the requests for confirmation, by the call."""
         who, asked = {"user_id": "u", "session_id": "s"}, {}
         if not await self.runner.session_service.get_session(app_name="app", **who):
             await self.runner.session_service.create_session(app_name="app", **who)
         message = types.Content(role="user", parts=list(parts)) if parts else None
-        async for event in self.runner.run_async(**who, new_message=message, abort_signal=abort_signal):
+        async for event in self.runner.run_async(**who, new_message=message, **more):
             for call in event.get_function_calls():
                 if call.name == "adk_request_confirmation":
                     asked[call.args["originalFunctionCall"]["id"]] = call.id

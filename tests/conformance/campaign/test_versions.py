@@ -11,7 +11,7 @@ from runlock.conformance.campaign.environments import BIN, split
 from runlock.conformance.campaign.programs import GONE, THERE, UNDECIDED, compared, outcome
 from runlock.conformance.campaign.runtimes import Known, runtimes
 from runlock.conformance.cli.main import main
-from runlock.conformance.report.versions import FILE, known, merged, seen, undecided
+from runlock.conformance.report.versions import FILE, absent, known, merged, seen, undecided
 
 RUNTIMES = {one.name: one for one in runtimes()}
 PROGRAMS = {
@@ -80,6 +80,7 @@ def test_when_a_bug_was_seen(program, when):
 def test_a_release_that_decided_nothing_is_named():
     """With the reason; a runtime that was never compared has none."""
     assert [*undecided(HISTORY, "agno", "a.py")] == [("1", "too old")]
+    assert absent(HISTORY, "agno", "a.py") == ["2", "5"]
     assert seen({}, "agno", "a.py") is None
 
 
