@@ -62,5 +62,5 @@ async def main():
 
 
 asyncio.run(main())
-print(*log, sep="\n")
+print("actual:", *log, sep="\n")
 raise SystemExit("still there" if log.count("paid") == 2 else 0)

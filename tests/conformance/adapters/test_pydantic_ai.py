@@ -41,7 +41,7 @@ def test_it_declares_what_it_has(talk):
     }  # fmt: skip
     assert answer["tools"] == ["allow", "ask"]
     assert answer["implementation"]["name"] == "pydantic-ai"
-    assert [name for name, taken in answer["decisions"].items() if taken] == ["payload"]
+    assert [name for name, taken in answer["decisions"].items() if taken] == ["payload", "edit"]
 
 
 def test_a_run_without_tools_ends_naturally(talk):
@@ -54,6 +54,27 @@ def test_a_run_without_tools_ends_naturally(talk):
 def test_a_call_that_needs_approval_suspends_the_run(talk):
     """Calls that need none run at once; the segment ends with the others pending."""
     assert suspend(talk)["pending"] == ["c2"]
+
+
+def test_an_approver_is_shown_the_call(talk):
+    """The tool and its arguments, as pydantic-ai lists them among the deferred requests."""
+    talk.start()
+    shown, _ = talk.release("g1", turn(("c2", "t1")))["observations"]
+
+    assert [shown["kind"], shown["call"], shown["name"], shown["args"]] == [
+        "call.shown",
+        "c2",
+        "t1",
+        {"k": "c2"},
+    ]
+
+
+def test_an_approval_may_change_the_arguments(talk):
+    """The call runs with those of the approval."""
+    suspend(talk)
+    gate = only(talk.decide({**resume("c2"), "edit": {"args": {"k": "c2", "v": 1}}}))
+
+    assert gate["args"] == {"k": "c2", "v": 1}
 
 
 def test_an_approved_call_runs_and_its_result_reaches_the_model(talk):

@@ -68,8 +68,6 @@ class Rank(IntEnum):
     """A decision reached the wrong call (DECIDE-5 before CALL-7)."""
     EDITED_CALL = auto()
     """An edit went wrong; what then runs is the consequence (EDIT-1 before SHOWN-3)."""
-    SHOWN_CALL = auto()
-    """What was shown is not what runs, which names the cause (SHOWN-3 before DECIDE-21)."""
     DECISION_PAYLOAD = auto()
     """The right call was decided, and with the wrong content."""
     DECISION_LOST = auto()
@@ -96,6 +94,8 @@ class Rank(IntEnum):
     """The history has changed, and no result of it is wrong (PAIR-4 before PAIR-8)."""
     CALL_STATUS = auto()
     """A status does not follow from what was witnessed of its call."""
+    SHOWN_CALL = auto()
+    """What was shown is not what runs, and the call that runs is none that is wrong (DECIDE-21 before SHOWN-3)."""
     SEGMENT_FLOW = auto()
     """The stations of a segment are out of order (FLOW-1 before PHASE-29)."""
     SEGMENT_END = auto()

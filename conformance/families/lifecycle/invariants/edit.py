@@ -148,13 +148,16 @@ def a_refused_edit_has_changed_nothing(state: ObservedState) -> CheckResults:
 
 
 def the_history_shows_one_form_of_the_call(state: ObservedState, seen: GateOpened) -> CheckResults:
-    """Counts the edited calls that the model is shown as it asked for them, or as they were edited."""
+    """The model is shown an edited call as it asked for it, or as the call was edited."""
     run = state.run_of(seen)
     calls = run.calls if run is not None else {}
     for one in (one for message in seen.messages or () for one in message.tool_calls):
         call = calls.get(one.id)
-        if call is not None and call.edits and call.entries:
-            yield HELD
+        if call is not None and call.edits and call.entries and not call.duplicate_id:
+            shown = Form(one.name, one.args)
+            right = any(shown.is_like(form) for form in call.forms)
+            why = f"call {call.id} was edited to {call.forms[-1]}, yet the model is shown {shown}"
+            yield HELD if right else broken(why)
 
 
 INVARIANTS = ranked(

@@ -101,6 +101,16 @@ class EditsBeforeItLooks(Runtime):
         return super().objection(decision)
 
 
+class ShowsTheModelNoEdit(Runtime):
+    """The history has an edited call without its arguments."""
+
+    def edit(self, call: Call, edit: Mapping[str, Any]) -> bool:
+        for turn in self.state.messages if edit.get("args") else ():
+            for one in turn.get("tool_calls", ()):
+                one["args"] = {"k": call.id} if one["id"] == call.id else one["args"]
+        return super().edit(call, edit)
+
+
 MUTANTS = (
     Mutant(ShowsOnlyTheFirstWait, "SHOWN-1", "waits again, and that was shown to no one", also=("EDIT-3",)),
     Mutant(ShowsWithoutArguments, "SHOWN-2", "yet it was shown as", also=("SHOWN-3",)),
@@ -118,4 +128,5 @@ MUTANTS = (
         policies={"edit.tool": "refused"},
     ),
     Mutant(EditsBeforeItLooks, "EDIT-5", "was refused"),
+    Mutant(ShowsTheModelNoEdit, "EDIT-6", "yet the model is shown", also=("PAIR-8", "STORE-13", "STORE-17")),
 )
