@@ -151,12 +151,19 @@ class JointOracle(Monitor):
                 if raw["id"] not in down:
                     self._decided(run, raw)
         elif method == "cancel":
-            sure = run.cancel_at == self.state.stimuli and run.cancel_alone
-            self._give(Given(frozenset({Cue.CANCEL})), surely=sure)
+            self._cancelled(run)
         elif method == "run.input":
             self._give_up("input came while the run was under way")
         elif method == "recover":
             self._recovered(run)
+
+    def _cancelled(self, run: Run) -> None:
+        is_stored = self.state.policy("decision.kept") == "acceptance"
+        if is_stored and any(call.decisions and call.waits for call in run.calls.values()):
+            self._give_up("a cancel came while a decision was stored, before it could act")
+            return
+        sure = run.cancel_at == self.state.stimuli and run.cancel_alone
+        self._give(Given(frozenset({Cue.CANCEL})), surely=sure)
 
     def _begin(self, params: Mapping[str, Any]) -> None:
         self.run, self.names, self.lost = params["run"], [], set()

@@ -191,11 +191,15 @@ def _crashed(state: ObservedState, _params: Mapping[str, Any]) -> None:
     state.waited_at_crash, state.crashed_at = waits_within(state), state.stimuli
     for run in state.runs.values():
         run.owed = _owed(state, run)
+    whole = {
+        name: [call for call in run.calls.values() if state.is_whole(run, call)]
+        for name, run in state.runs.items()
+    }
     for gate in state.open_gates:
         gate.gone = "crash"
     state.volatile = StateVolatile()
-    for run in state.runs.values():
-        run.crash([call for call in run.calls.values() if state.is_whole(run, call)])
+    for name, run in state.runs.items():
+        run.crash(whole[name])
 
 
 def _owed(state: ObservedState, run: Run) -> list[Decided]:

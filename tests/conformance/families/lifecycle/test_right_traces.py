@@ -67,6 +67,7 @@ ABOUT = {
     "a-replay-without-the-phases-that-are-left-open": "ONCE-1",
     "a-result-spelled-without-blanks": "DECIDE-18",
     "a-result-that-was-decided-during-a-wait-without-a-status": "DECIDE-4",
+    "a-result-that-waits-for-another-commit": "ONCE-2",
     "a-resume-gate-declared-by-a-waiting-loop": "RUN-31",
     "a-resume-gate-shown-by-a-waiting-loop": "RUN-32",
     "a-round-that-begins-after-a-crash-from-its-message": "RUN-31",
