@@ -21,6 +21,7 @@ ABOUT = {
     "a-call-that-resumes-while-another-is-blocked": "RUN-31",
     "a-call-that-was-made-ready-and-left-behind": "FLOW-21",
     "a-cancel-between-segments": "FLOW-40",
+    "a-cancel-while-a-decision-is-stored": "RUN-31",
     "a-cut-stream-and-an-unlisted-kind": "STREAM-2",
     "a-decision-after-a-crash-and-a-cancel": "RECOVER-4",
     "a-decision-after-a-crash-and-a-fault": "RECOVER-1",
