@@ -151,11 +151,10 @@ def as_markdown(report: Object, history: Object | None = None) -> str:
 
 def overview(report: Object, grid: Grid, page: str) -> Iterator[str]:
     """All runtimes at a glance; `grid` shows the clauses, and `page` is where a runtime has its own part."""
-    budget = report["budget"]
     yield "# Clauses by runtimes\n"
     yield (
-        f"Made by `runlock matrix` with {budget['examples']} schedules for each runtime in addition to the "
-        f"scripted ones, or fewer where each takes seconds, seed {budget['seed']}. [How to read the matrix]"
+        f"Made by `runlock matrix` with seed {report['budget']['seed']}; the column *schedules* counts what "
+        "each runtime played, fewer where one schedule takes seconds. [How to read the matrix]"
         "(how-to-read-the-matrix.md) says what its words mean, and what they do not. The versions were the "
         f"newest ones on {as_of()}, and the reports were read then.\n"
     )
@@ -170,14 +169,15 @@ def _versions(found: Sequence[Object], page: str) -> Iterator[str]:
         "cause of its own; the other broken clauses of a runtime follow from one of its violations. A SHOULD "
         "is advice that a runtime may have a reason not to follow.\n"
     )
-    yield "| runtime | version | held | broken | violations of a MUST | of a SHOULD | untested |"
-    yield "|---|---|---|---|---|---|---|"
+    yield "| runtime | version | schedules | held | broken | violations of a MUST | of a SHOULD | untested |"
+    yield "|---|---|---|---|---|---|---|---|"
     for one in found:
         link = f"[{one['title']}]({page.format(one['name'])})"
         if one["verdict"] is None:
-            yield f"| {link} | not judged | | | | | |"
+            yield f"| {link} | not judged | | | | | | |"
         else:
-            yield f"| {link} | {one['implementation']['version']} | {' | '.join(map(str, counts(one)))} |"
+            numbers = (one["implementation"]["version"], one["schedules"], *counts(one))
+            yield f"| {link} | {' | '.join(map(str, numbers))} |"
     yield ""
 
 

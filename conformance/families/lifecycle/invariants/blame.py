@@ -95,7 +95,7 @@ class Rank(IntEnum):
     CALL_STATUS = auto()
     """A status does not follow from what was witnessed of its call."""
     SHOWN_CALL = auto()
-    """What was shown is not what runs, and the call that runs is none that is wrong (DECIDE-21 before SHOWN-3)."""
+    """A call does not run as it was shown; wrong arguments are the cause (DECIDE-21 before SHOWN-3)."""
     SEGMENT_FLOW = auto()
     """The stations of a segment are out of order (FLOW-1 before PHASE-29)."""
     SEGMENT_END = auto()
