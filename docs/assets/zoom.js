@@ -42,7 +42,8 @@ function unscale(frame) {
 function zoomButtons(frame, home) {
   const press = (words, name, act) => {
     const button = document.createElement("button");
-    Object.assign(button, { type: "button", textContent: words, title: name, ariaLabel: name, onclick: act });
+    const ariaLabel = /\w/.test(words) ? `${words}: ${name}` : name; // a name holds the words that are seen
+    Object.assign(button, { type: "button", textContent: words, title: name, ariaLabel, onclick: act });
     button.dataset.key = `zoom ${name}`;
     return button;
   };

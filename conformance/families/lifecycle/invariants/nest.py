@@ -22,14 +22,17 @@ A_RUN_WITHIN: Final = "a run within a call"
 
 def _opened(state: ObservedState, seen: Nested, *on: str) -> Iterator[Opened]:
     """The gate that a run within a call opens, with its run and state, if it is one of these."""
-    inner = state.nested.get(str(seen.run))
-    if (
-        inner is not None
-        and inner.run is not None
-        and isinstance(seen.seen, GateOpened)
-        and seen.seen.on in on
-    ):
+    inner, outer = state.nested.get(str(seen.run)), _outer(state, seen)
+    if inner is None or inner.run is None or (outer is not None and outer.duplicate_id):
+        return
+    if isinstance(seen.seen, GateOpened) and seen.seen.on in on:
         yield inner.under(state.policies), inner.run, seen.seen
+
+
+def _outer(state: ObservedState, seen: Nested) -> Call | None:
+    """The call that a run is within; two calls of one id have runs of one id."""
+    run = _around(state, seen)
+    return run.calls.get(str(seen.run).rpartition("/")[2]) if run is not None else None
 
 
 def _around(state: ObservedState, seen: Nested) -> Run | None:
@@ -235,7 +238,8 @@ def a_failure_within_is_one_of_the_call(state: ObservedState, seen: SegmentEnded
     run = state.run_of(seen)
     if run is None or run.faulted != A_RUN_WITHIN or state.policy("tool.raises") != "failed_call":
         return
-    if run.disturbed_by(CANCEL, CRASH):
+    failed = any(within.faulted and outer.step == run.steps for outer, _, within in runs_within(state, run))
+    if run.disturbed_by(CANCEL, CRASH) or not failed:
         return
     ended = seen.reason.code == "Error"
     yield held_or(not ended, f"a run within a call failed, and with it run {run.id}: {seen.reason.detail}")

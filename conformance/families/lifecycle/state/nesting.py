@@ -30,7 +30,7 @@ def runs_within(state: ObservedState, run: Run) -> Iterator[tuple[Call, Observed
     """The runs within the calls of a run, each with its call and its state."""
     for call in run.calls.values() if state.nested else ():
         inner = state.nested.get(f"{run.id}/{call.id}")
-        if inner is not None and inner.run is not None:
+        if inner is not None and inner.run is not None and not call.duplicate_id:
             yield call, inner.under(state.policies), inner.run
 
 
