@@ -130,7 +130,8 @@ def a_repeated_decision_is_not_accepted(state: ObservedState, seen: DecisionTake
 
 def a_decision_is_not_accepted_twice(state: ObservedState, seen: DecisionTaken) -> CheckResults:
     """A decision that was handed over once is accepted once, and refused or ignored at most once."""
-    if state.life > 1:
+    is_within = bool(state.nested) and not state.handed_over[seen.decision]  # of a call within a call
+    if state.life > 1 or is_within:
         return
     told = state.dispositions[seen.decision]
     often = told.count(seen.disposition) + 1

@@ -65,7 +65,8 @@ def _ungated(state: ObservedState, call: Call, renaming: Decided, name: str) -> 
     if tool is None:
         return "which is no tool"
     later = call.approvals[call.approvals.index(renaming) + 1 :]
-    is_approved = any(one.in_suspension > renaming.in_suspension for one in later)
+    tells = state.observes("call.status")
+    is_approved = any(not tells or one.in_suspension > renaming.in_suspension for one in later)
     if tool.permission == "ask" and not is_approved:
         return "which asks, and nobody approved that"
     asked = [gate for gate in call.judged if gate.at >= renaming.at and gate.outcome is not None]
