@@ -105,7 +105,8 @@ def _edited(stage: Stage, chooser: Chooser, call: Call) -> dict[str, Any]:
         said = f"<edited {stage.fresh('e')}>"
         edited["args"] = {"k": call.id} if chance(chooser, 4) else {"k": call.id, "v": said}
     if "name" in taken and ("args" not in taken or chance(chooser, 3)):
-        others = [tool.name for tool in stage.state.scenario.tools if tool.name != call.name]
+        tools = [tool for tool in stage.state.scenario.tools if tool.agent is None]
+        others = [tool.name for tool in tools if tool.name != call.name]
         edited["name"] = pick(chooser, (*others, "no-such-tool"))
     return {"id": stage.fresh("d"), "call": call.id, "action": "resume", "edit": edited}
 

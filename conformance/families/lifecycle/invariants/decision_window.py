@@ -308,7 +308,8 @@ def a_call_waits_for_another_decision(state: ObservedState) -> CheckResults:
 def a_decision_is_replayed_there_and_then(state: ObservedState) -> CheckResults:
     """Where decisions act at once, one that comes during inference or a round is replayed there and then."""
     run, at_once = state.run, state.policy("decision.window") == "immediate"
-    if run is None or not at_once or state.policy("replay.commit") != "yes":
+    within = run is not None and any(gate.run != run.id for gate in state.gates_of(run))
+    if run is None or not at_once or within or state.policy("replay.commit") != "yes":
         return
     for call, decided in came_alone_at_work(state, run):
         if may_await_others(state, run, call):

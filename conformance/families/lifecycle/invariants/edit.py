@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Mapping
 
 from runlock.conformance.families.lifecycle.invariants.blame import Rank, ranked
@@ -152,9 +153,10 @@ def the_history_shows_one_form_of_the_call(state: ObservedState, seen: GateOpene
     """The model is shown an edited call as it asked for it, or as the call was edited."""
     run = state.run_of(seen)
     calls = run.calls if run is not None else {}
+    ids = Counter(call.id for one in state.runs.values() for call in one.every_call)
     for one in (one for message in seen.messages or () for one in message.tool_calls):
         call = calls.get(one.id)
-        if call is not None and call.edits and call.entries and not call.duplicate_id:
+        if call is not None and call.edits and call.entries and ids[call.id] == 1 and not call.duplicate_id:
             shown = Form(one.name, one.args)
             right = any(shown.is_like(form) for form in call.forms)
             why = f"call {call.id} was edited to {call.forms[-1]}, yet the model is shown {shown}"

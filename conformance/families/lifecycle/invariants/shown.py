@@ -15,7 +15,7 @@ def a_call_that_waits_has_been_shown(state: ObservedState) -> CheckResults:
     if run is None or run.is_done or not state.observes("call.shown") or state.gates_of(run):
         return
     for call in run.calls.values():
-        if call.waits and not call.raced and call.is_one:
+        if call.waits and call.is_one and not (call.raced or call.has_agent):
             right = any(_is_of_this_wait(state, run, call, one) for one in call.shown)
             again = " again" if call.shown else ""
             yield HELD if right else broken(f"call {call.id} waits{again}, and that was shown to no one")

@@ -242,7 +242,7 @@ MUTANTS: tuple[Mutant, ...] = (
     Mutant(CancelsTheThird, "CALL-16", "yet it went from New to Cancelled"),
     Mutant(AbortsTheSiblings, "CALL-6", "yet it went from Running to Cancelled"),
     Mutant(CancelsTheSecondReplay, "CALL-13", "yet it went from Resuming to Cancelled"),
-    Mutant(ResumesWhatHasNotAsked, "CALL-19", "was New, which leads to"),
+    Mutant(ResumesWhatHasNotAsked, "CALL-19", "was New, which leads to", also=("NEST-6",)),
     Mutant(ResumesWhatRuns, "CALL-20", "was Running, which leads to"),
     Mutant(WaitsBeforeItIsStored, "RUN-1", "the run moved to Waiting, yet it is still committing"),
     Mutant(

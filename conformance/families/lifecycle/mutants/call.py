@@ -206,7 +206,9 @@ class BeginsANewLife(Runtime):
 
 
 MUTANTS: tuple[Mutant, ...] = (
-    Mutant(TakesPendingForSuccess, "CALL-3", "answered pending, yet the call became Succeeded"),
+    Mutant(
+        TakesPendingForSuccess, "CALL-3", "answered pending, yet the call became Succeeded", also=("NEST-1",)
+    ),
     Mutant(TakesAWarningForAnError, "CALL-4", "answered warning, yet the call became Failed"),
     Mutant(TakesAnErrorForAnAnswer, "CALL-5", "answered error, yet the call became Succeeded"),
     Mutant(CancelsWhatIsOver, "CALL-17", "was Succeeded, which is final, yet it became Cancelled"),
@@ -220,7 +222,7 @@ MUTANTS: tuple[Mutant, ...] = (
     Mutant(ResumesTheUndecided, "CALL-7", "nobody decided about call", also=("RUN-31",)),
     Mutant(KeepsADecisionForTheNextRun, "CALL-7", "nobody decided about call"),
     Mutant(RejectsTheSiblings, "CALL-8", "nobody cancelled call"),
-    Mutant(LeavesTheLastRunning, "CALL-24", "yet its status is Running", also=("DERIVE-1",)),
+    Mutant(LeavesTheLastRunning, "CALL-24", "yet its status is Running", also=("DERIVE-1", "RUN-31")),
     Mutant(HoldsWhatIsAllowed, "CALL-2", "nothing held call"),
     Mutant(InventsACall, "CALL-23", "the model asked for no call extra", also=("DERIVE-2", "DERIVE-3")),
     Mutant(ReplaysTheToolOfTheFirst, "CALL-23", "is entered"),

@@ -192,7 +192,7 @@ MUTANTS: tuple[Mutant, ...] = (
         RecordsAQuestionAsAnAnswer,
         "PHASE-10",
         "answered pending, yet its result is recorded as ok",
-        also=("PAIR-3",),
+        also=("NEST-5", "PAIR-3"),
     ),
     Mutant(DoesNotLookAtSuccess, "PHASE-11", "succeeded, yet AfterToolExecute has not fired", "tirea"),
     Mutant(DoesNotLookAtFailure, "PHASE-12", "failed, yet AfterToolExecute has not fired", "tirea"),

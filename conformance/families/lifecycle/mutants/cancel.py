@@ -152,9 +152,7 @@ async def _going_on(waiting: Coroutine[Any, Any, Any]) -> Any:
 
 
 MUTANTS: tuple[Mutant, ...] = (
-    Mutant(
-        LeavesToolsAtWork, "RUN-35", "the run is Done, yet the gate tool:c1 is still open", declare=NO_PROFILE
-    ),
+    Mutant(LeavesToolsAtWork, "RUN-35", "the run is Done, yet the gate tool:", declare=NO_PROFILE),
     Mutant(
         AsksOnAfterACancel, "CANCEL-1", "the run was cancelled, yet a model gate opened", also=("PHASE-71",)
     ),

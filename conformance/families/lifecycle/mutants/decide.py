@@ -327,7 +327,7 @@ MUTANTS: tuple[Mutant, ...] = (
     Mutant(LosesWhatComesDuringACommit, "DECIDE-4", "took decision"),
     Mutant(DropsWhatCameEarly, "DECIDE-4", "took decision"),
     Mutant(ForgetsStoredDecisions, "DECIDE-4", "which waits in it, yet the call waits still", "tirea"),
-    Mutant(ApprovesTheFirst, "DECIDE-5", "names call", also=("CALL-7", "CALL-8", "DECIDE-4")),
+    Mutant(ApprovesTheFirst, "DECIDE-5", "names call", also=("CALL-7", "CALL-8", "DECIDE-4", "NEST-2")),
     Mutant(ForgetsFalse, "DECIDE-6", "null"),
     Mutant(KeepsTheFirstPayload, "DECIDE-6", "yet its replay got"),
     Mutant(DropsArguments, "DECIDE-7", "yet it ran with"),

@@ -130,7 +130,7 @@ SEQUENTIAL = {"round.executor": "sequential"}
 MUTANTS: tuple[Mutant, ...] = (
     Mutant(CallsAFailureABlock, "ROUND-6", "nothing was blocked, yet the run ended as Blocked"),
     Mutant(GoesOnAfterABlock, "ROUND-7", "was blocked, which ends the run, yet", also=("ROUND-21",)),
-    Mutant(DiesOfARaise, "ROUND-8", "which costs its call, yet the run ended as Error"),
+    Mutant(DiesOfARaise, "ROUND-8", "which costs its call, yet the run ended as Error", also=("NEST-5",)),
     Mutant(
         OutlivesARaise,
         "ROUND-8",

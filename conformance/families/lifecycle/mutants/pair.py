@@ -187,7 +187,9 @@ MUTANTS: tuple[Mutant, ...] = (
     ),
     Mutant(PraisesTheAborted, "PAIR-6", "nobody gave call"),
     Mutant(ForgetsAProvidedResult, "PAIR-6", 'yet the model was shown ""'),
-    Mutant(OneFailureFailsAll, "ROUND-1", "failed, and the tool of call", also=("PHASE-7", "PHASE-8")),
+    Mutant(
+        OneFailureFailsAll, "ROUND-1", "failed, and the tool of call", also=("PAIR-4", "PHASE-7", "PHASE-8")
+    ),
     Mutant(MatchesResultsByPosition, "ROUND-2", "the model was shown the result of call", also=("PAIR-4",)),
     Mutant(
         RunsARepeatedIdTwice, "ROUND-3", "was asked for twice, and the model was shown two results under it"

@@ -357,7 +357,7 @@ MUTANTS: tuple[Mutant, ...] = (
         "yet BeforeToolExecute has not fired for it",
         "awaken-9",
         {"round.executor": "sequential"},
-        ("ROUND-9",),
+        ("ROUND-9", "ROUND-26", "ROUND-43"),
     ),
     Mutant(
         LeavesTheNineOpen, "PHASE-54", "yet StepEnd has not fired", "awaken-9", also=("PHASE-72", "STOP-11")

@@ -269,7 +269,7 @@ MUTANTS: tuple[Mutant, ...] = (
     Mutant(RunsBeforeAllAreJudged, "ROUND-47", "has not been looked at", "awaken-9"),
     Mutant(PreparesOnTheSpot, "ROUND-44", "is made ready, yet call", "awaken-9", also=("PHASE-72",)),
     Mutant(PreparesTwice, "ROUND-45", "is made ready twice", "awaken-9", also=("PHASE-90",)),
-    Mutant(JudgesWhatHasRun, "ROUND-48", "has run, yet it is judged again", "awaken-9"),
+    Mutant(JudgesWhatHasRun, "ROUND-48", "has run, yet it is judged again", "awaken-9", also=("PHASE-88",)),
     Mutant(ForgetsTheRest, "ROUND-26", "which is allowed, was not entered", policies=ROW, also=("ROUND-9",)),
     Mutant(GoesOnAfterASuspension, "ROUND-27", "suspended while it ran, yet call", policies=ROW),
     Mutant(HangsAtAHoldInARow, "ROUND-28", "is held, yet its step is not suspended", policies=ROW),
