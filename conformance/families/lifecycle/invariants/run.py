@@ -223,6 +223,9 @@ def a_broken_world_ends_the_run_in_error(state: ObservedState, seen: SegmentEnde
     run = state.run_of(seen)
     if run is None or run.faulted not in WORKING_GATES or not run.fault_alone or run.disturbed_by(CANCEL):
         return
+    before = [one for one in run.finished if one is not seen]
+    if before and before[-1].reason.code == "Error":
+        return  # the fault was told before, and the run goes on although it is over
     right = seen.reason.code == "Error"
     yield HELD if right else broken(f"the {run.faulted} gate broke, yet the run ended as {seen.reason.code}")
 
