@@ -61,6 +61,7 @@ class Clause(Word):
     look_at: list[Words] = Field(default_factory=list)
     untestable: Words | None = None
     since: Words = FIRST
+    title: Words | None = None
 
     @property
     def area(self) -> str:

@@ -123,13 +123,17 @@ class Inference:
 
 @dataclass(frozen=True, slots=True)
 class Wording:
-    """The words for moves and observations in reports, and the timeline of a trace."""
+    """The words for moves and observations in reports, and the timeline of a trace.
+
+    `spelled` has words of titles as their owners spell them, which the name of a check cannot show.
+    """
 
     move: Callable[[Move], str]
     observation: Callable[[Mapping[str, Any]], str]
     timeline: Callable[[Trace], Iterable[Row]] | None = None  # otherwise one row for each stimulus
     in_timeline: Sequence[str] = ()  # kinds of observation that its timeline shows
     render: Callable[[Trace, int], Iterable[str]] | None = None  # (trace, width) -> the timeline as text
+    spelled: Mapping[str, str] = field(default_factory=dict)
 
 
 def _always_met(need: str, handshake: Any) -> str:

@@ -8,22 +8,12 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Iterator
 from dataclasses import dataclass
-from functools import reduce
 from typing import Any, Final, NamedTuple
 
 from runlock.conformance.protocol import Observation
 
 NOTHING: Final = ""
 """The selector value before a run has shown any observation of the kind."""
-
-SPELLED: Final = {
-    "ag ui": "AG-UI",
-    "ai sdk": "AI SDK",
-    "copilotkit": "CopilotKit",
-    "cut off": "cut-off",
-    "max rounds": "max_rounds",
-}
-"""Words of a title as they are spelled, which the name of a function cannot show."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -100,10 +90,7 @@ class Invariant:
         """The name of the check, as a sentence; empty if a function made it and it has no name of its own."""
         name, scope = self.check.__name__, self.check.__qualname__
         is_unnamed = scope.endswith(f"<locals>.{name}")
-        if is_unnamed:
-            return ""
-        words = name.replace("_", " ")
-        return reduce(lambda words, plain: words.replace(plain, SPELLED[plain]), SPELLED, words)
+        return "" if is_unnamed else name.replace("_", " ")
 
     def is_asked(self, name: str, newest: str, features: Collection[str]) -> bool:
         """Whether the check applies to an observation of this name, after one of that name."""

@@ -18,7 +18,13 @@ def file_of(family: Family, clause: Clause) -> str:
 
 def checks(family: Family, clause_id: str) -> list[str]:
     """The titles of its checks."""
-    return [check.title for check in family.invariants if check.clause == clause_id]
+    return [_spelled(family, check.title) for check in family.invariants if check.clause == clause_id]
+
+
+def _spelled(family: Family, words: str) -> str:
+    for plain, name in family.wording.spelled.items():
+        words = words.replace(plain, name)
+    return words
 
 
 def seen_by(family: Family, clause_id: str) -> set[str]:
@@ -31,7 +37,9 @@ def seen_by(family: Family, clause_id: str) -> set[str]:
 
 
 def title(family: Family, clause: Clause) -> str:
-    """The clause in few words: the title of its only check, else its own sentence without the full stop."""
+    """The clause in few words: its title, that of its only check, or its sentence without the full stop."""
+    if clause.title:
+        return clause.title
     titles = checks(family, clause.id)
     if len(titles) == 1 and titles[0]:
         return titles[0]

@@ -29,7 +29,7 @@ from runlock.conformance.families.lifecycle.monitors.flow_charts import Paths
 from runlock.conformance.families.lifecycle.monitors.refusals import Refusals
 from runlock.conformance.families.lifecycle.monitors.status_charts import Oracle
 from runlock.conformance.families.lifecycle.state import ObservedState
-from runlock.conformance.families.lifecycle.wording import shown, step
+from runlock.conformance.families.lifecycle.wording import SPELLED, shown, step
 from runlock.conformance.family.exploration import Asked, Estimate, Exploration
 from runlock.conformance.family.family import Family, Inference, Strategy, Wording
 from runlock.conformance.family.invariant import Selectors
@@ -140,7 +140,7 @@ FAMILY: Final = Family(
     host=_host,
     made=Made(_reference, _durable, _mutants, _variants, OUT_OF_REACH),
     default_profile="awaken-8",
-    wording=Wording(step, shown, _timeline, TOLD_BY_THE_TIMELINE, _rendered),
+    wording=Wording(step, shown, _timeline, TOLD_BY_THE_TIMELINE, _rendered, SPELLED),
     unmet=needs.unmet,
     needs_of_script=requirements.needs_of,
     occasions=requirements.occasions_of,

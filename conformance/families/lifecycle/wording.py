@@ -14,6 +14,14 @@ from runlock.conformance.trace.moves import CRASH_AND_RECOVER, Move
 
 Params = Mapping[str, Any]
 
+SPELLED: Final = {
+    "ag ui": "AG-UI",
+    "ai sdk": "AI SDK",
+    "copilotkit": "CopilotKit",
+    "max rounds": "max_rounds",
+}
+"""Words of titles as their owners spell them."""
+
 
 def step(move: Move) -> str:
     """One move of a schedule, as in `decide c1 resume (d1)`."""

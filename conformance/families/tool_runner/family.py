@@ -91,7 +91,7 @@ FAMILY: Final = Family(
     host=_host,
     made=Made(_reference, None, _mutants, _variants),
     default_profile="tool-runner",
-    wording=Wording(wording.step, wording.shown),
+    wording=Wording(wording.step, wording.shown, spelled={"cut off": "cut-off"}),
     unmet=needs.unmet,
     needs_of_script=needs.needs_of,
     explored=Exploration(_explored, bounds=("limit",)),

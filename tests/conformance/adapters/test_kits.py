@@ -101,7 +101,7 @@ def test_the_rust_example_holds(tmp_path):
             "if (approvals.get(work.call.id)?.approved) return",
             "if (approvals.has(work.call.id)) return",
             "GATE-2",
-            "was cancelled by decision d1, yet it was executed",
+            "was cancelled by decision",
         ),
         (
             'if (work.status === "over") return;\n    work.status = "over"',

@@ -3,9 +3,12 @@
 import re
 
 from runlock.conformance.family.family import families
-from runlock.conformance.family.invariant import SPELLED
+from runlock.conformance.report.clause_names import checks
 
-TITLES = {check.title for family in families() for check in family.invariants}
+TITLES = {
+    title for family in families() for clause in family.spec.clauses for title in checks(family, clause)
+}
+SPELLED = {plain: name for family in families() for plain, name in family.wording.spelled.items()}
 
 
 def test_names_are_spelled_as_their_owners_spell_them():

@@ -108,7 +108,8 @@ def another_tool_is_taken_as_declared(state: ObservedState) -> CheckResults:
     for call in run.calls.values():
         for decided in call.decisions:
             if _names_another_tool(call, decided) and decided.batch == 1:
-                yield from _is_as_declared(state, call, decided, str(policy))
+                suffices = state.policy("resume") == "partial" or len(run.calls) == 1
+                yield from _is_as_declared(call, decided, str(policy), suffices=suffices)
 
 
 def _names_another_tool(call: Call, decided: Decided) -> bool:
@@ -117,11 +118,12 @@ def _names_another_tool(call: Call, decided: Decided) -> bool:
     return is_plain and name not in (None, call.name) and call.tool is not None
 
 
-def _is_as_declared(state: ObservedState, call: Call, decided: Decided, policy: str) -> CheckResults:
+def _is_as_declared(call: Call, decided: Decided, policy: str, *, suffices: bool) -> CheckResults:
+    """Whether it was taken or refused; `suffices` if a decision for this call alone is one to be taken."""
     said = f"decision {decided.id} names another tool for call {call.id}"
     if policy == "refused":
         yield HELD if decided.turned_down else broken(f"{said}, which is to be refused, yet it was taken")
-    elif state.policy("resume") == "partial" and call.tool is not None and call.tool.resume_mode == "replay":
+    elif suffices and call.tool is not None and call.tool.resume_mode == "replay":
         yield broken(f"{said}, which is to be taken, yet it was refused") if decided.turned_down else HELD
 
 

@@ -15,24 +15,23 @@ def a_call_that_waits_has_been_shown(state: ObservedState) -> CheckResults:
     if run is None or run.is_done or not state.observes("call.shown") or state.gates_of(run):
         return
     for call in run.calls.values():
-        if call.waits and call.is_one and not (call.raced or call.has_agent):
+        if call.waits and not (call.duplicate_id or call.raced or call.has_agent):
             right = any(_is_of_this_wait(state, run, call, one) for one in call.shown)
             again = " again" if call.shown else ""
             yield HELD if right else broken(f"call {call.id} waits{again}, and that was shown to no one")
 
 
 def _is_of_this_wait(state: ObservedState, run: Run, call: Call, shown: Shown) -> bool:
-    if run.crashes:
-        return True
-    if state.observes("call.status"):
-        return shown.suspension == call.suspensions
-    return (shown.entries, shown.verdicts) == (len(call.entries), len(call.judged))
+    """Whether a call was shown in its present wait, or for it, before its status was told."""
+    told = state.observes("call.status") and shown.suspension == call.suspensions
+    has_moved = (shown.entries, shown.verdicts) != (len(call.entries), len(call.judged))
+    return bool(run.crashes) or told or not has_moved
 
 
 def what_is_shown_is_the_call(state: ObservedState, seen: CallShown) -> CheckResults:
     """What is shown is the tool and the arguments as the model gave them, or as an approval edited them."""
     call = state.call_of(seen)
-    if call is None or not call.is_one:
+    if call is None or call.duplicate_id:
         return
     form = Form(seen.name, seen.args)
     forms = [*call.forms, *_payloads(call)]

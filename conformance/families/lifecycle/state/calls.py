@@ -137,9 +137,7 @@ class Call:
     tool: ToolSpec | None
     life: int
     refused_for: str = ""  # why it has no tool, if the scenario has one of its name: not offered, unfit
-    duplicate_id: bool = (
-        False  # its id was asked for twice in one turn, or was still live: it may be two calls
-    )
+    duplicate_id: bool = False  # its id was asked for twice in one turn, or was still live
     raced: bool = False  # the turn that asked for it raced with something else
     before_claim: str | None = None
     entries: list[Gate] = field(default_factory=list)
@@ -154,13 +152,13 @@ class Call:
     wires: dict[str, Told] = field(default_factory=dict)  # what each stream has told of it
     due_on: str | None = None  # the stream that has to open it, whatever else it says of it
     shown: list[Shown] = field(default_factory=list)  # to those who decide
-    is_renamed: bool = False  # its id may stand for two calls for this alone: a decision names another tool
+    is_renamed: bool = False  # a decision names another tool for it
     volatile: CallVolatile = field(default_factory=CallVolatile)
 
     @property
     def is_unclear(self) -> bool:
-        """Whether what happens cannot be told to be this call's: its id stands for two, or a run is in it."""
-        return self.duplicate_id or self.has_agent
+        """Whether two calls have its id, it may be of another tool now, or a run is within it."""
+        return self.duplicate_id or self.is_renamed or self.has_agent
 
     @property
     def has_agent(self) -> bool:
@@ -273,11 +271,6 @@ class Call:
     def approvals(self) -> list[Decided]:
         """The resume decisions for it that were not turned down, each once."""
         return [d for d in self.decisions if d.action == "resume" and not (d.turned_down or d.repeats)]
-
-    @property
-    def is_one(self) -> bool:
-        """Whether its id stands for no other call, but for what an edit makes of it."""
-        return self.is_renamed or not self.duplicate_id
 
     @property
     def edits(self) -> list[Decided]:

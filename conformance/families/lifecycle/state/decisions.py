@@ -61,8 +61,7 @@ def _reaches(state: ObservedState, decided: Decided, run: Run, call: Call, *, is
         past = False  # nothing has said yet how often it was suspended in this life
     decided.stale = state.alone and (over or past)
     if decided.edit and decided.edit.get("name") not in (None, call.name):
-        call.is_renamed = call.is_renamed or not call.duplicate_id
-        call.duplicate_id = True
+        call.is_renamed = True
     decided.entries_before, decided.in_suspension = len(call.entries), call.suspensions
     if state.alone:
         _place(state, decided, run, call)

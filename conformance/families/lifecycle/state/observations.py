@@ -160,7 +160,7 @@ def _appended(state: ObservedState, seen: MessageAppended) -> None:
     state.messages.append(seen.message)
 
 
-def _asked(state: ObservedState, seen: CallShown) -> None:
+def _call_shown(state: ObservedState, seen: CallShown) -> None:
     call = state.call_of(seen)
     if call is not None:
         form = Form(seen.name, seen.args)
@@ -174,7 +174,7 @@ SHOWN: Final[Mapping[type[Observation], Callable[[ObservedState, Any], None]]] =
     CallMoved: _call_moved,
     SegmentEnded: _segment_ended,
     DecisionTaken: disposed,
-    CallShown: _asked,
+    CallShown: _call_shown,
     Checkpointed: _checkpointed,
     MessageAppended: _appended,
     PhaseEntered: _phase_entered,

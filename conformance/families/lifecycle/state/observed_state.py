@@ -158,7 +158,7 @@ class ObservedState:
     def entered(self, seen: GateOpened) -> Call | None:
         """As `entering`, also where an edit has made the call one of another tool."""
         call = self.call_of(seen)
-        return call if seen.on == "tool" and call is not None and call.is_one else None
+        return call if seen.on == "tool" and call is not None and not call.duplicate_id else None
 
     def run_of(self, seen: Observation) -> Run | None:
         """The run that an observation speaks of."""
@@ -170,7 +170,8 @@ class ObservedState:
 
     def scene_of(self, gate: Gate) -> Scenario:
         """What the run at a gate starts from."""
-        inner = next((one for name, one in self.nested.items() if gate.run.startswith(name)), None)
+        path = f"{gate.run}/"
+        inner = next((one for name, one in self.nested.items() if path.startswith(f"{name}/")), None)
         return self.scenario if inner is None else inner.scene_of(gate)
 
     def leaves(self, run: Run) -> list[Call]:

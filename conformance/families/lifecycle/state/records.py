@@ -171,10 +171,8 @@ class Run:
         self.volatile = RunVolatile()
         former = {call.id for call in self.former_calls}
         for call in self.calls.values():
-            call.duplicate_id = (
-                call.duplicate_id or call.id in former
-            )  # it may come back as the one before it
-            call.is_renamed = call.is_renamed and call.id not in former
+            # it may come back as the one before it
+            call.duplicate_id = call.duplicate_id or call.id in former
             call.crash()
 
     def disturbed_by(self, *kinds: Disturbance) -> bool:

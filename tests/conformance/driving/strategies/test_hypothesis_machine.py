@@ -201,7 +201,7 @@ class Fragile(Hosted):
         if self.is_down:
             raise ProtocolError(SUT_CRASHED, "it is down")
         answer = super().request(method, params)
-        for seen in answer.get("observations", ()):
+        for seen in (one for one in answer.get("observations", ()) if "/" not in str(one.get("run"))):
             self.is_done |= seen["kind"] == "run.status" and seen["to"] == "Done"
             self.is_down |= self.is_done and seen.get("on") == "model"
         return answer
