@@ -63,11 +63,15 @@ class Crash(Stimulus):
 
 
 class Recover(Stimulus):
-    """Restart from the last durable state; `store` is null if the SUT has its own store."""
+    """Restart from the last durable state; `store` is null if the SUT has its own store.
+
+    `now_ms` is what the virtual clock shows, in a scenario in which that matters.
+    """
 
     method: ClassVar[str] = "recover"
     run: str
     store: Json = None
+    now_ms: int | None = None
 
 
 class Inspect(Wire):

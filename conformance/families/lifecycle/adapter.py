@@ -208,6 +208,10 @@ class HostedAdapter(RequiredAdapter, Protocol):
         """Take the place of `open` on a new adapter object, after a crash."""
         ...
 
+    async def time_passed(self) -> Segment | None:
+        """The clock was advanced: end the waits whose time has passed; a Segment as `decide` gives one."""
+        ...
+
     def watch(self, watcher: str, stream: StreamKind) -> None:
         """A watcher receives the events from now on, and replaces the one before."""
         ...

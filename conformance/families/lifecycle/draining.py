@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from typing import Any, Final
 
 from runlock.conformance.families.lifecycle.state import ObservedState
+from runlock.conformance.families.lifecycle.state.expiry import ends_at_ms
 from runlock.conformance.trace.moves import Move
 
 EASY_OUTCOMES: Final[dict[str, dict[str, Any]]] = {
@@ -16,12 +17,18 @@ EASY_OUTCOMES: Final[dict[str, dict[str, Any]]] = {
 
 
 def drain(state: ObservedState) -> Move | None:
-    """The next move that gives the run what it waits for: its oldest gate is released, its calls approved."""
+    """The next move that gives the run what it waits for: its oldest gate is released, its calls approved.
+
+    Where waits have an end, it comes in every other run before anything is decided.
+    """
     run = state.run
     assert run is not None
     for gate in state.open_gates:
         return Move("gate.release", {"gate": gate.ref, "outcome": _easy_outcome(gate.on, gate.ref)})
     waiting = [call for call in state.leaves(run) if call.waits]
+    ends = [end for call in waiting if (end := ends_at_ms(call)) is not None and end > state.now_ms]
+    if ends and len(state.decision_ids) % 2 == 0 and state.quiescent:
+        return Move("clock.advance", {"ms": min(ends) - state.now_ms + 1})
     if not waiting or "decide" not in state.handshake.stimuli:
         return None
     number = len(state.decision_ids) + 1
@@ -44,12 +51,13 @@ def recover(state: ObservedState) -> Mapping[str, Any] | None:
     Before the first run there is nothing that could come back, and a runtime says so.
     """
     run = state.run
+    now = {"now_ms": state.now_ms} if state.has_expiries else {}
     if run is None:
-        return {"run": "r0", "store": None}
+        return {"run": "r0", "store": None, **now}
     if not state.can_come_back(run):
         return None
     durable = state.durable(run) if state.handshake.control.store == "kit" else None
-    return {"run": run.id, "store": durable.state if durable is not None else None}
+    return {"run": run.id, "store": durable.state if durable is not None else None, **now}
 
 
 def is_timely(move: Move, state: ObservedState) -> bool:

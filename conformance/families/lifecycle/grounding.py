@@ -62,7 +62,8 @@ def _offers(state: ObservedState, method: str, params: Mapping[str, Any]) -> boo
     if method in ("watch", "unwatch"):
         return "watch" in handshake.stimuli
     if method == "clock.advance":
-        return method in handshake.stimuli and handshake.control.clock == "virtual"
+        able = method in handshake.stimuli and handshake.control.clock == "virtual"
+        return able and (not state.has_expiries or (state.quiescent and not state.open_gates))
     return True
 
 

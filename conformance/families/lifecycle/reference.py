@@ -138,6 +138,7 @@ class ReferenceAdapter:
                 "permission": tool.permission,
                 "resume_mode": tool.resume_mode,
                 "parameters": tool.parameters,
+                "expires_ms": tool.expires_ms,
                 "agent": tool.agent and {"tools": tool.agent.tools},
             }
             for tool in scenario.tools
@@ -166,6 +167,10 @@ class ReferenceAdapter:
     async def input(self, text: str) -> Segment | None:
         self.runtime.give_back(self.held)
         return self._maybe(await _refusing(self.runtime.input(text)))
+
+    async def time_passed(self) -> Segment | None:
+        self.runtime.give_back(self.held)
+        return self._maybe(await self.runtime.time_passed())
 
     def watch(self, watcher: str, stream: str) -> None:
         self.runtime.watch(watcher, stream)
@@ -218,7 +223,7 @@ def handshake_of(profile: str, policies: Mapping[str, Any], declare: Mapping[str
             *_hooks_of_calls(policies),
             "AfterToolExecute",
         ],
-        "tools": ["allow", "ask", "gate", "parameters", "offered", "agent"],
+        "tools": ["allow", "ask", "gate", "parameters", "offered", "agent", "expires"],
         "state": ["keys"],
         "streams": ["native", "ai-sdk-v6", "ag-ui", "copilotkit"],
     }

@@ -48,6 +48,8 @@ def _scenario_needs(scenario: Mapping[str, Any]) -> Iterator[str]:
             yield from ("decisions payload", f"policy decision.modes={mode}")
         if tool.get("agent") is not None:
             yield "tools agent"
+        if tool.get("expires_ms") is not None:
+            yield from ("tools expires", "observes call.status")
         if tool.get("parameters") is not None:
             yield "tools parameters"
     if scenario.get("keys"):

@@ -51,6 +51,9 @@ def scenarios(handshake: Handshake, policies: Mapping[str, Any]) -> Iterator[Sce
         if able and handshake.tools:
             stop = [StopCondition(kind=condition.kind, **_limits(condition, tools))]
             yield Scenario(scenario=f"tools-and-{name}", tools=tools, agent=Agent(stop=stop))
+    if _can_expire(handshake, policies):
+        waiting = [_with_an_end(tool) for tool in tools]
+        yield Scenario(scenario="tools-that-expire", tools=waiting)
     agent = AgentSpec(tools=[tool.name for tool in tools if tool.name in WITHIN])
     if "agent" in handshake.tools and agent.tools:
         within = [tool for tool in tools if tool.name in WITHIN]
@@ -61,6 +64,21 @@ def scenarios(handshake: Handshake, policies: Mapping[str, Any]) -> Iterator[Sce
         )
     if "store.put" in handshake.gates and handshake.control.store != "none":
         yield Scenario(scenario="tools-and-store", tools=tools, hold=["store.put"])
+
+
+EXPIRES_MS: Final = {"ask": 1500, "gate": 3500}
+"""How long a call waits, by the permission of its tool; the spans of time that pass fall on no end."""
+
+
+def _can_expire(handshake: Handshake, policies: Mapping[str, Any]) -> bool:
+    """Whether waits have an end, it is shown when they begin, and it is known what an end means."""
+    is_known = all(policies.get(key) is not None for key in ("expire.end", "expire.crash"))
+    passes = "clock.advance" in handshake.stimuli and handshake.control.clock == "virtual"
+    return is_known and passes and "expires" in handshake.tools and "call.status" in handshake.observes
+
+
+def _with_an_end(tool: ToolSpec) -> ToolSpec:
+    return tool.model_copy(update={"expires_ms": EXPIRES_MS.get(tool.permission)})
 
 
 def _stops(policies: Mapping[str, Any]) -> list[Any]:

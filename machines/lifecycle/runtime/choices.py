@@ -17,6 +17,8 @@ CHOICES: Final[Mapping[str, Any]] = {
     "decision.cancel_path": "direct",
     "decision.kept": "no",
     "edit.tool": "taken",
+    "expire.end": "call",
+    "expire.crash": "kept",
     "replay.gate": "yes",
     "stop.conditions": [
         "max_rounds", "timeout", "token_budget", "consecutive_errors", "stop_on_tool", "content_match",

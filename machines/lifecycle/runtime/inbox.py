@@ -67,6 +67,19 @@ class Inbox(Ledger):
         left = [call for call in pending if call not in decided]
         return f"call {left[0]} waits as well, and is not decided" if left else None
 
+    def expired(self) -> list[Decision]:
+        """What the clock decides: a rejection of each call whose wait is over, unless it is decided."""
+        waiting = (call for call in self.state.in_status("Suspended") if call.id not in self.state.decisions)
+        over = [call for call in waiting if self.is_over(call)]
+        return [
+            Decision(f"expiry-{call.id}-{call.suspension}", call.id, "cancel", None, call.suspension)
+            for call in over
+        ]
+
+    def is_over(self, call: Call) -> bool:
+        """Whether the time of a wait has passed."""
+        return call.expires_at_ms is not None and self.world.now_ms() >= call.expires_at_ms
+
     def pending(self) -> list[str]:
         """The calls that wait for a decision."""
         return [call.id for call in self.state.in_status("Suspended")]

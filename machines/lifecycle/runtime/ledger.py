@@ -92,12 +92,18 @@ class Ledger(ABC):
         call.status = target
         if target == "Suspended" and before is not None:
             call.suspension += 1
+            call.expires_at_ms = self.ends_at_ms(call)
         fields = {"suspension": call.suspension} if target == "Suspended" else {}
         self.observe("call.status", call=call.id, **{"from": before}, to=target, **fields)
         if target == "Suspended" and before is not None:
             self.show(call)
         if before is not None and (target == "Suspended" or call.is_final):
             self.publish("call.pending" if target == "Suspended" else "call.finished", call=call.id)
+
+    def ends_at_ms(self, call: Call) -> int | None:
+        """When a wait of the call that begins now ends, if its tool gives it an end."""
+        lasts = self.tools.get(call.name, {}).get("expires_ms")
+        return None if lasts is None else self.world.now_ms() + lasts
 
     def show(self, call: Call) -> None:
         """Show a call that waits to those who decide, as it stands."""

@@ -126,7 +126,7 @@ class Replays(Rounds):
         if self.policies["decision.cancel_path"] == "via_resuming":
             self.move_call(call, "resume")
         self.move_call(call, "cancel")
-        self.answer(call, "cancelled", "rejected")
+        self.answer(call, "cancelled", "expired" if decision.by_clock else "rejected")
         self.state.turn_was_last = False
         return False
 

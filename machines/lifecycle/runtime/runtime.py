@@ -112,6 +112,19 @@ class Runtime(Agents):
         """Take decisions in; a waiting run goes on with what was accepted."""
         for decision, why in self.receive(decisions):
             self.world.refuse(why, decision.id)
+        return await self._go_on_if_decided()
+
+    async def time_passed(self) -> Segment | None:
+        """End the waits whose time has passed."""
+        expired = self.expired()
+        if expired and self.policies["expire.end"] == "run":
+            return await self.cancel()
+        for decision in expired:
+            self.accept(decision)
+        return await self._go_on_if_decided() if expired else None
+
+    async def _go_on_if_decided(self) -> Segment | None:
+        """A run that waits goes on with what was decided; else it stores that, if it promises to."""
         if self.active or self.state.status != "Waiting":
             return None
         if self.ready():
@@ -178,6 +191,8 @@ class Runtime(Agents):
             decided = call.id in self.state.decisions  # and not done with: its replay begins again
             unentered = "Suspended" if decided else "New"
             resting = {"Running": unentered, "Resuming": "Suspended"}.get(call.status, call.status)
+            if call.expires_at_ms is not None and self.policies["expire.crash"] == "anew":
+                call.expires_at_ms = self.ends_at_ms(call)
             self.say_call(call, resting, before=None)
         self.restore_within(state)
 

@@ -41,6 +41,11 @@ class Decision:
     suspension: int | None = None
     edit: dict[str, Any] | None = None  # the tool and the arguments that take the place of the call's own
 
+    @property
+    def by_clock(self) -> bool:
+        """Whether no one has sent it: the wait of its call has expired."""
+        return self.id.startswith("expiry-")
+
     def to_wire(self) -> dict[str, Any]:
         """What a checkpoint holds of it under the call that it decides."""
         held = {"id": self.id, "action": self.action, "payload": self.payload, "edit": self.edit}
@@ -59,6 +64,7 @@ class Call:
     suspension: int = 0  # how often it was suspended so far
     step: int = 0  # the inference that asked for it
     committed: bool = False  # its result stands in the thread
+    expires_at_ms: int | None = None  # when the wait that is open ends
     waits_as: str | None = None  # the tool as which it waited last, once an edit names another
 
     @property
@@ -172,6 +178,7 @@ def _call_to_wire(call: Call) -> dict[str, Any]:
         "suspension": call.suspension,
         "step": call.step,
         "committed": call.committed,
+        **({"expires_at_ms": call.expires_at_ms} if call.expires_at_ms is not None else {}),
         **({"waits_as": call.waits_as} if call.waits_as is not None else {}),
     }
 

@@ -2,9 +2,14 @@
 
 from __future__ import annotations
 
+from typing import Final
+
 from runlock.conformance.families.lifecycle.actions.context import Stage
-from runlock.conformance.family.chooser import Chooser
+from runlock.conformance.family.chooser import Chooser, pick
 from runlock.conformance.trace.moves import CRASH_AND_RECOVER, Move
+
+SPANS: Final = (1000, 2000, 4000)
+"""How much time passes at once where waits have an end, in ms."""
 
 
 def start(stage: Stage, chooser: Chooser) -> Move | None:
@@ -58,6 +63,8 @@ def settle(stage: Stage, chooser: Chooser) -> Move | None:
 
 
 def time_passes(stage: Stage, chooser: Chooser) -> Move | None:
-    """The clock moves on."""
+    """The clock moves on; where waits have an end, often past one."""
     able = "clock.advance" in stage.handshake.stimuli and stage.handshake.control.clock == "virtual"
-    return Move("clock.advance", {"ms": 1000}) if able and stage.state.runs else None
+    if not able or not stage.state.runs:
+        return None
+    return Move("clock.advance", {"ms": pick(chooser, SPANS) if stage.state.has_expiries else 1000})

@@ -123,7 +123,13 @@ def _seated(life: Life, asked: RunStart | Decide, work: Work) -> Work:
 
 
 def _advance(life: Life, asked: ClockAdvance, earlier: Sequence[Wire]) -> Delivery:
-    return lambda stimulus: life.loop.advance(asked.ms)
+    def deliver(stimulus: int) -> None:
+        life.loop.advance(asked.ms)
+        run = life.counts.run
+        if run is not None and has(life.adapter, "time_passed"):
+            life.begin(Verb("time_passed", run, stimulus), life.adapter.time_passed())
+
+    return deliver
 
 
 PLANS: Final[dict[str, Callable[[Life, Any, Sequence[Wire]], Delivery]]] = {

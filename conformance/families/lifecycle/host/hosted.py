@@ -153,6 +153,7 @@ class Hosted:
         counts = self._counts_to_recover(asked.run)
         life = self._live(scenario, counts)
         must_have(life.adapter, "restore")
+        life.loop.advance(asked.now_ms or 0)
         counts.recovered(asked.run, asked.store, self._asking)
         verb = Verb("recover", asked.run, undo=lambda: _forget(counts))
         life.begin(verb, self._restoring(life, verb, self._durable(life, asked.store)))

@@ -40,6 +40,8 @@ class Rank(IntEnum):
     """The run counts its rounds wrongly; the stop condition that is then missed is the consequence."""
     STOP_CONDITION = auto()
     """A stop condition explains why a run ends or goes on."""
+    EXPIRED_WAIT = auto()
+    """A wait ended at a wrong time; what follows is the consequence (EXPIRE-1 before GATE-5)."""
     KEPT_DECISION = auto()
     """A crash cost a decision; that its call waits on is the consequence (KEEP-1 before DECIDE-4)."""
     RECOVERY = auto()

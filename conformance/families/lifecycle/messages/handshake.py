@@ -70,7 +70,7 @@ class Handshake(shared.Handshake):
     observes: list[ShownKind] = Field(default_factory=list)
     stimuli: list[StimulusKind] = Field(default=ALL_STIMULI)  # type: ignore[assignment]
     outcomes: OfferedOutcomes = OfferedOutcomes()
-    tools: list[Literal["allow", "ask", "gate", "parameters", "offered", "agent"]] = Field(
+    tools: list[Literal["allow", "ask", "gate", "parameters", "offered", "agent", "expires"]] = Field(
         default=["allow", "ask", "gate"]
     )
     decisions: DecisionSupport = DecisionSupport()

@@ -21,6 +21,10 @@ TYPES: Final[Mapping[str, Any]] = {
 }
 
 
+LEFT_OUT: Final = ("agent", "expires_ms")
+"""The fields of a tool that a runtime is not handed where they say nothing."""
+
+
 class AgentSpec(Wire):
     """The agent that a tool is: a run within the call, which is offered these tools of the scenario."""
 
@@ -34,6 +38,7 @@ class ToolSpec(Wire):
     permission: Literal["allow", "ask", "gate"] = "allow"
     resume_mode: ResumeMode = "replay"
     parameters: JsonObject | None = None  # a JSON Schema of its arguments: `required`, and the `type` of each
+    expires_ms: int | None = Field(default=None, gt=0)  # how long a call of it waits for a decision
     agent: AgentSpec | None = None  # a call of it is a run of its own, whose input is the call's `v`
 
     @field_validator("parameters")
@@ -110,7 +115,7 @@ class Scenario(shared.Scenario):
         whole = self.model_dump(mode="json", by_alias=True)
         stop = [condition.model_dump(exclude_none=True) for condition in self.agent.stop]
         tools = [
-            {key: value for key, value in tool.items() if value is not None or key != "agent"}
+            {key: value for key, value in tool.items() if value is not None or key not in LEFT_OUT}
             for tool in whole["tools"]
         ]
         return {**whole, "tools": tools, "agent": {"stop": stop}}

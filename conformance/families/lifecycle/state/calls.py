@@ -113,6 +113,7 @@ class Decided:
     batch: int = 1  # how many decisions came together
     checkpoints: int | None = None  # how many had been taken when the runtime said that it accepted it
     edit: Mapping[str, Any] | None = None  # what it puts in the place of what was asked for
+    is_expiry: bool = False  # no one sent it: the wait of its call had an end
 
 
 @dataclass(slots=True)
@@ -152,6 +153,7 @@ class Call:
     wires: dict[str, Told] = field(default_factory=dict)  # what each stream has told of it
     due_on: str | None = None  # the stream that has to open it, whatever else it says of it
     shown: list[Shown] = field(default_factory=list)  # to those who decide
+    waits_began: dict[int, int] = field(default_factory=dict)  # when each of its waits did, in ms
     is_renamed: bool = False  # a decision names another tool for it
     volatile: CallVolatile = field(default_factory=CallVolatile)
 

@@ -34,12 +34,13 @@ def _decided(state: ObservedState, run: Run | None, raw: Mapping[str, Any], batc
     call = run.calls.get(raw["call"]) if run is not None else None
     decided = Decided(
         raw["id"], raw["call"], raw["action"], raw.get("payload"), raw.get("suspension"), state.stimuli,
-        state.alone, batch=batch, edit=raw.get("edit"),
+        state.alone, batch=batch, edit=raw.get("edit"), is_expiry=raw.get("by") == "clock",
     )  # fmt: skip
     state.handed_over[decided.id] += 1
     decided.unsure = raw["id"] in state.forgotten
     known = state.decision_ids.get(raw["id"])
-    decided.repeats = known is not None and not (known.turned_down or decided.unsure)
+    sent_anew = known is None or known.turned_down or decided.unsure or decided.is_expiry
+    decided.repeats = not sent_anew
     if run is None or call is None:
         decided.stale = state.alone
         state.unplaced.append(decided)
@@ -65,7 +66,7 @@ def _reaches(state: ObservedState, decided: Decided, run: Run, call: Call, *, is
     decided.entries_before, decided.in_suspension = len(call.entries), call.suspensions
     if state.alone:
         _place(state, decided, run, call)
-    standing = any(_stands(d, call) for d in call.decisions)
+    standing = any(stands(d, call) for d in call.decisions)
     if call.waits and current and not (over or is_known or standing) and state.settled_before:
         decided.answers = call
     call.decisions.append(decided)
@@ -82,7 +83,7 @@ def _place(state: ObservedState, decided: Decided, run: Run, call: Call) -> None
     decided.busy_sibling = next((c.id for c in executing if c is not call), None)
 
 
-def _stands(decided: Decided, call: Call) -> bool:
+def stands(decided: Decided, call: Call) -> bool:
     """Whether the call has taken this decision, or may have, and nothing has happened to it since."""
     if decided.turned_down or decided.stale:
         return False

@@ -21,6 +21,7 @@ from runlock.conformance.families.lifecycle.messages import (
     StreamClosed,
 )
 from runlock.conformance.families.lifecycle.state.decisions import disposed
+from runlock.conformance.families.lifecycle.state.expiry import begins_to_wait
 from runlock.conformance.families.lifecycle.state.nesting import segment_ended, shown_within
 from runlock.conformance.families.lifecycle.state.records import (
     WORKING_GATES,
@@ -105,6 +106,7 @@ def _call_moved(state: ObservedState, seen: CallMoved) -> None:
         if seen.suspension is not None and call.before_claim not in (None, "Suspended"):
             call.numbers.append(seen.suspension)
         call.volatile.suspensions = seen.suspension or call.suspensions + (call.before_claim != "Suspended")
+        begins_to_wait(state, call)
 
 
 def _segment_ended(state: ObservedState, seen: SegmentEnded) -> None:

@@ -15,6 +15,7 @@ from runlock.conformance.families.lifecycle.messages import (
 )
 from runlock.conformance.families.lifecycle.state.decisions import turned_down
 from runlock.conformance.families.lifecycle.state.disturbances import CANCEL, CRASH, FAULT
+from runlock.conformance.families.lifecycle.state.expiry import with_expiries
 from runlock.conformance.families.lifecycle.state.nesting import (
     calls_within,
     of_the_run_around,
@@ -64,6 +65,7 @@ class ObservedState:
         self.features: frozenset[Feature] = frozenset(["a stop condition"] if scenario.agent.stop else [])
         self.kinds = frozenset(handshake.observes)  # of observations that the SUT shows
         self.scenario = scenario
+        self.has_expiries = any(tool.expires_ms for tool in scenario.tools)
         self.tools = {tool.name: tool for tool in scenario.tools}
         self.runs: dict[str, Run] = {}
         self.run: Run | None = None  # the newest run of the thread
@@ -239,7 +241,9 @@ class ObservedState:
             if method == "deliver"
             else [(method, params)]
         )
-        self.alone = len(parts) == 1 and self.settled_before
+        sent, parts = len(parts), with_expiries(self, parts)
+        self.settled_before = self.settled_before and (sent == 1 or sent == len(parts))  # else they race
+        self.alone = sent == 1 and self.settled_before
         self.refused_whole = False
         self.newest = [of_the_run_around(self, *part) for part in parts] if self.nested else parts
         self.shown = []

@@ -59,6 +59,7 @@ class RunVolatile:
     segment: list[Observation] = field(default_factory=list)  # what it showed since its last run.finished
     faulted: str | None = None  # the gate kind that was released with a fault or a raise
     cancel_at: int | None = None  # the stimulus that held the cancel
+    has_expired: bool = False  # the end of a wait cancelled it
     cancel_settled: bool = False  # a quiescent answer came since
     broke_at: Gate | None = None  # the tool or permission gate that broke or blocked the run, and met no race
     stations: list[Station] = field(default_factory=list)  # of the resume gate, in this segment

@@ -6,6 +6,7 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Final
 
 from runlock.conformance.families.lifecycle.messages import ToolSpec
+from runlock.conformance.families.lifecycle.state import expiry
 from runlock.conformance.families.lifecycle.state.decisions import decisions_sent
 from runlock.conformance.families.lifecycle.state.nesting import waits_within
 from runlock.conformance.families.lifecycle.state.records import (
@@ -143,6 +144,7 @@ def _cancelled(state: ObservedState, params: Mapping[str, Any]) -> None:
     if run.cancel_at is None and not run.is_done:
         run.volatile.cancel_at, run.cancel_alone = state.stimuli, state.alone and not state.is_committing()
         run.cancel_met = state.stimuli if state.alone else None
+        run.volatile.has_expired = params.get("by") == "clock"
         run.cancel_status = run.claimed or ("Running" if run.segment_open else "Waiting")
         run.cut_off = _cut_off(run) if run.cancel_alone else []
         executing = [call for call in run.calls.values() if call.executing and not call.decisions]
@@ -224,6 +226,7 @@ def _recovered(state: ObservedState, params: Mapping[str, Any]) -> None:
             kept = found if isinstance(found, dict) else {}
             call.volatile.suspensions = kept.get("suspension") or 0
             call.volatile.listed_pending = kept.get("status") == "Suspended"
+        expiry.recovered(state, run)
         run.segment_open = not _is_over(state.recovered_from)
         run.stirs += run.segment_open
         run.last_turn = _newest_turn(params.get("store"))

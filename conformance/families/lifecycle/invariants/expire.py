@@ -1,0 +1,199 @@
+"""EXPIRE: a wait that has an end takes no decision after it, says so, and ends as expire.end declares."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from typing import Final
+
+from runlock.conformance.families.lifecycle.invariants.blame import Rank, ranked
+from runlock.conformance.families.lifecycle.messages import CallMoved, DecisionTaken, GateOpened, RunMoved
+from runlock.conformance.families.lifecycle.state import ObservedState
+from runlock.conformance.families.lifecycle.state.disturbances import CANCEL, FAULT, INPUT
+from runlock.conformance.families.lifecycle.state.expiry import ends_at_ms, expiry_id
+from runlock.conformance.families.lifecycle.state.records import Call, Decided, Run
+from runlock.conformance.family.invariant import HELD, CheckResults, Invariant, broken
+
+
+def an_expired_call_does_not_run(state: ObservedState, seen: GateOpened) -> CheckResults:
+    """The body of a call whose wait has expired is not entered."""
+    call = state.entering(seen)
+    expiry = _expiry_of(call) if call is not None else None
+    if call is not None and expiry is not None:
+        yield broken(f"the wait of call {call.id} had expired, yet it ran")
+
+
+def an_expired_call_has_not_run(state: ObservedState) -> CheckResults:
+    """Counts the calls whose wait has expired."""
+    yield from (HELD for _ in _expired(state))
+
+
+def a_late_decision_is_turned_down(state: ObservedState) -> CheckResults:
+    """A decision that came after the end of its wait is refused, or said to be ignored."""
+    for call in _waited(state):
+        late = call.decisions[-1] if call.decisions else None
+        if late is None or late.at != state.stimuli or late.is_expiry or not (late.alone and late.stale):
+            continue
+        if any(one.is_expiry and one.answers is call for one in call.decisions) or _run_has_expired(state):
+            said = f"was {late.disposition}" if late.disposition else "was not turned down"
+            why = f"the wait of call {call.id} had expired, yet decision {late.id} {said}"
+            yield HELD if late.turned_down else broken(why)
+
+
+def a_run_whose_wait_expired_does_not_go_on(
+    state: ObservedState, seen: RunMoved | DecisionTaken
+) -> CheckResults:
+    """Where an expired wait ends its run, the run does not go on, and the call is not decided."""
+    run = state.run_of(seen)
+    by_clock = any(method == "cancel" and params.get("by") == "clock" for method, params in state.newest)
+    if run is None or not by_clock or run.crashes:
+        return
+    if isinstance(seen, RunMoved) and seen.to == "Running":
+        yield broken(f"a wait of run {run.id} has expired, yet the run became Running")
+    elif isinstance(seen, DecisionTaken):
+        yield broken(f"a wait of run {run.id} has expired, yet {seen.decision} was {seen.disposition}")
+
+
+def an_expired_wait_ends(state: ObservedState) -> CheckResults:
+    """The call of an expired wait is Cancelled, or its run is."""
+    yield from _ends(state, after_a_crash=False)
+
+
+def an_expired_wait_ends_after_a_crash(state: ObservedState) -> CheckResults:
+    """As `an_expired_wait_ends`, where a crash has met the wait."""
+    yield from _ends(state, after_a_crash=True)
+
+
+def _ends(state: ObservedState, *, after_a_crash: bool) -> CheckResults:
+    run = state.run
+    if run is None or bool(run.crashes) is not after_a_crash:
+        return
+    rests = not (state.gates_of(run) or run.disturbed_by(CANCEL, FAULT, INPUT) or run.is_done)
+    ends = {gate.on for gate in state.gates_of(run)} & {"tool", "store.put"}  # it may drain, or be stored
+    if _run_has_expired(state) and (run.is_done or not ends):
+        yield HELD if run.is_done else broken(f"a wait of run {run.id} has expired, yet the run goes on")
+    for call, _ in _expired(state):
+        if call.claimed == "Cancelled":
+            yield HELD
+        elif rests and not (call.claimed == "Suspended" and _is_held_back(state, run)):
+            yield broken(f"the wait of call {call.id} has expired, yet the call is {call.claimed}")
+
+
+def _is_held_back(state: ObservedState, run: Run) -> bool:
+    """Whether what is decided waits for the decisions about other calls."""
+    undecided = (call for call in run.calls.values() if call.may_wait and _expiry_of(call) is None)
+    return state.policy("resume") != "partial" and any(undecided)
+
+
+def an_expiry_is_shown(state: ObservedState) -> CheckResults:
+    """The decision of the clock is shown as one that was accepted."""
+    if state.observes("decision"):
+        for call, expiry in _expired(state):
+            is_shown = expiry.disposition == "accepted"
+            why = f"the wait of call {call.id} has expired, yet {expiry.id} was not shown as accepted"
+            yield HELD if is_shown else broken(why)
+
+
+Which = Callable[[Run, Call], bool]
+
+
+def _first(run: Run, call: Call) -> bool:
+    return not run.crashes and call.suspensions <= 1
+
+
+def _later(run: Run, call: Call) -> bool:
+    return not run.crashes and call.suspensions > 1
+
+
+def _recovered(run: Run, _call: Call) -> bool:
+    return run.crashes > 0
+
+
+def in_time(which: Which) -> Callable[[ObservedState, CallMoved | DecisionTaken], CheckResults]:
+    """A check that time which passes ends none of these waits before its end."""
+
+    def check(state: ObservedState, seen: CallMoved | DecisionTaken) -> CheckResults:
+        call = state.call_of(seen)
+        what = _ends_a_wait(call, seen) if call is not None else ""
+        if call is None or not what or not which(state.runs[call.run], call):
+            return
+        ends_at = ends_at_ms(call)
+        is_early = call.waits and (ends_at is None or ends_at > state.now_ms)
+        if state.has_expiries and is_early and _is_met_by_time_alone(state, call):
+            left = "without an end" if ends_at is None else f"of {ends_at - state.now_ms} ms more"
+            yield broken(f"call {call.id} had a wait {left}, and no one has decided, yet {what}")
+
+    return check
+
+
+def _ends_a_wait(call: Call, seen: CallMoved | DecisionTaken) -> str:
+    """What is shown that ends the wait of a call."""
+    if isinstance(seen, CallMoved):
+        return f"it became {seen.to}" if seen.to != call.claimed else ""
+    return f"{seen.decision} was {seen.disposition}" if seen.decision == expiry_id(call) else ""
+
+
+def still_in_time(which: Which) -> Callable[[ObservedState], CheckResults]:
+    """A check that counts these waits where time has passed and their end has not come."""
+
+    def check(state: ObservedState) -> CheckResults:
+        for call in _waited(state):
+            ends_at = ends_at_ms(call)
+            if ends_at is not None and state.newest[0][0] == "clock.advance":
+                yield from [HELD] * which(state.runs[call.run], call)
+
+    return check
+
+
+def _is_met_by_time_alone(state: ObservedState, call: Call) -> bool:
+    """Whether nothing but time that passed can have ended the wait of a call."""
+    run = state.runs[call.run]
+    named = {raw["call"] for _, params in state.newest for raw in params.get("decisions", ())}
+    decided = any(one.in_suspension == call.suspensions and not one.turned_down for one in call.decisions)
+    elsewhere = bool(state.scenario.agent.stop) or run.disturbed_by(CANCEL, FAULT, INPUT)
+    return state.newest[0][0] == "clock.advance" and not (decided or elsewhere or call.id in named)
+
+
+def _waited(state: ObservedState) -> Iterator[Call]:
+    """The calls of the run whose waits have an end."""
+    run = state.run
+    for call in run.calls.values() if run is not None and state.has_expiries else ():
+        if call.tool is not None and call.tool.expires_ms is not None and not call.is_unclear:
+            yield call
+
+
+def _expired(state: ObservedState) -> Iterator[tuple[Call, Decided]]:
+    """The calls whose wait has certainly expired, each with the decision of the clock."""
+    for call in _waited(state):
+        expiry = _expiry_of(call)
+        if expiry is not None:
+            yield call, expiry
+
+
+def _expiry_of(call: Call) -> Decided | None:
+    met = (one for one in call.decisions if one.is_expiry and one.answers is call)
+    return next((one for one in met if one.in_suspension == call.suspensions), None)
+
+
+def _run_has_expired(state: ObservedState) -> bool:
+    return state.run is not None and state.run.volatile.has_expired
+
+
+WHICH: Final = (("EXPIRE-4", _first), ("EXPIRE-5", _later), ("EXPIRE-6", _recovered))
+
+INVARIANTS = ranked(
+    Rank.EXPIRED_WAIT,
+    Invariant("EXPIRE-1", an_expired_call_does_not_run, GateOpened, at=("tool",)),
+    *(
+        Invariant(clause, in_time(which), kind)
+        for clause, which in WHICH
+        for kind in (CallMoved, DecisionTaken)
+    ),
+    Invariant("EXPIRE-3", a_run_whose_wait_expired_does_not_go_on, RunMoved),
+    Invariant("EXPIRE-3", a_run_whose_wait_expired_does_not_go_on, DecisionTaken),
+    Invariant("EXPIRE-2", a_late_decision_is_turned_down, requires="a decision"),
+    Invariant("EXPIRE-1", an_expired_call_has_not_run, requires="a wait"),
+    Invariant("EXPIRE-3", an_expired_wait_ends, requires="a wait"),
+    Invariant("EXPIRE-6", an_expired_wait_ends_after_a_crash, requires="a crash"),
+    Invariant("EXPIRE-7", an_expiry_is_shown, requires="a wait"),
+    *(Invariant(clause, still_in_time(which), requires="a wait") for clause, which in WHICH),
+)
