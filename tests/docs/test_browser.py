@@ -90,7 +90,8 @@ return [...fresh];
 # Everything is unfolded, and colours change at once.
 READY = """
 document.querySelectorAll("details").forEach((one) => { one.open = true; });
-document.head.append(Object.assign(document.createElement("style"), { textContent: "* { transition: none !important }" }));
+const still = { textContent: "* { transition: none !important }" };
+document.head.append(Object.assign(document.createElement("style"), still));
 """
 
 
@@ -105,7 +106,7 @@ def pages(site):
 def test_the_pages_keep_the_rules(browser, address, pages):
     """No page logs an error, is wider than its window, wide or narrow, or breaks a rule of axe.
 
-    All rules are asked of the elements of a kind that no page before has, and that of contrast in the dark, too;
+    All rules are asked of the elements of a kind that no page before has, and that of contrast in the dark;
     those of structure of one page in four, for the same generators and theme make all of them.
     """
     seen = []
@@ -137,7 +138,7 @@ def is_too_wide(browser):
 
 
 def broken_rules(browser, asked, scope=None):
-    """Which of these rules of axe a page breaks, or a part of it, with everything unfolded; none without axe-core."""
+    """Which of these rules of axe a page breaks, or a part of it, all unfolded; none without axe-core."""
     if not AXE.is_file():
         return []
     browser.run(READY)
