@@ -37,6 +37,13 @@ def site(tmp_path_factory, worker_id):
     return folder
 
 
+@pytest.fixture(scope="session")
+def written(site):
+    """The folder of the pages that the generator wrote for this site."""
+    assert site.is_dir()
+    return ROOT / "build" / "pages"
+
+
 @pytest.fixture
 def hosted():
     """The address at which the site is said to be."""
@@ -70,13 +77,5 @@ def address(site):
 def browser():
     """A window of a reader who likes it light."""
     opened = Browser()
-    yield opened
-    opened.close()
-
-
-@pytest.fixture(scope="module")
-def dark_browser():
-    """A window of a reader who likes it dark."""
-    opened = Browser(is_dark=True)
     yield opened
     opened.close()

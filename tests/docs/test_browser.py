@@ -58,10 +58,10 @@ WORDS = [
 ]
 
 RULES = """
-const [asked, done] = arguments;
+const [scope, asked, done] = arguments;
 const shown = (rule) => rule.nodes.slice(0, 3).map((node) => node.html.slice(0, 120)).join(" | ");
 const told = (rule) => `${rule.id}: ${shown(rule)}`;
-axe.run(document, { resultTypes: ["violations"], ...asked })
+axe.run(scope ?? document, { resultTypes: ["violations"], preload: false, ...asked })
   .then((found) => done(found.violations.map(told)));
 """
 
@@ -71,14 +71,27 @@ CONTRAST = {"runOnly": ["color-contrast"]}
 """Which rules of axe are asked: all, all but that of contrast, or that of contrast alone."""
 
 GENERATED = ("charts/", "clauses/", "families/", "runtimes/")
-SHARE = 4
+SHARE = 6
 """Of the pages in these folders, which the same generators make, one in SHARE is opened."""
 
-# Tag and class of each element and its parent.
-KINDS = """
-const kind = (one) => [one.tagName, one.getAttribute("class") || ""];
-const all = [...document.querySelectorAll("body *")].map((one) => [...kind(one.parentElement), ...kind(one)]);
-return [...new Map(all.map((one) => [one.join(" "), one])).values()];
+# Marks the elements whose kind was not seen before: tag and class of an element and of its parent.
+FRESH = """
+const seen = new Set(arguments[0]), fresh = new Set();
+const kind = (one) => `${one.tagName} ${one.getAttribute("class") || ""}`;
+for (const one of document.querySelectorAll("body *")) {
+  const found = `${kind(one.parentElement)} > ${kind(one)}`;
+  if (seen.has(found)) continue;
+  one.dataset.fresh = "";
+  fresh.add(found);
+}
+return [...fresh];
+"""
+
+# Everything is unfolded, and colours change at once.
+READY = """
+document.querySelectorAll("details").forEach((one) => { one.open = true; });
+const still = { textContent: "* { transition: none !important }" };
+document.head.append(Object.assign(document.createElement("style"), still));
 """
 
 
@@ -90,28 +103,25 @@ def pages(site):
     return sorted({*built, *LOOKED_AT} - {*generated} | {*generated[::SHARE]})
 
 
-def test_the_pages_keep_the_rules(browser, dark_browser, address, pages):
+def test_the_pages_keep_the_rules(browser, address, pages):
     """No page logs an error, is wider than its window, wide or narrow, or breaks a rule of axe.
 
-    All rules are asked where a page has a kind of element that no page before it has, and that of contrast in
-    the dark; those of structure on one of four other pages, which the same generators and theme make.
+    All rules are asked of the elements of a kind that no page before has, and that of contrast in the dark;
+    those of structure of one page in four, for the same generators and theme make all of them.
     """
-    dark_browser.size(WIDTHS["narrow"], 900)
-    seen = set()
+    seen = []
     for number, page in enumerate(pages):
-        url = f"{address}/{page}"
         browser.size(WIDTHS["wide"], 900)
-        assert (page, opened(browser, url), is_too_wide(browser)) == (page, [], False)
-        kinds = {tuple(kind) for kind in browser.run(KINDS)}
-        if not kinds <= seen:
-            assert (page, opened(dark_browser, url)) == (page, [])
-            assert (page, broken_rules(browser, EVERYTHING)) == (page, [])
-            assert (page, broken_rules(dark_browser, CONTRAST)) == (page, [])
-        elif number % 4 == 0:
+        assert (page, opened(browser, f"{address}/{page}"), is_too_wide(browser)) == (page, [], False)
+        seen += (fresh := browser.run(FRESH, seen))
+        if fresh:
+            assert (page, broken_rules(browser, EVERYTHING, "[data-fresh]")) == (page, [])
+        if number % 4 == 0:
             assert (page, broken_rules(browser, STRUCTURE)) == (page, [])
-        seen |= kinds
         browser.size(WIDTHS["narrow"], 900)
         assert (page, is_too_wide(browser)) == (page, False)
+        if fresh:
+            assert (page, broken_in_the_dark(browser), browser.console()) == (page, [], [])
 
 
 def opened(browser, url):
@@ -127,42 +137,71 @@ def is_too_wide(browser):
     return browser.run("return document.documentElement.scrollWidth > innerWidth")
 
 
-def broken_rules(browser, asked):
-    """Which of these rules of axe a page breaks with everything unfolded; none without axe-core."""
+def broken_rules(browser, asked, scope=None):
+    """Which of these rules of axe a page breaks, or a part of it, all unfolded; none without axe-core."""
     if not AXE.is_file():
         return []
-    browser.run("document.querySelectorAll('details').forEach((one) => { one.open = true; })")
-    browser.run(f"{AXE.read_text('utf-8')}; return 1")
-    return browser.run_later(RULES, asked)
+    browser.run(READY)
+    if not browser.run("return globalThis.axe !== undefined"):
+        browser.run(f"{AXE.read_text('utf-8')}; return 1")
+    return browser.run_later(RULES, scope, asked)
 
 
-def sought(browser, address, words):
-    """Where the first result leads, and where Enter does."""
+def broken_in_the_dark(browser):
+    """Whether new elements have enough contrast for a reader who likes it dark."""
+    browser.prefer("dark")
+    browser.until("return document.body.dataset.mdColorScheme === 'slate'")
+    broken = broken_rules(browser, CONTRAST, "[data-fresh]")
+    browser.prefer("light")
+    return broken
+
+
+RESULT = "[...document.querySelectorAll('.md-search-result__link')].find((one) => one.offsetParent)"
+FIELD = "document.querySelector('.md-search__input')"
+ASK = f"{FIELD}.value = arguments[0]; {FIELD}.dispatchEvent(new KeyboardEvent('keyup', {{ bubbles: true }}))"
+
+
+@pytest.fixture
+def search(browser, address):
+    """The home page, with its search opened by a key."""
+    browser.size(WIDTHS["wide"], 900)
     browser.open(f"{address}/index.html")
     browser.press("/")
     browser.until("return document.activeElement.matches('.md-search__input')")
-    browser.press(words)
-    seen = "[...document.querySelectorAll('.md-search-result__link')].find((one) => one.offsetParent)"
-    first = browser.until(f"return {seen}?.href")
-    browser.press("Enter")
-    gone = browser.until("return location.search && location.href")
-    return [re.sub(r"\?[^#]*", "", one).removeprefix(f"{address}/") for one in (first, gone)]
+    return browser
 
 
-def test_search_leads_to_a_clause(browser, address):
+def place(address, url):
+    """Where an address leads, without the words to be lit there."""
+    return re.sub(r"\?[^#]*", "", url).removeprefix(f"{address}/")
+
+
+def first_result(search, address, words):
+    """Where the first result leads; the one before is gone when these words are asked for."""
+    search.run(ASK, "")
+    search.until(f"return !{RESULT}")
+    search.run(ASK, words)
+    return place(address, search.until(f"return {RESULT}?.href"))
+
+
+def test_search_leads_to_a_clause(search, address):
     """By its id, typed in different ways."""
-    browser.size(1280, 900)
-    found = {words: sought(browser, address, words) for words, _ in IDS}
-
-    assert found == {words: [place, place] for words, place in IDS}
+    assert {words: first_result(search, address, words) for words, _ in IDS} == dict(IDS)
 
 
-def test_search_leads_to_the_page_of_a_word(browser, address):
+def test_search_leads_to_the_page_of_a_word(search, address):
     """Words that readers look for lead to the page about them."""
-    browser.size(1280, 900)
-    found = {words: sought(browser, address, words) for words, _ in WORDS}
+    assert {words: first_result(search, address, words) for words, _ in WORDS} == dict(WORDS)
 
-    assert found == {words: [place, place] for words, place in WORDS}
+
+@pytest.mark.parametrize(("words", "leads"), [IDS[0], WORDS[0]], ids=["a clause", "a word"])
+def test_enter_leads_to_the_first_result(search, address, words, leads):
+    """What is typed key by key is found, and Enter goes there."""
+    search.press(words)
+    search.until(f"return {RESULT}?.href.includes({leads.rpartition('/')[2].rpartition('#')[2]!r})")
+    search.press("Enter")
+
+    assert place(address, search.until("return location.search && location.href")) == leads
 
 
 # For each picture, once it is scrolled to: whether its first state is in the window.

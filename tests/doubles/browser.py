@@ -26,8 +26,7 @@ KEYS = {
 class Browser:
     """One window; closed when the tests are over."""
 
-    def __init__(self, is_dark=False):
-        self.is_dark = is_dark
+    def __init__(self):
         self.process = subprocess.Popen(
             [DRIVER, "--port=0", "--log-level=SEVERE"], stdout=subprocess.PIPE, stderr=subprocess.DEVNULL
         )
@@ -38,7 +37,6 @@ class Browser:
         self.base = f"http://127.0.0.1:{port}"
         flags = ["--headless=new", "--no-sandbox", "--disable-gpu", "--window-size=1280,900"]
         flags += ["--host-resolver-rules=MAP * ~NOTFOUND, EXCLUDE 127.0.0.1"]
-        flags += ["--blink-settings=preferredColorScheme=0"] if is_dark else []
         wish = {
             "browserName": "chrome",
             "timeouts": {"script": 180_000, "pageLoad": 180_000},
@@ -98,6 +96,12 @@ class Browser:
     def size(self, width, height):
         """Make the window so large."""
         self._send("POST", "/window/rect", {"width": width, "height": height})
+
+    def prefer(self, scheme):
+        """Make the reader like it `light` or `dark`."""
+        features = [{"name": "prefers-color-scheme", "value": scheme}]
+        wish = {"cmd": "Emulation.setEmulatedMedia", "params": {"features": features}}
+        self._send("POST", "/goog/cdp/execute", wish)
 
     def console(self):
         """What the page complained about since the last time."""

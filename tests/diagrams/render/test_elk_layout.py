@@ -156,9 +156,9 @@ def test_without_elk_graphviz_places_the_chart(monkeypatch):
 @pytest.mark.skipif(not elk_layout.is_available(), reason="elkjs is not installed")
 def test_elk_places_every_part_of_every_chart():
     """No state, line or frame of a chart is left to Graphviz."""
-    for name, chart in pictures().items():
-        measured = graphviz_layout.measured(dot(chart))
-        [placement] = elk_layout.placements([measured])
+    charts = {name: graphviz_layout.measured(dot(chart)) for name, chart in pictures().items()}
+    placements = elk_layout.placements([*charts.values()])
+    for (name, measured), placement in zip(charts.items(), placements, strict=True):
         frames = [one for one in measured["objects"] if one["name"].startswith("cluster_")]
 
         assert (name, len(placement.nodes)) == (name, len(measured["objects"]) - len(frames))

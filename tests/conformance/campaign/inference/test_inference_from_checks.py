@@ -50,6 +50,7 @@ def known_reasons(family: Family) -> set[str]:
     "factory",
     [one if one == "python" else pytest.param(one, marks=pytest.mark.long) for one in OF_PROFILES],
 )
+@pytest.mark.usefixtures("unshrunk")
 def test_a_runtime_that_hides_its_policies_is_found_out(factory: str) -> None:
     """No true value is ruled out, and every other one is, or there is a reason in the notes."""
     found = found_out(factory)
@@ -150,7 +151,7 @@ RUNTIMES = {
 }
 
 
-@pytest.mark.parametrize("schedules", [30, pytest.param(300, marks=pytest.mark.long)])
+@pytest.mark.parametrize("schedules", [30, pytest.param(120, marks=pytest.mark.long)])
 @pytest.mark.parametrize("runtime", RUNTIMES)
 def test_what_a_runtime_does_not_declare_is_no_fault(runtime: str, schedules: int) -> None:
     """A right runtime that declares nothing breaks nothing, and keeps the values that it has."""

@@ -90,7 +90,7 @@ def test_pruned_and_unpruned_search_find_the_same(name):
 SHORT = ("AsksOnWhenDone", "CallsEveryEndABehavior", "StartsOver", "DoesNotAskTheThird")
 SAMPLE = {
     (depth, uneven, name): None
-    for depth, uneven, every in ((2, 1, 32), (3, 0, 96))
+    for depth, uneven, every in ((2, 1, 64), (3, 0, 192))
     for name in (*SHORT, *(mutant.name for mutant in MUTANTS[::every]))
 }
 
@@ -129,7 +129,7 @@ def test_pruned_and_unpruned_levels_break_the_same_clauses(name, monkeypatch):
 def test_a_sample_of_mutants_breaks_the_same_clauses(
     depth: int, uneven: int, name: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """The same over races for one mutant in 32, and over three stimuli for one in 96."""
+    """The same over races for one mutant in 64, and over three stimuli for one in 192."""
     monkeypatch.setattr("runlock.conformance.driving.strategies.exhaustive.SHARDS", 1)
 
     the_same_is_found(name, depth, uneven)

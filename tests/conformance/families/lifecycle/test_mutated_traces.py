@@ -14,7 +14,7 @@ from places import DATA
 
 RULES: list[dict[str, Any]] = tomllib.loads((DATA / "equivalent_traces.toml").read_text("utf-8"))["rule"]
 
-EVERY = 43
+EVERY = 101
 """One in this number of changes is judged: a prime, so that no pattern is favoured."""
 
 WALKS = 4

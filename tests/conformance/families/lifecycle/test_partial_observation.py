@@ -18,7 +18,7 @@ from runlock.spec.model import load_spec
 
 PROFILES = [name for name, profile in load_spec("lifecycle").profiles.items() if profile.policies]
 VEILS = 8
-WALKS = 12
+WALKS = 6
 
 
 @pytest.mark.sampled(24)

@@ -21,7 +21,7 @@ RIGHT = {
     "rich, no end commit after a cancel": lambda: RichLoop(commits_after_cancel=False),
 }
 SCRIPTS = ("chat-turn", "session-grant", "aborted-and-denied", "bound-of-a-chat-turn", "cancel-while-asked")
-TRIES, DRAWN = 6, 40
+TRIES, DRAWN = 6, 16
 
 
 @pytest.fixture
