@@ -34,5 +34,5 @@ def test_the_title_of_a_clause_is_short_and_its_own(family):
     """A heading, a line of a report and a row of the matrix have room for it, and it names one clause."""
     titles = [title(family, clause) for clause in family.spec.clauses.values()]
 
-    assert [one for one in titles if len(one) > 100] == []
+    assert [one for one in titles if len(one) > 90] == []
     assert sorted(set(titles)) == sorted(titles)
