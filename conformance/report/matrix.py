@@ -151,12 +151,12 @@ def as_markdown(report: Object, history: Object | None = None) -> str:
 
 def overview(report: Object, grid: Grid, page: str) -> Iterator[str]:
     """All runtimes at a glance; `grid` shows the clauses, and `page` is where a runtime has its own part."""
-    yield "# Clauses by runtimes\n"
+    yield "# The matrix: clauses by runtimes\n"
     yield (
-        f"Made by `runlock matrix` with seed {report['budget']['seed']}; the column *schedules* counts what "
-        "each runtime played, fewer where one schedule takes seconds. [How to read the matrix]"
-        "(how-to-read-the-matrix.md) says what its words mean, and what they do not. The versions were the "
-        f"newest ones on {as_of()}, and the reports were read then.\n"
+        "Which runtime holds which clause, as `runlock matrix` found with seed "
+        f"{report['budget']['seed']}. The column *schedules* says how many schedules a runtime played: fewer "
+        "where one takes seconds. [How to read the matrix](how-to-read-the-matrix.md) explains the words. "
+        f"The versions were the newest ones on {as_of()}, and the reports of bugs were read then.\n"
     )
     yield from _versions(report["runtimes"], page)
     for family, some in _by_family(report["runtimes"]).items():
@@ -169,8 +169,10 @@ def _versions(found: Sequence[Object], page: str) -> Iterator[str]:
         "cause of its own; the other broken clauses of a runtime follow from one of its violations. A SHOULD "
         "is advice that a runtime may have a reason not to follow.\n"
     )
-    yield "| runtime | version | schedules | held | broken | violations of a MUST | of a SHOULD | untested |"
-    yield "|---|---|---|---|---|---|---|---|"
+    violations = (f"violations ({level})" for level in LEVELS)
+    heads = ("runtime", "version", "schedules", "held", "broken", *violations, "untested")
+    yield f"| {' | '.join(heads)} |"
+    yield "|---" * len(heads) + "|"
     for one in found:
         link = f"[{one['title']}]({page.format(one['name'])})"
         if one["verdict"] is None:
@@ -283,11 +285,13 @@ def _broken(found: Object, runtime: Runtime, family: Family, history: Object) ->
     file = place(Path(), runtime.name, clause.id)
     yield f"### {clause.id} ({clause.level}) {title(family, clause)}"
     yield f'<a id="{anchor(runtime.name, clause.id)}"></a>\n'
-    yield f"{_sentence(found['because'])}\n"
+    known = runtime.known(clause.id)
+    yield from [f"{known.sentence}\n"] if known is not None else []
+    yield f"{_sentence('the kit saw that ' + found['because'])}\n"
     yield from (f"{number}. {step}" for number, step in enumerate(_steps(found), 1))
     target = runtime.target(Path(ENVIRONMENTS))
-    yield f"\nThe [file]({file}) replays it:\n\n```\nrunlock replay {file} '{target}'\n```\n"
-    yield from _elsewhere(runtime.known(clause.id), runtime, history)
+    yield f"\nThe [file]({file}) replays it:\n\n```\nrunlock replay {file} \\\n  '{target}'\n```\n"
+    yield from _elsewhere(known, runtime, history)
 
 
 def _steps(found: Object) -> list[str]:
@@ -303,7 +307,6 @@ def _elsewhere(known: Known | None, runtime: Runtime, history: Object) -> Iterat
     if known is None:
         yield "No program shows this without the kit yet: the adapter may be at fault.\n"
         return
-    yield f"{known.sentence}\n"
     if known.standalone is not None:
         file, _, part = known.standalone.partition(" ")
         lines = "\n".join(runtime.lives_in.by_hand(str(PROGRAMS / file), part))

@@ -24,7 +24,7 @@ def pages() -> Iterator[tuple[str, str]]:
     classes = "\n".join(map(_class, data["class"]))
     yield (
         "bugs.md",
-        f"""# Bugs that every agent runtime had
+        f"""# Bugs that agent runtimes share
 
 Agent runtimes are written independently of each other and get the same things wrong. This page sorts {number}
 public reports into {len(data["class"])} classes; {len(data["uncovered"])} more, which no clause covers

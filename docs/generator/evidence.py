@@ -57,15 +57,13 @@ def summary() -> str:
     """The numbers of the matrix, each with what it counts."""
     names = {one.runtime["name"] for one in findings()}
     clauses = {one.clause for one in findings()}
-    follow = sum(len(one["violations"]) for one in _judged()) - len(findings())
     alone = sum(one.known is not None and one.known.standalone is not None for one in findings())
     some = "Each violation" if alone == len(findings()) else f"{alone} of the violations"
     return (
-        f"{len(_judged())} configurations of released agent runtimes were checked (a runtime that is used in "
-        f"two ways counts twice), and {len(names)} of them break at least one clause. The kit found "
-        f"{len(findings())} violations of {len(clauses)} different clauses, each with a cause of its own; as "
-        f"consequences of these, clauses were seen broken {follow} more times. {some} is also shown by a "
-        "small program that uses the runtime alone, without the kit."
+        f"{len(_judged())} released agent runtimes were checked (one that is used in two ways counts twice), "
+        f"and {len(names)} of them break at least one clause. The kit found {len(findings())} violations of "
+        f"{len(clauses)} different clauses, each with a cause of its own. {some} is also shown by a small "
+        "program that uses the runtime alone, without the kit."
     )
 
 
@@ -133,9 +131,8 @@ def _sizes(family: Family) -> tuple[int, ...]:
 
 
 def _clauses(root: str) -> str:
-    """How many clauses there are in all, and in how many families."""
-    each = [len(one.spec.clauses) for one in families()]
-    return f"{sum(each)} *clauses* ({', '.join(map(str, each[:-1]))} and {each[-1]} in {len(each)} families)"
+    """How many clauses there are in all."""
+    return f"{sum(len(one.spec.clauses) for one in families())} *clauses*"
 
 
 def _source(root: str) -> str:

@@ -20,6 +20,7 @@ PROGRAM: Final = re.compile(r"`docs/standalone/([\w.]+)((?: \w+)?)`")
 ADAPTER: Final = re.compile(r"`conformance/adapters/([\w./]+)`")
 FILE: Final = re.compile(r"\]\(witnesses/")
 REPLAY: Final = re.compile(r"^The \[file\]\(\.\./witnesses/[\w-]+/([A-Z]+-\d+)\.", re.MULTILINE)
+SAVED: Final = re.compile(r"^The \[file\]\((.*)\) replays it:(\s+```\srunlock replay )\S+/", re.MULTILINE)
 CONSEQUENCE: Final = re.compile(r"\[([A-Z]+-\d+)\]\((\.\./witnesses/[^)]+)\): (.*)")
 """Where a section names the program without the kit, the adapter, a counterexample and a consequence."""
 
@@ -54,10 +55,11 @@ def _summary(found: Object) -> str:
     causes = (
         f" (violations with a cause of their own: {must} of a MUST, {should} of a SHOULD)" if broken else ""
     )
+    install = f" `runlock matrix --install {found['name']}` creates the environment that its violations need."
     return (
         f"Clauses held: {held}, broken: {broken}{causes}, untested: {untested}. [How to read the matrix]"
         "(../how-to-read-the-matrix.md) says what these words mean; [the matrix](../matrix.md) has all "
-        "runtimes."
+        f"runtimes.{install if broken else ''}"
     )
 
 
@@ -66,6 +68,7 @@ def _linked(found: Object, family: Family, page: str) -> str:
     page = page.replace(f'<a id="{found["name"]}-', '<a id="')
     page = FILE.sub("](../witnesses/", page)
     page = REPLAY.sub(lambda one: _playground(family.name, one[1]) + one[0], page)
+    page = SAVED.sub(r"Save [the file](\1) to replay it:\2", page)
     page = PROGRAM.sub(r"[`docs/standalone/\1\2`](../standalone/\1.txt)", page)
     page = ADAPTER.sub(r"[`conformance/adapters/\1`](../adapters/\1.txt)", page)
     page = CONSEQUENCE.sub(lambda one: f"{_clause(family, one[1])}: {one[3]} ([steps]({one[2]}))", page)

@@ -14,7 +14,8 @@ from typing import Any, Final
 from runlock.conformance.family.family import DEFAULT, families
 
 WORDS: Final[Mapping[str, tuple[str, ...]]] = {
-    "index.html": ("install", "setup", "quickstart", "pip"),
+    "install.html": ("install", "setup", "pip"),
+    "one-minute.html": ("quickstart",),
     "tutorial.html": ("tutorial", "start", "beginner"),
     "every-schedule.html": ("exhaustive", "bounded"),
     "every-joint-state.html": ("explore", "model-checking"),

@@ -1,4 +1,4 @@
-"""The page of bugs that every agent runtime had: its facts fit the specification and the matrix."""
+"""The page of bugs that agent runtimes share: its facts fit the specification and the matrix."""
 
 import re
 import tomllib

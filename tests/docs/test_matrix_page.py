@@ -73,13 +73,10 @@ def test_each_page_links_to_its_adapter(module, pages):
 
 
 def test_the_numbers_of_the_pages_agree(module, pages):
-    """The violations of the summary, and the consequences next to them, are all that the pages list."""
-    summary = module("evidence").summary()
-    causes, follow = re.search(r"found (\d+) violations.* broken (\d+) more times", summary).groups()
-    listed = sum(len(one.get("violations", ())) for one in REPORT["runtimes"])
+    """The violations of the summary are those that the pages list, each under a heading of its own."""
+    found = re.search(r"found (\d+) violations", module("evidence").summary())[1]
 
-    assert int(causes) + int(follow) == listed
-    assert sum(page.count("\n### ") for page in pages.values()) == int(causes)
+    assert sum(page.count("\n### ") for page in pages.values()) == int(found)
 
 
 def test_the_playground_shows_a_mutant_that_breaks_the_same_clause(module):

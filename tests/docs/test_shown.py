@@ -42,8 +42,8 @@ def commands(block):
 def printed(capfd, command):
     """What a command prints for a person, errors last; the exit code is part of it if it is not 0."""
     program, *words = shlex.split(command)
-    if program == "cd":
-        os.chdir(*words)
+    if program in ("cd", "cp"):
+        {"cd": os.chdir, "cp": shutil.copy}[program](*words)
         return ""
     assert program == "runlock", "the docs show commands of the kit"
     main(words)
@@ -117,8 +117,9 @@ def every_page():
 def test_the_docs_show_what_is_printed(page, folder, capfd, rewrites):
     """One after the other, in one folder, the commands of a page print what the page says."""
     text = page.read_text("utf-8")
-    stale = []
-    for kind, block in STEP.findall(text):
+    parts, at, stale = [], 0, []
+    for step in STEP.finditer(text):
+        kind, block = step.groups()
         if kind == "diff":
             change(block)
             continue
@@ -129,9 +130,10 @@ def test_the_docs_show_what_is_printed(page, folder, capfd, rewrites):
                 stale.append(command)
             kept = shown if fits(shown, now) else renewed(shown, now)
             fresh.append(f"$ {command}\n" + (f"{kept}\n" if kept else ""))
-        text = text.replace(block, "".join(fresh))
+        parts += [text[at : step.start(2)], *fresh]
+        at = step.end(2)
     if rewrites:
-        page.write_text(text, "utf-8")
+        page.write_text("".join(parts) + text[at:], "utf-8")
     else:
         assert stale == [], "`pytest -m shown --rewrite` writes what is printed now"
 
@@ -151,7 +153,7 @@ def typed():
     texts = {page.name: page.read_text("utf-8") for page in WRITTEN}
     texts["the matrix"] = as_markdown(json.loads((DOCS / "matrix.json").read_text("utf-8")))
     for name, text in texts.items():
-        for in_block, in_words in TYPED.findall(text):
+        for in_block, in_words in TYPED.findall(text.replace("\\\n", "")):
             yield name, ["1" if word == "N" else word for word in shlex.split(in_block or in_words)]
 
 

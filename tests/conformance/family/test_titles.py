@@ -1,9 +1,11 @@
-"""The title of a check is a sentence, although it is made from the name of a function."""
+"""Titles: of a check, made from the name of a function, and of a clause, which are short."""
 
 import re
 
+import pytest
+
 from runlock.conformance.family.family import families
-from runlock.conformance.report.clause_names import checks
+from runlock.conformance.report.clause_names import checks, title
 
 TITLES = {
     title for family in families() for clause in family.spec.clauses for title in checks(family, clause)
@@ -25,3 +27,12 @@ def test_no_title_has_lost_an_apostrophe():
     owned = "arguments|history|results?|status|message|answer|prompt|ids?|names?|reason"
 
     assert [title for title in TITLES if re.search(rf"\b({owners}) ({owned})\b", title)] == []
+
+
+@pytest.mark.parametrize("family", families(), ids=lambda family: family.name)
+def test_the_title_of_a_clause_is_short_and_its_own(family):
+    """A heading, a line of a report and a row of the matrix have room for it, and it names one clause."""
+    titles = [title(family, clause) for clause in family.spec.clauses.values()]
+
+    assert [one for one in titles if len(one) > 90] == []
+    assert sorted(set(titles)) == sorted(titles)

@@ -108,7 +108,7 @@ def test_a_broken_clause_fails_alone_with_its_violation(report, folder):
     text = said["test_clause[GATE-2]"][1]
 
     assert failed == ["test_clause[GATE-1]", "test_clause[GATE-2]"]  # the first is a symptom of the second
-    assert "GATE-2 broken by tiny-agent 1.0: a call that was rejected is not executed any more" in text
+    assert "GATE-2 broken by tiny-agent 1.0: a rejected call is not executed" in text
     for label in ("because", "clause", "timeline", "witness", "replay"):
         assert f"\n  {label}" in text
     assert "runlock replay runlock-results/test_suites.TestSlip/GATE-2.jsonl" in text

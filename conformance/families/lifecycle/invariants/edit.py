@@ -28,8 +28,8 @@ def the_edited_arguments_are_executed(state: ObservedState, seen: GateOpened) ->
 def an_edit_changes_its_own_call_alone(state: ObservedState, seen: GateOpened) -> CheckResults:
     """Arguments that one call was edited to are not those of another, also of a later one of its id."""
     call = state.entering(seen)
-    if call is None or call.edits:
-        return
+    if call is None or call.edits or (call.tool is not None and call.tool.resume_mode == "pass_to_tool"):
+        return  # arguments that a decision may have given itself
     every = (one for run in state.runs.values() for one in run.every_call)
     others = [decided for one in every if one is not call for decided in one.edits]
     for decided in others:

@@ -46,6 +46,7 @@ ABOUT = {
     "a-pass-that-a-block-cuts-short": "PHASE-56",
     "a-payload-in-the-place-of-the-arguments": "STORE-12",
     "a-payload-of-an-undeclared-meaning": "DECIDE-6",
+    "a-payload-that-equals-an-edit-of-a-sibling": "EDIT-1",
     "a-pending-answer-that-meets-a-stop": "PHASE-14",
     "a-permission-that-drains-after-a-cancel": "RUN-31",
     "a-race-of-a-decision-and-a-stop": "STOP-4",
