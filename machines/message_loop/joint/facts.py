@@ -39,8 +39,8 @@ def is_approved(call: Call) -> bool:
 
 
 def may_run(call: Call) -> bool:
-    """Whether it is approved, and no hook of it is to be asked any more."""
-    return call.status == "New" and call.by != "" and call.ready
+    """Whether it has come through its stack, and no hook of it is to be asked any more."""
+    return call.stack in ("Guards", "Approved") and call.ready
 
 
 def is_unjudged(call: Call) -> bool:

@@ -63,7 +63,7 @@ class Stack(Driven):
             covered = self.on(_covered_by(control), "mode_passes", by="standing", **self.approved)
             yield Move("passes by a standing grant", control, one=covered)
         if control.active:
-            asked = control._replace(prompts=control.prompts + 1)
+            asked = control._replace(prompts=min(control.prompts + 1, self.calls))
             ask = self.on(_is_unlisted, "ask", open=control.active)
             yield Move("is put to the interactors", asked, one=ask, none=self.keeps_prompts_back)
         else:
@@ -159,7 +159,7 @@ class Stack(Driven):
 
     def _executed(self, control: Control) -> Iterator[Move]:
         """A call that is approved, and that no hook denied, is entered when its turn comes."""
-        to = control._replace(running=control.running + 1)
+        to = control._replace(running=min(control.running + 1, self.calls))
         yield Move("its tool is entered", to, one=self._enter, none=self.keeps_tools_back)
 
     def _enter(self, call: Call) -> Changed | None:

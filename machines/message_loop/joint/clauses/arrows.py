@@ -62,7 +62,7 @@ def arrows(terms: Terms) -> Iterator[Rule]:
 def _closed(terms: Terms) -> Iterator[Rule]:
     guards_first = terms.says("guard.place", "before_approval")
     stack, clause = (GUARDS_FIRST, "AUTH-82") if guards_first else (APPROVED_FIRST, "AUTH-80")
-    yield _undrawn("RUN-15", "turn", {"Running": "Done"}, lambda c, call: c.run)
+    yield _undrawn("RUN-15", "turn", {"Running": "Done"}, lambda c, call: c.run, "Running")
     yield _undrawn("LOOP-60", "pass", PASS_STEPS, lambda c, call: c.stage)
     yield _undrawn("LOOP-79", "bound", BOUND_STEPS, lambda c, call: c.bound)
     yield _undrawn("CANCEL-29", "cancel", CANCEL_STEPS, lambda c, call: c.cancel)

@@ -109,6 +109,12 @@ def _bound() -> Iterator[Rule]:
         lambda control: control.stage == "Bounded" and control.left > 0,
     )
     yield NeverStep(
+        "LOOP-70",
+        "a continuation began, and its bound was over",
+        lambda c, call, to, after: to.bound != "Within",
+        continues,
+    )
+    yield NeverStep(
         "LOOP-9",
         "the bound ended the pass, and a call of the last response was not settled",
         lambda c, call, to, after: after.status not in HAS_RESULT,
