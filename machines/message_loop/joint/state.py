@@ -53,7 +53,7 @@ class Call(NamedTuple):
             "stack": self.stack or None,
             "approved_by": self.by or None,
             "denied_by": self.denied or None,
-            "asked": self.open,
+            "interactors_asked": self.open,
             "rewritten": self.rewritten,
             "entered": self.entered,
         }

@@ -20,9 +20,9 @@ from runlock.machines.message_loop.joint.clauses.rules import Policies, Terms
 __all__ = ["rules_for"]
 
 
-def rules_for(policies: Policies) -> Iterator[Rule]:
-    """The rules that a profile with these policies is held to."""
-    terms = Terms(policies)
+def rules_for(policies: Policies, calls: int) -> Iterator[Rule]:
+    """The rules that a profile with these policies is held to, where a response has so many calls."""
+    terms = Terms(policies, calls)
     for part in (passes, approvals, prompts, ends, arrows):
         for rule in part(terms):
             if applies("message-loop", rule.clause, policies):

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from runlock.machines.joint.rules import Never, NeverStep, Rule, Where
+from runlock.machines.joint.rules import Never, NeverStep, Rule, StepTest, Where
 from runlock.machines.message_loop.joint.clauses.rules import (
     PASS_OVER,
     Terms,
     has,
     is_asked_for,
     is_entered,
+    turn_ends,
 )
 
 
@@ -55,7 +56,7 @@ def _cancelled() -> Iterator[Rule]:
         "CANCEL-4",
         "a cancel came to a pass that was over",
         lambda c, call, to, after: c.cancel == "" and to.cancel != "",
-        lambda c, call, to, after: c.stage in PASS_OVER,
+        lambda c, call, to, after: c.cancels > 0 and c.stage in PASS_OVER,
     )
     yield NeverStep(
         "CANCEL-8",
@@ -119,13 +120,18 @@ def _reasons(terms: Terms) -> Iterator[Rule]:
         ("RUN-8", "Failed", "Error"),
     ):
         because = f"a pass that was {stage} ended the turn, and its reason is not {reason}"
-        yield Never(clause, because, _ends_wrong(stage, reason))
-    yield Never(
+        yield NeverStep(clause, because, _is_not(reason), _ends_at(stage))
+    yield NeverStep(
         "RUN-24",
         "the turn was Done, and its pass was not over",
-        lambda control: control.run == "Done" and control.stage not in PASS_OVER,
+        lambda c, call, to, after: c.stage not in PASS_OVER,
+        turn_ends,
     )
 
 
-def _ends_wrong(stage: str, reason: str) -> Where:
-    return lambda control: control.run == "Done" and control.stage == stage and control.reason != reason
+def _is_not(reason: str) -> StepTest:
+    return lambda c, call, to, after: to.reason != reason
+
+
+def _ends_at(stage: str) -> StepTest:
+    return lambda c, call, to, after: c.stage == stage and turn_ends(c, call, to, after)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from runlock.machines.joint.rules import Never, NeverStep, Rule, Where
+from runlock.machines.joint.rules import Never, NeverStep, Rule
 from runlock.machines.message_loop.joint.clauses.rules import (
     HAS_RESULT,
     Terms,
@@ -14,7 +14,7 @@ from runlock.machines.message_loop.joint.clauses.rules import (
     is_entered,
     leaves_round,
 )
-from runlock.machines.message_loop.joint.state import Call, Control
+from runlock.machines.message_loop.joint.state import Call
 
 
 def passes(terms: Terms) -> Iterator[Rule]:
@@ -76,12 +76,17 @@ def _rounds(terms: Terms) -> Iterator[Rule]:
         lambda c, call, to, after: leaves_round(c, call, to, after) and call.status != "",
     )
     if terms.says("round.executor", "sequential"):
-        because = "a call was entered while another one was running"
-        yield NeverStep("ROUND-4", because, lambda c, call, to, after: c.running > 0, is_entered)
+        yield NeverStep(
+            "ROUND-4",
+            "a call was entered while another one was running",
+            lambda c, call, to, after: c.running > 0,
+            lambda c, call, to, after: terms.several and is_entered(c, call, to, after),
+        )
     else:
         none = _is_judged if terms.says("prompt.place", "first") else None
         because = "an approved call that no hook denied was not running"
-        yield Never("ROUND-5", because, at("TOOL_CALL"), (_may_run,), none, at_rest=True)
+        in_round = at("TOOL_CALL", given=terms.several)
+        yield Never("ROUND-5", because, in_round, (_may_run,), none, at_rest=True)
 
 
 def _is_judged(call: Call) -> bool:
@@ -103,10 +108,11 @@ def _bound() -> Iterator[Rule]:
         lambda c, call, to, after: c.left - to.left != continues(c, call, to, after),
         lambda c, call, to, after: c.left != to.left or continues(c, call, to, after),
     )
-    yield Never(
+    yield NeverStep(
         "LOOP-70",
         "the pass was below its bound, and the bound ended it",
-        lambda control: control.stage == "Bounded" and control.left > 0,
+        lambda c, call, to, after: c.left > 0,
+        lambda c, call, to, after: leaves_round(c, call, to, after) and to.stage == "Bounded",
     )
     yield NeverStep(
         "LOOP-70",
@@ -143,18 +149,24 @@ _TERMINAL = ("RENDER", "Finished", "Bounded")
 
 def _faults(terms: Terms) -> Iterator[Rule]:
     """What costs only its call does not end the turn."""
-    for clause, policy, value, broken, because in (
-        ("ROUND-8", "tool.raises", "failed_call", "raise", "an exception in a tool ended the turn"),
-        ("ROUND-12", "call.malformed", "failed_call", "malformed", "a malformed call ended the turn"),
-    ):
-        if terms.says(policy, value):
-            yield Never(clause, because, _is_broken_by(broken))
+    if terms.says("tool.raises", "failed_call"):
+        yield NeverStep(
+            "ROUND-8",
+            "an exception in a tool ended the turn",
+            lambda c, call, to, after: to.broken == "raise",
+            lambda c, call, to, after: call.status == "Running" and after.status == "Failed",
+        )
+    if terms.says("call.malformed", "failed_call"):
+        yield NeverStep(
+            "ROUND-12",
+            "a malformed call ended the turn",
+            lambda c, call, to, after: to.broken == "malformed",
+            lambda c, call, to, after: call.stack == "Proposed" and after.stack == "Unusable",
+        )
     if not terms.says("hook.fault", "end_run"):
-        yield Never("HOOK-9", "a hook that broke ended the turn", _is_broken_by("hook"))
-
-
-def _is_broken_by(what: str) -> Where:
-    def where(control: Control) -> bool:
-        return control.broken == what
-
-    return where
+        yield NeverStep(
+            "HOOK-9",
+            "a hook that broke ended the turn",
+            lambda c, call, to, after: to.broken == "hook",
+            lambda c, call, to, after: call.stack in ("Proposed", "Guards", "Approved"),
+        )

@@ -38,25 +38,33 @@ def _is_at_mode(call: Call) -> bool:
 def _line(terms: Terms) -> Iterator[Rule]:
     if terms.says("prompt.line", "serial"):
         yield NeverStep(
-            "AUTH-10", "two prompts were open at once", lambda c, call, to, after: c.prompts > 0, is_prompted
+            "AUTH-10",
+            "two prompts were open at once",
+            lambda c, call, to, after: c.prompts > 0,
+            lambda c, call, to, after: terms.several and is_prompted(c, call, to, after),
         )
     else:
         because = "prompts come together, and a call waited to be asked about"
-        yield Never("AUTH-23", because, at("TOOL_CALL"), (_is_at_mode,), at_rest=True)
+        yield Never("AUTH-23", because, at("TOOL_CALL", given=terms.several), (_is_at_mode,), at_rest=True)
 
 
 def _place(terms: Terms) -> Iterator[Rule]:
-    is_serial = terms.says("prompt.line", "serial")
+    is_serial, in_round = terms.says("prompt.line", "serial"), at("TOOL_CALL", given=terms.several)
     if terms.says("prompt.place", "first"):
         because = "a call was running, and another one was not judged yet"
-        yield Never("AUTH-22", because, at("TOOL_CALL"), (has("Running"), _is_unjudged))
+        yield Never("AUTH-22", because, in_round, (has("Running"), _is_unjudged))
     elif terms.says("prompt.place", "interleaved") and is_serial:
         because = "a tool was running, and a prompt was opened"
-        yield NeverStep("AUTH-22", because, lambda c, call, to, after: c.running > 0, is_prompted)
+        yield NeverStep(
+            "AUTH-22",
+            because,
+            lambda c, call, to, after: c.running > 0,
+            lambda c, call, to, after: terms.several and is_prompted(c, call, to, after),
+        )
     elif terms.says("prompt.place", "overlapped"):
         because = "a tool was running, and the next prompt waited for it"
         some, none = (has("Running"), _is_at_mode), _is_open
-        yield Never("AUTH-22", because, at("TOOL_CALL"), some, none, at_rest=True)
+        yield Never("AUTH-22", because, in_round, some, none, at_rest=True)
 
 
 def _is_unjudged(call: Call) -> bool:
@@ -70,11 +78,11 @@ def _interactors(terms: Terms) -> Iterator[Rule]:
         lambda c, call, to, after: after.open != c.active,
         is_prompted,
     )
-    yield Never(
+    yield NeverStep(
         "AUTH-11",
         "a prompt was over, and an interactor was still asked",
-        lambda control: True,
-        (lambda call: call.open > 0 and call.stack != "Prompting",),
+        lambda c, call, to, after: after.open > 0,
+        lambda c, call, to, after: call.open > 0 and after.stack != "Prompting",
     )
     passes = terms.says("prompt.defer", "passes")
     yield NeverStep(
@@ -96,14 +104,14 @@ def _denials(terms: Terms) -> Iterator[Rule]:
             "AUTH-14",
             "a denial by a person reaches only its call, and another one was dropped",
             lambda c, call, to, after: after.denied == "round" != call.denied,
-            lambda c, call, to, after: c.rejected and not terms.silence_ends(c),
+            lambda c, call, to, after: terms.several and c.rejected and not terms.silence_ends(c),
         )
     else:
         yield NeverStep(
             "AUTH-14",
             "a denial by a person reaches the round, and another call ran or was asked about",
             lambda c, call, to, after: is_entered(c, call, to, after) or is_prompted(c, call, to, after),
-            lambda c, call, to, after: c.rejected,
+            lambda c, call, to, after: terms.several and c.rejected,
         )
     ends = terms.says("reject.reach", "turn")
     yield NeverStep(

@@ -22,6 +22,12 @@ class Terms:
     """What the words of the clauses mean under a profile's policies."""
 
     policies: Policies
+    calls: int
+
+    @property
+    def several(self) -> bool:
+        """Whether a response has calls that can be in each other's way."""
+        return self.calls > 1
 
     def says(self, policy: str, *values: str) -> bool:
         """Whether a policy has one of these values."""
@@ -36,9 +42,9 @@ class Terms:
         return control.unanswered and self.says("prompt.unanswered", "halt")
 
 
-def at(*stages: str) -> Where:
-    """Whether the pass is in one of these stages."""
-    return lambda control: control.stage in stages
+def at(*stages: str, given: bool = True) -> Where:
+    """Whether the pass is in one of these stages; never, unless what is given holds."""
+    return lambda control: given and control.stage in stages
 
 
 def has(*statuses: str) -> Which:
@@ -69,6 +75,11 @@ def gets(*approvals: str) -> StepTest:
 def continues(c: Control, call: Call, to: Control, after: Call) -> bool:
     """Whether a continuation begins with this step."""
     return c.stage == "TOOL_CALL" and to.stage == "COMPOSE_REQUEST"
+
+
+def turn_ends(c: Control, call: Call, to: Control, after: Call) -> bool:
+    """Whether this step ends the turn."""
+    return c.run != "Done" and to.run == "Done"
 
 
 def leaves_round(c: Control, call: Call, to: Control, after: Call) -> bool:

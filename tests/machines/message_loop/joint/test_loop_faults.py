@@ -91,13 +91,13 @@ FAULTS = (
     Fault("LOOP-16", {"left": 1, **LAST}, {"stage": "COMPOSE_REQUEST", "left": 0}, bounds=AGAIN),
     Fault("LOOP-19", {"terminal": True, **ROUND}, {"stage": "Finished"}),
     Fault("LOOP-19", {"terminal": True, **ROUND}, {"stage": "RENDER"}, policies={"call.terminal": "finish"}),
-    Fault("ROUND-8", ROUND, {"broken": "raise"}),
-    Fault("ROUND-12", ROUND, {"broken": "malformed"}),
+    Fault("ROUND-8", ROUND, {"broken": "raise"}, becomes({"status": "Failed"}, status="Running")),
+    Fault("ROUND-12", ROUND, {"broken": "malformed"}, becomes({"stack": "Unusable"}, stack="Proposed")),
     Fault("HOOK-9", ROUND, {"broken": "hook"}),
     # cancels and ends
     Fault("CANCEL-1", {"cancel": "Raised", **ROUND}, {"cancel": "Quiet"}, bounds=CANCEL),
     Fault("CANCEL-2", {"cancel": "Quiet"}, bounds=CANCEL),
-    Fault("CANCEL-4", {"stage": "Rendered"}, {"cancel": "Raised"}),
+    Fault("CANCEL-4", {"stage": "Rendered"}, {"cancel": "Raised"}, bounds=CANCEL),
     Fault("CANCEL-5", {"cancel": "GivingUp", **ROUND}, {"cancel": "Quiet"}, bounds=CANCEL),
     Fault(
         "CANCEL-5", {"cancel": "Draining"}, one=becomes({"status": "Cancelled"}, status="Running"),
@@ -136,7 +136,7 @@ def found(fault):
     """What is found of a model with a fault, under the core with some policies."""
     policies = choose("message-loop-core", fault.policies).policies
     system = Faulty(fault, policies)
-    return judge(Search(system).run(), rules_for(policies), system.charts.tables).findings
+    return judge(Search(system).run(), rules_for(policies, fault.calls), system.charts.tables).findings
 
 
 def values(key):
@@ -149,7 +149,7 @@ def _of_states_and_steps():
     """The rules that exclude a state or a step, under any value of any policy."""
     for key in CHOICES:
         for value in values(key):
-            rules = rules_for(choose("message-loop-core", {key: value}).policies)
+            rules = rules_for(choose("message-loop-core", {key: value}).policies, 2)
             yield from (rule for rule in rules if not isinstance(rule, Due))
 
 

@@ -24,7 +24,7 @@ def explored(profile, calls=1, *, charts=None, bounds=None, **asked):
     policies = choose(profile, asked).policies
     system = Joint(policies, calls, charts=charts, **(bounds or {}))
     search = Search(system).run()
-    return search, judge(search, rules_for(policies), system.charts.tables)
+    return search, judge(search, rules_for(policies, calls), system.charts.tables)
 
 
 def findings(judged):
@@ -46,8 +46,20 @@ def holds(profile, calls=1, bounds=None, **asked):
 
 
 def test_the_joint_charts_of_a_loop_hold():
-    """With one call, one continuation and a cancel, every state holds, and every rule is asked."""
-    assert holds("message-loop").unasked == []
+    """With two calls, one continuation and a cancel, every state holds, and every rule is asked."""
+    assert holds("message-loop", 2).unasked == []
+
+
+def test_what_needs_two_calls_is_untested_with_one():
+    """A rule about calls that are in each other's way is never held by a call alone."""
+    assert set(holds("message-loop").unasked) == {"AUTH-10", "AUTH-22", "ROUND-5"}
+
+
+def test_what_needs_a_cancel_is_untested_without_one():
+    """The same for the rules of a cancel, and for the reason of a turn that was cancelled."""
+    left = set(holds("message-loop", bounds={"cancels": 0}).unasked)
+
+    assert {"CANCEL-1", "CANCEL-4", "CANCEL-8", "RUN-7", "LOOP-52", "AUTH-53"} <= left
 
 
 @pytest.mark.parametrize(
@@ -250,7 +262,7 @@ def test_a_search_of_a_loop_that_was_cut_off_says_so():
     policies = choose("message-loop", {}).policies
     system = Joint(policies, 1)
     search = Search(system).run(Bounds(states=200))
-    judged = judge(search, rules_for(policies), system.charts.tables)
+    judged = judge(search, rules_for(policies, 1), system.charts.tables)
 
     assert search.stopped is not None and "200" in search.stopped.why
     assert judged.findings == [] and judged.hopeless == 0
