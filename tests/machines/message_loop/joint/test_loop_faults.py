@@ -112,7 +112,14 @@ FAULTS = (
     Fault("CANCEL-20", {"cancel": "Raised", **ROUND}, {"cancel": "GivingUp"}, bounds=CANCEL),
     Fault("CANCEL-25", {"cancel": "Raised", **ROUND}, {"cancel": "Settled"}, bounds=CANCEL),
     Fault("RUN-3", {"stage": "Rendered"}, {"run": "Done", "reason": "Error"}),
+    Fault(
+        "RUN-3", {"stage": "Finished"}, {"run": "Done", "reason": "Error"},
+        policies={"call.terminal": "finish"},
+    ),
     Fault("RUN-5", {"stage": "Bounded"}, {"run": "Done", "reason": "NaturalEnd"}),
+    Fault(
+        "RUN-5", {"stage": "Bounded"}, {"run": "Done", "reason": "Error"}, policies={"bound.end": "stopped"}
+    ),
     Fault("RUN-6", {"stage": "Blocked"}, {"run": "Done", "reason": "Error"}),
     Fault("RUN-7", {"stage": "Cancelled"}, {"run": "Done", "reason": "Blocked"}, bounds=CANCEL),
     Fault("RUN-8", {"stage": "Failed"}, {"run": "Done", "reason": "NaturalEnd"}),
@@ -156,6 +163,19 @@ def _of_states_and_steps():
 def test_each_rule_of_a_loop_has_a_fault():
     """No clause that is asked of states or steps lacks a fault that breaks it."""
     assert {rule.clause for rule in _of_states_and_steps()} == {fault.clause for fault in FAULTS}
+
+
+@pytest.mark.long
+def test_each_rule_is_broken_by_a_fault():
+    """Also of the rules of one clause, each is found broken, in its own words."""
+    broken = {
+        (finding.clause, finding.because)
+        for fault in FAULTS
+        for finding in found(fault)
+        if finding.clause == fault.clause
+    }
+
+    assert {(rule.clause, rule.because) for rule in _of_states_and_steps()} <= broken
 
 
 def each_fault():
