@@ -15,9 +15,9 @@ def played() -> Played:
     system = Joint(choose(PROFILE, {}).policies, 1, interactors=1)
     tables = system.charts
     charts = {
+        "pass": tables.stage.name,
         "stack": tables.stack.name,
         "c1": tables.status.name,
-        "pass": tables.stage.name,
         "bound": tables.bound.name,
         "cancel": tables.cancel.name,
         "run": tables.run.name,
