@@ -85,10 +85,10 @@ def merged(graph: Graph) -> Graph:
     return nodes, [(*ends, moves) for ends, moves in between.items()]
 
 
-def folded(search: Search, *, with_calls: bool = True) -> Graph:
-    """One box for the joint states with the same statuses of the run and its calls, and one line between
-    two; without calls, those of the run alone."""
-    looks = [_look(search, state, with_calls=with_calls) for state in search.everything()]
+def folded(search: Search, *, of_call: str = "status") -> Graph:
+    """One box for the joint states that look alike: the run, and one field of its calls or none; one line
+    between two."""
+    looks = [_look(search, state, of_call) for state in search.everything()]
     numbers = {look: number for number, look in enumerate(dict.fromkeys(looks))}
     lines: dict[tuple[int, int], dict[str, tuple[str, ...]]] = {}
     for start, end, what, ids in edges(search):
@@ -101,12 +101,12 @@ def folded(search: Search, *, with_calls: bool = True) -> Graph:
     return nodes, [(*ends, found) for ends, found in lines.items()]
 
 
-def _look(search: Search, state: State, *, with_calls: bool) -> tuple[str, ...]:
-    """The status of each subject and those of the calls, which an observer can see."""
-    calls = (search.calls[number] for number in search.unpack(state.calls) if with_calls)
+def _look(search: Search, state: State, of_call: str) -> tuple[str, ...]:
+    """The status of each subject, and where its calls stand, if a field says so."""
+    calls = (search.calls[number] for number in search.unpack(state.calls) if of_call)
     shown = search.controls[state.control].shown.items()
     return *(f"{subject} {status}" for subject, status in shown), *(
-        f"call {call.status or 'not asked for'}" for call in calls
+        f"call {getattr(call, of_call) or 'not asked for'}" for call in calls
     )
 
 

@@ -14,7 +14,8 @@ from typing import Final
 from runlock.machines.chart import Chart, arrow_of, closed_by
 
 __all__ = [
-    "Cursor", "Facts", "IllegalTransition", "Moved", "Refused", "Row", "Table", "compile_chart", "react",
+    "NO_FACTS", "Cursor", "Facts", "IllegalTransition", "Moved", "Refused", "Row", "Table", "compile_chart",
+    "react",
 ]  # fmt: skip
 
 Facts = Set[str] | Mapping[str, bool]

@@ -131,6 +131,15 @@ def extrapolated(system: Callable[[int], System], plan: Any) -> Estimate:
     return Estimate(int(states), int(states / PACE), int(states * BYTES / 1e6))
 
 
+def refuse_stores(family: str, bounds: Sequence[str], asked: Asked) -> None:
+    """Refuse the bounds of a family whose calls are suspended and whose runs are stored."""
+    for name, value in (("resuspensions", asked.resuspensions), ("crashes", asked.crashes)):
+        if value is not None:
+            *others, last = ("--calls", "--cancels", *(f"--bound {bound}=N" for bound in bounds))
+            own = f"Its bounds are {', '.join(others)} and {last}."
+            raise UsageError(f"The family {family} takes no --{name}.", own)
+
+
 def counted(number: int, noun: str, many: str = "") -> str:
     """A number with its noun: one step, two steps."""
     if number == 1:

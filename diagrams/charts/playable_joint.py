@@ -27,8 +27,9 @@ class Played:
 
     def cells(self, state: State) -> dict[str, str]:
         """The status of each subject."""
-        control, (call,) = self.search.controls[state.control], self.search.unpack(state.calls)
-        found = {**control.at, **control.shown, "c1": self.search.calls[call].status}
+        control, (number,) = self.search.controls[state.control], self.search.unpack(state.calls)
+        call = self.search.calls[number]
+        found = {**control.at, **control.shown, **call.seen, "c1": call.status}
         return {subject: found[subject] or "" for subject in self.charts}
 
     def notes(self, state: State) -> list[str]:

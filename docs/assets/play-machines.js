@@ -9,6 +9,12 @@ const DECIDED = {
 };
 /* The events that a person's decision is, by the state that waits for it. */
 
+const DECIDED_JOINTLY = {
+  Suspended: { is_decided_resume: "Approve", is_decided_cancel: "Reject" },
+  Prompting: { is_allowed_once: "Approve", is_denied: "Reject" },
+};
+/* The same for the moves between joint states. */
+
 const HINT = "Send an event. One that is pale will be refused, and it is said why.";
 const HINT_EXPLORED = "Make a move. Each that is possible here has a button.";
 
@@ -134,9 +140,8 @@ class Explored {
 
   groups(at) {
     const every = this.moves(at).map(([word]) => word);
-    const waits = this.cells(at).includes("Suspended");
-    const named = Object.entries(DECIDED.Suspended).map(([event, words]) => [`is_decided_${event}`, words]);
-    const decided = waits ? named.filter(([token]) => every.some(([one]) => one === token)) : [];
+    const named = this.cells(at).flatMap((state) => Object.entries(DECIDED_JOINTLY[state] ?? {}));
+    const decided = named.filter(([token]) => every.some(([one]) => one === token));
     const groups = Object.keys(WHO).map((who) => {
       const own = every.filter((word) => word[2] === who).map(([token, what]) => [token, what, true]);
       return { title: WHO[who], now: null, moves: own, decided: who === "world" ? decided : [] };
@@ -163,6 +168,7 @@ function choices(data) {
     ["a run and its calls", {}],
     ["a run, its gate, its store and a crash", { joint: "lifecycle" }],
     ["a tool runner, its response and its user", { joint: "tool-runner" }],
+    ["a message loop, its approvals and a cancel", { joint: "message-loop" }],
   ];
   const families = Object.entries(data.families).map(([name, { charts }]) => own(name, charts));
   return [["together", together], own("lifecycle", data.charts), ...families];
@@ -173,12 +179,17 @@ const WAKES = "is_decided_resume-decisions_arrive-the_decisions_are_made_known-t
 const YIELDS = "a_request_is_sent-the_model_answers_with_tool_use-the_turn_is_yielded";
 const DROPS = "the_user_asks_for_a_response-succeeds-the_response_is_made-the_user_pushes_a_message";
 
+const PROMPTS = "the_input_is_taken-the_request_is_composed-the_request_is_sent-the_model_asks_for_the_calls" +
+  "-is_judged_and_its_tool_is_not_on_the_list-is_put_to_the_interactors";
+const DENIES = "is_allowed_once-is_denied_by_its_guard-the_results_are_appended_and_the_pass_continues";
+
 const PRESETS = [
   ["approve, then crash", `joint=lifecycle&moves=${WAITS}-${WAKES}-the_runtime_crashes_and_recovers`],
   ["reject one of two", "profile=awaken-8&calls=2&moves=c1.suspend-c2.suspend-c1.cancel-c2.resume-c2.start-c2.succeed"],
   ["cancel while waiting", "profile=awaken-8&calls=2&moves=c1.suspend-c2.suspend-run.cancelled"],
   ["run what was rejected", "profile=awaken-8&calls=1&moves=c1.suspend-c1.cancel-c1.start"],
   ["tool runner: drop a response", `joint=tool-runner&moves=${YIELDS}-${DROPS}`],
+  ["message loop: allow, then deny", `joint=message-loop&moves=${PROMPTS}-${DENIES}`],
   ["message loop: allow, then rewrite", "family=message-loop&chart=ModeAuthority&moves=judge-ask-allow-rewritten"],
 ];
 /* Words, and the address that plays them. */

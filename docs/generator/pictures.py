@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from contextlib import redirect_stderr, redirect_stdout
 from functools import cache, partial
 from io import StringIO
@@ -27,10 +27,13 @@ from runlock.diagrams.lifecycle import timeline_svg as drawn_timeline
 from runlock.diagrams.render import elk_layout
 from runlock.diagrams.render import graphviz_layout as layout
 from runlock.diagrams.render.png import painted
+from runlock.machines.joint.model import System
 from runlock.machines.joint.search import Search
 from runlock.machines.lifecycle.joint.calls import Calls
 from runlock.machines.lifecycle.joint.policies import choose
 from runlock.machines.lifecycle.joint.transitions import Joint
+from runlock.machines.message_loop.joint import policies as loop_policies
+from runlock.machines.message_loop.joint import transitions as loop_transitions
 from runlock.machines.tool_runner.joint import policies as runner_policies
 from runlock.machines.tool_runner.joint import transitions as runner_transitions
 from runlock.spec.model import load_spec
@@ -76,8 +79,9 @@ def _result() -> dict[str, Any]:
 def _explored(name: str, root: str) -> str:
     """Every state of one call; or of a run with one call under a profile, folded by what is observable."""
     label = f"The explored graph of {name} with one call, folded"
-    if name in load_spec("tool-runner").profiles:
-        return _explored_runner(name, label, root)
+    further = next((one for one in SMALL if name in load_spec(one).profiles), None)
+    if further is not None:
+        return _explored_further(name, SMALL[further](name), label, root)
     if name == CALLS:
         graph = explored.merged(explored.whole(Search(Calls(1, resuspensions=1)).run()))
         label = "The explored graph of one call alone"
@@ -86,10 +90,25 @@ def _explored(name: str, root: str) -> str:
     return _graph(partial(explored.dot, graph, name, DEFAULT, lambda clause: page_of(clause, root)), label)
 
 
-def _explored_runner(name: str, label: str, root: str) -> str:
-    """Every state of a tool runner with one call and one iteration, folded by what its charts show."""
-    system = runner_transitions.Joint(runner_policies.choose(name, {}).policies, 1, limit=1, cancels=0)
-    graph = explored.folded(Search(system).run(), with_calls=False)
+def _a_runner(name: str) -> System:
+    """A tool runner with one iteration and no cancel."""
+    return runner_transitions.Joint(runner_policies.choose(name, {}).policies, 1, limit=1, cancels=0)
+
+
+def _a_loop(name: str) -> System:
+    """A message loop with one interactor, and neither a continuation nor a cancel."""
+    policies = loop_policies.choose(name, {}).policies
+    return loop_transitions.Joint(policies, 1, iterations=0, interactors=1, cancels=0)
+
+
+SMALL: Mapping[str, Callable[[str], System]] = {"tool-runner": _a_runner, "message-loop": _a_loop}
+"""What is drawn of a further family: a system with one call that is small enough."""
+
+
+def _explored_further(name: str, system: System, label: str, root: str) -> str:
+    """Every state of a system of a further family, folded by what its charts show."""
+    of_call = "stack" if system.family == "message-loop" else ""
+    graph = explored.folded(Search(system).run(), of_call=of_call)
     link = partial(page_of, root=f"{root}/{folder_of(system.family)}".rstrip("/"))
     return _graph(partial(explored.dot, graph, name, system.family, link), label)
 

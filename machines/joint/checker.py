@@ -28,9 +28,6 @@ __all__ = ["Finding", "Judged", "judge"]
 
 NO_SUBJECTS: Final = Subjects((), lambda control, call: (), lambda control, to: False)
 
-STUCK: Final = "PROGRESS-1"
-"""The clause under which a run is that cannot come to its end."""
-
 
 class Finding(NamedTuple):
     """Something wrong: the clause, what was seen, in how many states or steps, and the shortest way there."""
@@ -91,15 +88,15 @@ def judge(
         elif isinstance(rule, Due):
             _ask_due(search, rule, moved, subjects, judged)
     if search.stopped is None:
-        _ask_hope(search, judged)
+        _ask_hope(search, subjects.stuck, judged)
     judged.never_taken = list(_never_taken(tables, kinds))
-    judged.findings.sort(key=_rank)
+    judged.findings.sort(key=lambda found: _rank(found, subjects.stuck))
     return judged
 
 
-def _rank(found: Finding) -> tuple[bool, bool, int, str]:
+def _rank(found: Finding, stuck: str) -> tuple[bool, bool, int, str]:
     """First the steps that are not there, which all else may come of; last that a run is stuck."""
-    return not found.is_missing, found.clause == STUCK, len(found.way), found.clause
+    return not found.is_missing, found.clause == stuck, len(found.way), found.clause
 
 
 # --- states -------------------------------------------------------------------------------------
@@ -353,7 +350,7 @@ def _never_taken(tables: Sequence[Table], kinds: Sequence[_Kind]) -> Iterator[tu
 # --- hope ---------------------------------------------------------------------------------------
 
 
-def _ask_hope(search: Search, judged: Judged) -> None:
+def _ask_hope(search: Search, stuck: str, judged: Judged) -> None:
     """The states that cannot reach Done without a cancel, a rejection, a failure or a crash."""
     hope = _Hope(search)
     while hope.sweep():
@@ -362,7 +359,7 @@ def _ask_hope(search: Search, judged: Judged) -> None:
     if judged.hopeless:
         nearest = next(State(n, calls) for n, states in reversed(hope.waiting) for calls in states)
         because = "from here the run cannot come to Done, whatever is answered and decided"
-        judged.findings.append(Finding(STUCK, because, judged.hopeless, search.way(nearest)))
+        judged.findings.append(Finding(stuck, because, judged.hopeless, search.way(nearest)))
 
 
 class _Hope:

@@ -247,7 +247,7 @@ def test_the_explored_graph_opens_at_its_start(browser, address, width):
     browser.size(width, 900)
     browser.open(f"{address}/explored.html")
 
-    assert browser.run(f"return {BEGINS}") == [[True, True, True]] * 3
+    assert browser.run(f"return {BEGINS}") == [[True, True, True]] * 4
 
 
 def test_tooltips_say_the_sentence(browser, address):

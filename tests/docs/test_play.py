@@ -117,6 +117,14 @@ def test_presets_do_what_they_say(ask):
         "cancel while waiting": ["Cancelled", "Cancelled", "Done"],
         "run what was rejected": ["Cancelled", "Running"],
         "tool runner: drop a response": ["Succeeded", "Yielded", "Empty"],
+        "message loop: allow, then deny": [
+            "COMPOSE_REQUEST",
+            "Denied",
+            "Failed",
+            "Within",
+            "none",
+            "Running",
+        ],
         "message loop: allow, then rewrite": ["ModeGate"],
     }
 

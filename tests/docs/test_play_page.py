@@ -99,6 +99,21 @@ def test_a_call_is_approved_and_rejected(play):
     assert browser.run(f"return {named}") == []
 
 
+def test_a_prompt_of_a_message_loop_is_answered(play):
+    """Both buttons come with the prompt, and go with the answer, which stands in the timeline."""
+    asked = "the_input_is_taken-the_request_is_composed-the_request_is_sent-the_model_asks_for_the_calls"
+    unlisted = "is_judged_and_its_tool_is_not_on_the_list-is_put_to_the_interactors"
+    browser = play(f"joint=message-loop&moves={asked}-{unlisted}")
+    named = "[...document.querySelectorAll('.play .decide')].map((one) => one.textContent)"
+    assert browser.run(f"return {named}") == ["Approve", "Reject"]
+
+    browser.reach("Reject")
+    browser.press("Enter")
+    assert browser.run(f"return {STATUSES}")[:3] == ["TOOL_CALL", "Denied", "Failed"]
+    assert browser.run(f"return {ROWS}")[-1].endswith("is denied (AUTH-46, CALL-15)")
+    assert browser.run(f"return {named}") == []
+
+
 def test_a_link_brings_the_position_back(play):
     """What the address holds after some moves leads to the same place when it is opened anew."""
     browser = play("joint=tool-runner")
@@ -272,6 +287,6 @@ def test_nothing_is_wider_than_a_phone(play):
     browser = play()
     browser.run(OPEN, trace_of("RunsTheRejected").to_jsonl())
     browser.until("return location.hash.includes('trace=')")
-    for wish in ("calls=4", "joint=lifecycle", "joint=tool-runner", fragment(browser)):
+    for wish in ("calls=4", "joint=lifecycle", "joint=tool-runner", "joint=message-loop", fragment(browser)):
         width = play(wish, 390).run("return document.documentElement.scrollWidth")
         assert (wish[:20], width <= 390) == (wish[:20], True)

@@ -2,11 +2,13 @@
 
 from typing import NamedTuple
 
-from runlock.machines.joint.model import Changed, Move
+from planted import PLANTED, planted
+
+from runlock.machines.joint.model import Changed
 from runlock.machines.tool_runner.joint.state import Call
 from runlock.machines.tool_runner.joint.transitions import Joint
 
-PLANTED = "does what it must not"
+__all__ = ["PLANTED", "Fault", "Faulty"]
 
 
 class Fault(NamedTuple):
@@ -23,20 +25,14 @@ class Fault(NamedTuple):
 
 
 class Faulty(Joint):
-    """The joint charts with a fault: one more move, or none at all where `to` is empty."""
+    """The joint charts with a fault."""
 
     def __init__(self, fault, policies):
         super().__init__(policies, 1, limit=fault.limit, cancels=fault.cancels)
         self.fault = fault
 
     def moves(self, control):
-        here = all(getattr(control, name) == value for name, value in self.fault.where.items())
-        is_stuck = not (self.fault.to or self.fault.one or self.fault.each)
-        if not (here and is_stuck):
-            yield from super().moves(control)
-        if here and not is_stuck:
-            to = control._replace(**self.fault.to)
-            yield Move(PLANTED, to, "trouble", one=self.fault.one, each=self.fault.each)
+        return planted(self.fault, control, super().moves(control))
 
 
 def enters(call):

@@ -87,7 +87,8 @@ def _model(name: str, family_name: str | None) -> tuple[Family, Exploration]:
     asked = [(one, found) for one, found in able if family_name in (None, one.name)]
     other = _known(family_name) if family_name else family_of_profile(name)
     if other is not None and other.explored is None:
-        having = " and ".join(one.name for one, _ in able)
+        *others, last = (one.name for one, _ in able)
+        having = f"{', '.join(others)} and {last}"
         raise UsageError(f"The family {other.name} has no joint model to explore; {having} have one.")
     known = [model for one, found in asked for model in (*found.models, *one.spec.profiles)]
     for one, found in asked:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from importlib.resources import files
 from typing import TYPE_CHECKING, Any, Final
 
@@ -21,6 +21,7 @@ from runlock.conformance.families.message_loop.messages import (
 )
 from runlock.conformance.families.message_loop.monitors.pass_chart import PassChart
 from runlock.conformance.families.message_loop.state import ObservedState
+from runlock.conformance.family.exploration import Asked, Estimate, Exploration
 from runlock.conformance.family.family import Family, Wording
 from runlock.conformance.family.inference_notes import inference_of
 from runlock.conformance.family.made import Made
@@ -47,6 +48,12 @@ def _reference(profile: str, policies: Mapping[str, Any]) -> AdapterFactory:
     from runlock.conformance.families.message_loop.reference import factory
 
     return factory(profile, policies)
+
+
+def _explored(model: str, asked: Asked, announce: Callable[[Estimate], None]) -> Any:
+    from runlock.conformance.families.message_loop.exploration import explored
+
+    return explored(model, asked, announce)
 
 
 def _mutants() -> Mapping[str, Any]:
@@ -93,6 +100,7 @@ FAMILY: Final = Family(
     needs_of_script=needs.needs_of,
     fitted=situations.fitted,
     verb_needs={"unwatch": "stimulus watch"},
+    explored=Exploration(_explored, bounds=("iterations", "interactors")),
     determinism=DETERMINISM,
     mixing="RUN-30",
     leaks="RUN-31",

@@ -6,7 +6,6 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final
 
-from runlock.conformance.errors import UsageError
 from runlock.conformance.family import exploration
 from runlock.conformance.family.exploration import (
     SAMPLED_FROM,
@@ -15,6 +14,7 @@ from runlock.conformance.family.exploration import (
     chosen_of,
     counted,
     extrapolated,
+    refuse_stores,
 )
 from runlock.machines.joint.policies import Chosen, applies
 from runlock.machines.joint.search import Bounds, Search
@@ -111,7 +111,7 @@ class Explored(exploration.Explored):
 
 def explored(model: str, asked: Asked, announce: Callable[[Estimate], None]) -> Explored:
     """Explore what was asked for; a large exploration is announced before it starts."""
-    _refuse(asked)
+    refuse_stores("tool-runner", [LIMIT], asked)
     chosen = chosen_of(load_spec("tool-runner"), choose, model, asked.policies)
     plan = Plan(
         model,
@@ -125,15 +125,6 @@ def explored(model: str, asked: Asked, announce: Callable[[Estimate], None]) -> 
     if plan.calls >= SAMPLED_FROM:
         announce(guess(plan, chosen))
     return explore(plan, chosen)
-
-
-def _refuse(asked: Asked) -> None:
-    for name, value in (("resuspensions", asked.resuspensions), ("crashes", asked.crashes)):
-        if value is not None:
-            raise UsageError(
-                f"The family tool-runner takes no --{name}.",
-                f"Its bounds are --calls, --cancels and --bound {LIMIT}=N.",
-            )
 
 
 def _joint(plan: Plan, chosen: Chosen, calls: int, charts: Charts | None = None) -> Joint:

@@ -40,11 +40,6 @@ def test_the_report_of_a_runner(capsys, rewrites):
 @pytest.mark.parametrize(
     ("asked", "says"),
     [
-        (
-            ("message-loop",),
-            "The family message-loop has no joint model to explore; lifecycle and tool-runner",
-        ),
-        (("--family", "message-loop"), "The family message-loop has no joint model to explore;"),
         (("--family", "nobody"), "There is no family 'nobody'; known: lifecycle, message-loop, tool-runner."),
         (("awaken-8", "--family", "tool-runner"), "There is no profile awaken-8 of tool-runner to explore."),
         (("tool-runner", "--crashes", 1), "The family tool-runner takes no --crashes."),

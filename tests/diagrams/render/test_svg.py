@@ -183,7 +183,7 @@ def test_folded_states_look_alike_from_outside(one_call):
 
 def test_a_picture_without_calls_has_the_statuses_of_the_run(one_call):
     """Folded by the run alone there is a box for each of its statuses."""
-    nodes, _ = explored.folded(one_call, with_calls=False)
+    nodes, _ = explored.folded(one_call, of_call="")
 
     assert {node.words for node in nodes} == {"run Running", "run Waiting", "run Done"}
 
