@@ -104,7 +104,7 @@ def _edited(stage: Stage, chooser: Chooser, call: Call) -> dict[str, Any]:
     if "args" in taken:
         said = f"<edited {stage.fresh('e')}>"
         edited["args"] = {"k": call.id} if chance(chooser, 4) else {"k": call.id, "v": said}
-    if "name" in taken and ("args" not in taken or chance(chooser, 3)):
+    if "name" in taken and not stage.state.has_expiries and ("args" not in taken or chance(chooser, 3)):
         tools = [tool for tool in stage.state.scenario.tools if tool.agent is None]
         others = [tool.name for tool in tools if tool.name != call.name]
         edited["name"] = pick(chooser, (*others, "no-such-tool"))

@@ -46,7 +46,7 @@ def _ends(state: ObservedState, call: Call, ms: int) -> bool:
     ends_at = ends_at_ms(call)
     is_over = ends_at is not None and state.now_ms + ms >= ends_at
     is_decided = any(one.answers is call and stands(one, call) for one in call.decisions)
-    return is_over and not (call.is_unclear or is_decided)
+    return is_over and not is_decided
 
 
 def _expiry(call: Call) -> Mapping[str, Any]:
