@@ -125,11 +125,11 @@ class Driven:
             return None
         if not status:
             return Changed(call._replace(stack=moved.state, **changes), (moved.row,))
-        told = react(self.charts.status, call.status, status)
-        if not isinstance(told, Moved):
+        shown = react(self.charts.status, call.status, status)
+        if not isinstance(shown, Moved):
             return None
-        to = call._replace(stack=moved.state, status=told.state, **changes)
-        return Changed(_ended(to) if to.status in ENDED else to, (moved.row, told.row))
+        to = call._replace(stack=moved.state, status=shown.state, **changes)
+        return Changed(_ended(to) if to.status in ENDED else to, (moved.row, shown.row))
 
     def on(self, where: Test, event: str, status: str = "", **changes: Any) -> Change:
         """The change of a call that is `where`, by these events."""

@@ -21,7 +21,7 @@ def judge(search: Search, rules: Iterable[Rule], tables: Sequence[Table]) -> Jud
 
 
 def _stands(control: Control, call: Call) -> tuple[str, ...]:
-    """An end and a denial bear the name of what led to them, so that each arrow is told from the others."""
+    """An end and a denial bear the name of what led to them, so that each arrow has ends of its own."""
     run = f"{control.run} as {control.reason}" if control.reason else control.run
     stack = f"{call.stack} by {call.denied}" if call.denied else call.stack
     return run, control.stage, control.bound, control.cancel, stack, call.status

@@ -127,7 +127,7 @@ class Joint(Stack):
         if control.cancels:
             raised = control._replace(cancel=self.charts.cancel.initial, cancels=control.cancels - 1)
             yield Move("the turn is cancelled", raised, "trouble", cue="cancel")
-        if control.active and (control.prompts or stage == "RECEIVE_INPUT"):
+        if control.active and stage in ("RECEIVE_INPUT", "TOOL_CALL"):
             left = control._replace(active=0)
             yield Move("the interactors leave", left, "trouble", each=lose_gates, cue="gone")
 

@@ -94,7 +94,7 @@ def test_an_estimate_of_a_loop_is_of_the_right_size():
     """From one call and two, three are foreseen within a third."""
     foreseen = guess(Plan("message-loop", 3), choose("message-loop", {}))
 
-    assert 47_789 * 2 / 3 < foreseen.states < 47_789 * 4 / 3
+    assert 63_032 * 2 / 3 < foreseen.states < 63_032 * 4 / 3
 
 
 @pytest.fixture(scope="module")

@@ -21,7 +21,7 @@ __all__ = ["rules_for"]
 
 
 def rules_for(policies: Policies, calls: int) -> Iterator[Rule]:
-    """The rules that a profile with these policies is held to, where a response has so many calls."""
+    """The rules that a profile with these policies is held to, where a response has this number of calls."""
     terms = Terms(policies, calls)
     for part in (passes, approvals, prompts, ends, arrows):
         for rule in part(terms):

@@ -94,7 +94,7 @@ def _always(c: Control, call: Call) -> bool:
 
 
 def _due(clause: str, subject: str, step: str, due: Occasion = _always, when: Occasion = _always) -> Due:
-    """A step, as in `ModeGate > Prompting`; `when` tells it from another with the same ends."""
+    """A step, as in `ModeGate > Prompting`; `when` distinguishes it from another with the same ends."""
     source, _, target = step.partition(" > ")
     return Due(clause, subject, source, target, due, when)
 
