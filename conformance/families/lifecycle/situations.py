@@ -48,7 +48,7 @@ def scenarios(handshake: Handshake, policies: Mapping[str, Any]) -> Iterator[Sce
     declared = _stops(policies)
     for name, condition in STOPS.items():
         able = name in declared and (name != "timeout" or handshake.control.clock == "virtual")
-        if able and handshake.tools:
+        if able and tools:
             stop = [StopCondition(kind=condition.kind, **_limits(condition, tools))]
             yield Scenario(scenario=f"tools-and-{name}", tools=tools, agent=Agent(stop=stop))
     if _can_expire(handshake, policies):

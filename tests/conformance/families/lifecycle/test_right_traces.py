@@ -99,6 +99,7 @@ ABOUT = {
     "a-wait-of-a-former-step-that-goes-on": "DERIVE-3",
     "a-wait-set-aside-by-an-undeclared-input": "DERIVE-3",
     "a-wait-superseded-without-a-status": "DERIVE-5",
+    "a-wait-that-expires-where-an-id-is-there-twice": "PROGRESS-1",
     "a-wait-that-is-announced-again-after-a-rejection": "RUN-21",
     "an-answer-that-meets-a-stop": "PHASE-14",
     "a-wait-that-is-over-in-the-replay-that-began-it": "RUN-31",
