@@ -5,6 +5,7 @@ Each rule is shown to fail on a planted violation.
 
 import ast
 from collections.abc import Iterator
+from functools import cache
 from pathlib import Path
 from typing import NamedTuple
 
@@ -110,10 +111,16 @@ EXCEPTIONS = {
 }
 
 
+@cache
+def parsed(source: str) -> ast.Module:
+    """A source text as a tree, which several tests read."""
+    return ast.parse(source)
+
+
 def imports_of(source: str, module: str) -> Iterator[str]:
     """The modules, and the names in them, that a source text imports, as absolute dotted names."""
     package = module.split(".")[:-1]
-    for node in ast.walk(ast.parse(source)):
+    for node in ast.walk(parsed(source)):
         if isinstance(node, ast.Import):
             yield from (alias.name for alias in node.names)
         elif isinstance(node, ast.ImportFrom):
@@ -163,7 +170,7 @@ def violations(source: str, module: str) -> Iterator[str]:
 
 def uses(source: str, module: str) -> Iterator[str]:
     """A sentence for each use of a clock, of sleep, or of chance without a seed."""
-    tree = ast.parse(source)
+    tree = parsed(source)
     local = dict(_names(tree))
     for node in ast.walk(tree):
         name = _dotted(node, local)
@@ -307,6 +314,7 @@ SHARED = {
 """Methods, kinds of observation and gates of the page that all families share."""
 
 
+@cache
 def words_of_families() -> set[str]:
     """The methods, kinds and gates that are not of every family."""
     vocabularies = [family.vocabulary for family in families()]
@@ -316,7 +324,7 @@ def words_of_families() -> set[str]:
 
 def mentions(source: str, words: set[str]) -> Iterator[str]:
     """The string literals of a source text that are a word of a family."""
-    for node in ast.walk(ast.parse(source)):
+    for node in ast.walk(parsed(source)):
         if isinstance(node, ast.Constant) and node.value in words:
             yield str(node.value)
 

@@ -31,7 +31,18 @@ def followed(tmp_path):
 def check(folder, target):
     """The result of a check of a target, run in a process that finds the family as an installed one."""
     path = os.pathsep.join([str(folder), *sys.path])
-    command = [sys.executable, "-m", "runlock.conformance.cli", "check", target, "--examples", "20", "--json"]
+    command = [
+        sys.executable,
+        "-m",
+        "runlock.conformance.cli",
+        "check",
+        target,
+        "--examples",
+        "20",
+        "--jobs",
+        "1",
+        "--json",
+    ]
     env = {**os.environ, "PYTHONPATH": path}
     ran = subprocess.run(command, cwd=folder, env=env, capture_output=True, text=True, check=False)
     assert ran.stdout, ran.stderr

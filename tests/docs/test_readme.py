@@ -31,7 +31,7 @@ def _words(text):
 
 def test_the_adapter_holds(capsys):
     """A newcomer's first check ends well."""
-    ran = run(capsys, "check", "py:tiny:Adapter", "--examples", 200)
+    ran = run(capsys, "check", "py:tiny:Adapter", "--examples", 60)
 
     assert (ran.code, ran.out.partition("\n")[0]) == (
         0,

