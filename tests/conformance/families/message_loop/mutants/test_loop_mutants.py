@@ -18,7 +18,7 @@ MUTED = KNOWN["after"] | KNOWN["scripts_after"]
 WALKS = KNOWN["walks"] | KNOWN["after"]
 SCRIPTS = KNOWN["scripts"] | KNOWN["scripts_after"]
 REVEALED = WALKS | SCRIPTS
-CALM, CALMER = range(6), range(6, 12)
+CALM, CALMER = range(3), range(3, 8)
 """The walks that each variant must pass, in the default lane and in the long one."""
 
 WALKS_MAX = 10
