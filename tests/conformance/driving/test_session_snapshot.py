@@ -244,7 +244,7 @@ SEARCHES = {
 }
 DEEP = {
     "the reference": Part(factory("tirea"), BARE, FLAT, 4, 1),
-    "the reference in one order": Part(factory("awaken-8"), ALONE, ONE_ORDER, 4, 16),
+    "the reference in one order": Part(factory("awaken-8"), ALONE, ONE_ORDER, 4, 12),
     "rounds side by side": Part(factory("awaken-concurrent"), MIXED, FLAT, 3, 2),
     "a store of its own": Part(durable("awaken-9"), ALONE, FLAT, 3, 2),
     "policies left open": Part(policy_fakes.awaken_8, ALONE, FLAT, 3, 3),
