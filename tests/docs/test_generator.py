@@ -12,7 +12,7 @@ from places import ROOT
 
 
 @pytest.fixture
-def site(monkeypatch):
+def generator(monkeypatch):
     """The module that writes the site, with two pages in the place of all."""
     monkeypatch.syspath_prepend(str(ROOT))
     module = import_module("docs.generator.site")
@@ -21,42 +21,42 @@ def site(monkeypatch):
     return module
 
 
-def test_pages_are_written_with_their_folders(site, tmp_path):
+def test_pages_are_written_with_their_folders(generator, tmp_path):
     """Both kinds of pages are there, and counted."""
-    assert site.write(tmp_path) == 2
+    assert generator.write(tmp_path) == 2
     assert (tmp_path / "a.md").read_bytes() == b"by hand"
     assert (tmp_path / "sub/b.md").read_bytes() == b"generated"
 
 
-def test_a_page_that_is_gone_is_removed_and_a_file_of_somebody_else_is_not(site, tmp_path, monkeypatch):
+def test_a_page_that_is_gone_is_removed_and_a_file_of_somebody_else_is_not(generator, tmp_path, monkeypatch):
     """The folder follows the site; what the generator did not write it leaves alone."""
     (tmp_path / "notes.txt").write_text("mine")
-    site.write(tmp_path)
-    monkeypatch.setattr(site, "_generated", lambda: iter([]))
-    site.write(tmp_path)
+    generator.write(tmp_path)
+    monkeypatch.setattr(generator, "_generated", lambda: iter([]))
+    generator.write(tmp_path)
 
     assert not (tmp_path / "sub/b.md").exists()
     assert (tmp_path / "notes.txt").read_text() == "mine"
 
 
-def test_a_page_that_is_the_same_is_left_alone(site, tmp_path):
+def test_a_page_that_is_the_same_is_left_alone(generator, tmp_path):
     """A builder that watches the folder sees changes only."""
-    site.write(tmp_path)
+    generator.write(tmp_path)
     page = tmp_path / "a.md"
     page.chmod(0o444)
     before = page.stat()
-    site.write(tmp_path)
+    generator.write(tmp_path)
 
     assert page.stat() == before
 
 
-def test_a_picture_of_no_kind_is_an_error(site):
+def test_a_picture_of_no_kind_is_an_error(generator):
     """A page that asks for what cannot be drawn does not go out with a hole."""
     with pytest.raises(LookupError, match=r"There is no picture of kind photo; there are chart, "):
-        site.drawn_into("<!-- photo: Run -->", 0)
+        generator.drawn_into("<!-- photo: Run -->", 0)
 
 
-def test_a_folder_is_written_by_a_command(site, tmp_path, monkeypatch, capsys):
+def test_a_folder_is_written_by_a_command(generator, tmp_path, monkeypatch, capsys):
     """Without a builder: the command writes what `write` does."""
     monkeypatch.setattr(sys, "argv", ["docs.generator", str(tmp_path)])
     runpy.run_module("docs.generator", run_name="__main__")
