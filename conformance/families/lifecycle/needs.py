@@ -14,10 +14,15 @@ LACKING: Final = {
     "offered": "the runtime does not show which tools the model is offered",
 }
 
+ENDS: Final = {"expire.end", "expire.crash"}
+"""What a runtime has to declare before waits that expire can be judged."""
+
 
 def unmet(need: str, handshake: Handshake) -> str:
     """Why a need of a clause is not met, or an empty string."""
     word, _, what = need.partition(" ")
+    if what == "expires" and what in handshake.tools and not handshake.policies.keys() >= ENDS:
+        return "it does not declare what an expired wait ends, and when"
     if word == "tools":
         return (
             ""

@@ -14,6 +14,7 @@ from runlock.conformance.families.lifecycle.messages import (
     StopCondition,
     ToolSpec,
 )
+from runlock.conformance.families.lifecycle.needs import unmet
 from runlock.conformance.trace.moves import Move
 
 STOPS: Final[dict[str, StopCondition]] = {
@@ -51,7 +52,7 @@ def scenarios(handshake: Handshake, policies: Mapping[str, Any]) -> Iterator[Sce
         if able and tools:
             stop = [StopCondition(kind=condition.kind, **_limits(condition, tools))]
             yield Scenario(scenario=f"tools-and-{name}", tools=tools, agent=Agent(stop=stop))
-    if _can_expire(handshake, policies):
+    if _can_expire(handshake):
         waiting = [_with_an_end(tool) for tool in tools]
         yield Scenario(scenario="tools-that-expire", tools=waiting)
     agent = AgentSpec(tools=[tool.name for tool in tools if tool.name in WITHIN])
@@ -70,11 +71,10 @@ EXPIRES_MS: Final = {"ask": 1500, "gate": 3500}
 """How long a call waits, by the permission of its tool; the spans of time that pass fall on no end."""
 
 
-def _can_expire(handshake: Handshake, policies: Mapping[str, Any]) -> bool:
+def _can_expire(handshake: Handshake) -> bool:
     """Whether waits have an end, it is shown when they begin, and it is known what an end means."""
-    is_known = all(policies.get(key) is not None for key in ("expire.end", "expire.crash"))
     passes = "clock.advance" in handshake.stimuli and handshake.control.clock == "virtual"
-    return is_known and passes and "expires" in handshake.tools and "call.status" in handshake.observes
+    return passes and "call.status" in handshake.observes and not unmet("tools expires", handshake)
 
 
 def _with_an_end(tool: ToolSpec) -> ToolSpec:

@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any, Final
 
+from runlock.conformance.families.lifecycle.needs import ENDS
+
 READ_UNDER: Final[Mapping[str, tuple[str, str]]] = {
     "replay.start": ("round.mixed", "continue"),
     "stop.tools": ("stop.threshold", "reaches"),
@@ -46,6 +48,8 @@ OF_STOPS: Final = ("stop.threshold", "stop.tools")
 
 def hidden(key: str, sets: Mapping[str, Any]) -> str:
     """Why no sign of a policy can show on a runtime that declares these sets, or an empty string."""
+    if key in ENDS:
+        return "waits that expire are played only where it is declared what they end, and when"
     if key in OF_STOPS and not sets.get("stop.conditions"):
         return "the runtime declares no stop.conditions"
     return ""

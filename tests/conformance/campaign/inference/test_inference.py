@@ -24,7 +24,7 @@ from runlock.conformance.cli.commands.infer import EXAMPLES
 from runlock.conformance.driving.strategies.scripted import applicable, corpus, play
 from runlock.conformance.driving.tally import Tally
 from runlock.conformance.families.lifecycle.family import FAMILY
-from runlock.conformance.families.lifecycle.inference.known import ALIKE, IDLE
+from runlock.conformance.families.lifecycle.inference.known import ALIKE, ENDS, IDLE, hidden
 from runlock.conformance.families.lifecycle.inference.questions import TELLING, signs
 from runlock.conformance.families.lifecycle.invariants import INVARIANTS
 from runlock.conformance.families.lifecycle.messages import DecisionSupport, Handshake, Scenario
@@ -65,7 +65,10 @@ UNTOLD = {
 }
 """What the reference does not tell under each profile, and why, in addition to durability and state."""
 
-SHOWN_BY_ANY = {key: ALIKE[key][1] for key in ("durability", "decision.kept", "state")}
+SHOWN_BY_ANY = {
+    **{key: ALIKE[key][1] for key in ("durability", "decision.kept", "state")},
+    **{key: hidden(key, {}) for key in ENDS},
+}
 
 
 @pytest.mark.parametrize(
@@ -238,10 +241,10 @@ def test_a_weak_adapter_leads_to_no_wrong_value(weakness: str, profile: str, mon
 
 
 def test_each_policy_can_be_told_or_says_why_not() -> None:
-    """There is a sign for every policy but for who holds a suspended run."""
+    """There is a sign for every policy but who holds a suspended run, and what must be declared."""
     unsigned = {policy.key for policy in to_find_out(FAMILY)} - {sign.policy for sign in signs()}
 
-    assert unsigned == {"state"}
+    assert unsigned == {"state", *ENDS}
 
 
 def test_every_clause_that_tells_is_checked() -> None:
