@@ -10,6 +10,7 @@ import json
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from html import escape
+from textwrap import wrap
 from typing import Any, Final, TextIO
 
 from runlock.diagrams.render.elk_layout import NOWHERE, Placement
@@ -24,6 +25,8 @@ STATES_MAX: Final = 2_000
 """A picture with more states than this would be unreadable."""
 
 IDS_IN_A_ROW: Final = 3
+LETTERS_IN_A_ROW: Final = 24
+"""Of the text on an edge; longer rows make the picture wider than a page."""
 
 
 class TooLarge(Exception):
@@ -190,7 +193,8 @@ def _rows(companions: Mapping[str, tuple[str, ...]], family: str, link: Link) ->
     """The text of the moves, and below it the clauses, each of which is a link."""
     rows = []
     for what, ids in companions.items():
-        rows.append(f'<TR><TD ALIGN="LEFT" COLSPAN="{IDS_IN_A_ROW}">{escape(what)}</TD></TR>')
+        for line in wrap(what, LETTERS_IN_A_ROW):
+            rows.append(f'<TR><TD ALIGN="LEFT" COLSPAN="{IDS_IN_A_ROW}">{escape(line)}</TD></TR>')
         for at in range(0, len(ids), IDS_IN_A_ROW):
             rows.append(
                 f"<TR>{''.join(_cell(family, one, link) for one in ids[at : at + IDS_IN_A_ROW])}</TR>"

@@ -27,8 +27,8 @@ def pages() -> Iterator[tuple[str, str]]:
         f"""# Bugs that agent runtimes share
 
 Agent runtimes are written independently of each other and get the same things wrong. This page sorts {number}
-public reports into {len(data["class"])} classes; {len(data["uncovered"])} more, which no clause covers
-yet, stand at the end. For each class it names the clauses that state the rule, shows the shortest known
+public reports into {len(data["class"])} classes; those that no clause covers yet
+stand at the end. For each class it names the clauses that state the rule, shows the shortest known
 schedule in which a deliberately wrong reference breaks the first of them, and lists the runtimes in which
 the kit sees it today. A report is about the version of its time and may be fixed by now; "today" is the
 version and the configuration in the [matrix](matrix.md), where each finding has its own schedule to replay.

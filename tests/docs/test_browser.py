@@ -52,8 +52,8 @@ WORDS = [
     ("human in the loop", "clauses/decide.html"),
     ("approve", "clauses/decide.html"),
     ("idempotent", "clauses/once.html"),
-    ("install", "index.html"),
-    ("installation", "index.html"),
+    ("install", "install.html"),
+    ("installation", "install.html"),
     ("langgraph", "runtimes/langgraph.html"),
 ]
 
