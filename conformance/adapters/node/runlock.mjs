@@ -92,6 +92,7 @@ const real = { setTimeout, setImmediate, clearImmediate, Date };
 export class Clock {
   constructor() {
     this.now = this.horizon = 0;
+    this.epoch = real.Date.now(); // so that what was stored before the process was killed is older
     this.timers = new Map();
     this.immediates = new Set();
     this.numbers = 0;
@@ -107,10 +108,10 @@ export class Clock {
     globalThis.clearImmediate = (one) => void (clock.immediates.delete(one), real.clearImmediate(one));
     globalThis.Date = class extends real.Date {
       constructor(...parts) {
-        super(...(parts.length ? parts : [clock.now]));
+        super(...(parts.length ? parts : [clock.epoch + clock.now]));
       }
       static now() {
-        return clock.now;
+        return clock.epoch + clock.now;
       }
     };
     performance.now = () => clock.now;
