@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from math import factorial, prod
-from typing import Any, Final
+from typing import Any, Final, Self
 
 from runlock.conformance.errors import UsageError
 from runlock.machines.joint.checker import Judged
@@ -67,6 +67,24 @@ class Explored:
     derived: dict[str, int] = field(default_factory=dict)
     chosen: Chosen | None = None
     search: Search | None = None
+
+    @classmethod
+    def of(
+        cls, plan: Any, search: Search, tables: Sequence[Table], judged: Judged, chosen: Chosen | None
+    ) -> Self:
+        """What a search found under a plan."""
+        return cls(
+            plan,
+            search.states,
+            search.transitions,
+            len(search.levels) - 1,
+            tables,
+            judged,
+            search.unreduced if plan.symmetry else None,
+            search.stopped.why if search.stopped is not None else None,
+            chosen=chosen,
+            search=search,
+        )
 
     @property
     def bounds(self) -> Mapping[str, int]:

@@ -11,7 +11,7 @@ from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, S
 from dataclasses import dataclass, field
 from functools import reduce
 from operator import or_
-from typing import Final, NamedTuple
+from typing import NamedTuple
 
 from runlock.machines.joint.model import Call, Change, Move
 from runlock.machines.joint.rules import Due, Never, NeverStep, Rule, Subjects
@@ -25,8 +25,6 @@ from runlock.machines.joint.search import (
 from runlock.machines.table import Row, Table
 
 __all__ = ["Finding", "Judged", "judge"]
-
-NO_SUBJECTS: Final = Subjects((), lambda control, call: (), lambda control, to: False)
 
 
 class Finding(NamedTuple):
@@ -71,9 +69,7 @@ class _Kind(NamedTuple):
     guard: Callable[[int], bool]
 
 
-def judge(
-    search: Search, rules: Iterable[Rule], tables: Sequence[Table], subjects: Subjects = NO_SUBJECTS
-) -> Judged:
+def judge(search: Search, rules: Iterable[Rule], tables: Sequence[Table], subjects: Subjects) -> Judged:
     """Check every rule at every state of a search that has been run."""
     judged = Judged([])
     asked = tuple(rules)

@@ -61,4 +61,4 @@ class Subjects:
     names: tuple[str, ...]
     stands: Callable[[Control, Call], tuple[str, ...]]
     is_jump: Callable[[Control, Control], bool]  # a step that no chart draws, such as a crash
-    stuck: str = "PROGRESS-1"  # the clause under which a run is that cannot come to its end
+    stuck: str  # the clause under which a run is that cannot come to its end

@@ -12,6 +12,7 @@ const DOES = {
     await sleep(1000);
     return `it is ${Date.now() - began} ms later, by all clocks ${new Date() - began === performance.now() - ran}`;
   },
+  dates: async () => new Date().toISOString(),
   ticks: async () => {
     for (let tick = 0; tick < 3; tick++) await new Promise((done) => {
       const timer = setInterval(() => (clearInterval(timer), done()), 10);

@@ -19,7 +19,8 @@ EASY_OUTCOMES: Final[dict[str, dict[str, Any]]] = {
 def drain(state: ObservedState) -> Move | None:
     """The next move that gives the run what it waits for: its oldest gate is released, its calls approved.
 
-    Where waits have an end, it comes in every other run before anything is decided.
+    Where waits expire, they do so first, unless the number of decisions so far is odd: one schedule shows the
+    expiry and another one the approval.
     """
     run = state.run
     assert run is not None
@@ -27,7 +28,7 @@ def drain(state: ObservedState) -> Move | None:
         return Move("gate.release", {"gate": gate.ref, "outcome": _easy_outcome(gate.on, gate.ref)})
     waiting = [call for call in state.leaves(run) if call.waits]
     ends = [end for call in waiting if (end := ends_at_ms(call)) is not None and end > state.now_ms]
-    if ends and len(state.decision_ids) % 2 == 0 and state.quiescent:
+    if ends and len(state.decision_ids) % 2 == 0:
         return Move("clock.advance", {"ms": min(ends) - state.now_ms + 1})
     if not waiting or "decide" not in state.handshake.stimuli:
         return None

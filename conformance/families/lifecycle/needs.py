@@ -10,7 +10,7 @@ from runlock.conformance.families.lifecycle.state.wires import WIRES
 LACKING: Final = {
     "parameters": "tools of the runtime have no parameters that arguments could fail to fit",
     "agent": "no tool of the runtime is an agent",
-    "expires": "the waits of the runtime have no end",
+    "expires": "its waits do not expire",
     "offered": "the runtime does not show which tools the model is offered",
 }
 

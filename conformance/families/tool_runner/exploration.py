@@ -141,15 +141,4 @@ def explore(plan: Plan, chosen: Chosen, charts: Charts | None = None) -> Explore
     system = _joint(plan, chosen, plan.calls, charts)
     search = Search(system, symmetry=plan.symmetry).run(Bounds(plan.max_states, plan.is_late))
     judged = judge(search, rules_for(chosen.policies, plan.limit), system.charts.tables)
-    return Explored(
-        plan,
-        search.states,
-        search.transitions,
-        len(search.levels) - 1,
-        system.charts.tables,
-        judged,
-        search.unreduced if plan.symmetry else None,
-        search.stopped.why if search.stopped is not None else None,
-        chosen=chosen,
-        search=search,
-    )
+    return Explored.of(plan, search, system.charts.tables, judged, chosen)

@@ -30,4 +30,4 @@ def _is_crash(control: Control, to: Control) -> bool:
     return control.crashes != to.crashes
 
 
-SUBJECTS: Final = Subjects(("run", "call", "decision", "gate"), _stands, _is_crash)
+SUBJECTS: Final = Subjects(("run", "call", "decision", "gate"), _stands, _is_crash, "PROGRESS-1")

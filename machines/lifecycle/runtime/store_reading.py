@@ -42,6 +42,7 @@ class _Call(_Read):
     suspension: int
     step: int
     committed: bool
+    expires_at_ms: int | None = None
     waits_as: str | None = None
 
 

@@ -24,4 +24,4 @@ def _stands(control: Control, call: Call) -> tuple[str, str]:
     return control.runner, control.response
 
 
-SUBJECTS: Final = Subjects(("run", "response"), _stands, lambda control, to: False)
+SUBJECTS: Final = Subjects(("run", "response"), _stands, lambda control, to: False, "PROGRESS-1")

@@ -163,6 +163,16 @@ def test_what_needs_no_world_is_over_before_the_answer(toy):
 
 
 @needs_node
+@pytest.mark.parametrize(("more", "day"), [({}, "1970-01-01"), ({"life": 3}, "1970-01-03")])
+def test_what_was_stored_before_a_kill_is_older(toy, more, day):
+    """Each process of a scenario has a day of its own; some runtimes sort what they stored by its time."""
+    toy("scenario.close", {})
+    toy("scenario.open", {"scenario": "s", **more})
+
+    assert said(start(toy, "dates")) == f"{day}T00:00:00.000Z"
+
+
+@needs_node
 def test_time_passes_when_the_kit_says_so(toy):
     """Timers, dates and `performance` stand on the kit's clock, and fire in order."""
     assert said(start(toy, "sleeps")) is None

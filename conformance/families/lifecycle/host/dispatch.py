@@ -126,7 +126,8 @@ def _advance(life: Life, asked: ClockAdvance, earlier: Sequence[Wire]) -> Delive
     def deliver(stimulus: int) -> None:
         life.loop.advance(asked.ms)
         run = life.counts.run
-        if run is not None and has(life.adapter, "time_passed"):
+        expires = any(tool.expires_ms for tool in life.scenario.tools)
+        if expires and run is not None and has(life.adapter, "time_passed"):
             life.begin(Verb("time_passed", run, stimulus), life.adapter.time_passed())
 
     return deliver

@@ -1,4 +1,4 @@
-"""EXPIRE: a wait that has an end takes no decision after it, says so, and ends as expire.end declares."""
+"""EXPIRE: an expired wait ends what expire.end declares, and a later decision is turned down."""
 
 from __future__ import annotations
 
@@ -67,15 +67,23 @@ def _ends(state: ObservedState, *, after_a_crash: bool) -> CheckResults:
     run = state.run
     if run is None or bool(run.crashes) is not after_a_crash:
         return
-    rests = not (state.gates_of(run) or run.disturbed_by(CANCEL, FAULT, INPUT) or run.is_done)
-    ends = {gate.on for gate in state.gates_of(run)} & {"tool", "store.put"}  # it may drain, or be stored
-    if _run_has_expired(state) and (run.is_done or not ends):
-        yield HELD if run.is_done else broken(f"a wait of run {run.id} has expired, yet the run goes on")
+    if _run_has_expired(state):
+        yield from _ends_the_run(state, run)
+    is_undisturbed = not (run.disturbed_by(CANCEL, FAULT, INPUT) or run.is_done)
+    rests = is_undisturbed and not state.gates_of(run)
     for call, _ in _expired(state):
         if call.claimed == "Cancelled":
             yield HELD
         elif rests and not (call.claimed == "Suspended" and _is_held_back(state, run)):
             yield broken(f"the wait of call {call.id} has expired, yet the call is {call.claimed}")
+
+
+def _ends_the_run(state: ObservedState, run: Run) -> CheckResults:
+    """The run is over, unless a tool drains first, or the end is being stored."""
+    if run.is_done:
+        yield HELD
+    elif not {gate.on for gate in state.gates_of(run)} & {"tool", "store.put"}:
+        yield broken(f"a wait of run {run.id} has expired, yet the run goes on")
 
 
 def _is_held_back(state: ObservedState, run: Run) -> bool:

@@ -1,4 +1,4 @@
-"""Wrong about a wait that has an end."""
+"""Wrong about waits that expire."""
 
 from __future__ import annotations
 

@@ -57,6 +57,20 @@ def test_a_run_that_waited_waits_again():
     assert only(talk.decide(resume()))["resume"]["decision"] == "d1"
 
 
+def test_the_clock_goes_on_where_the_kit_says_so():
+    """The new life begins at the time that the recovery names."""
+
+    async def tell_the_time(self, run):
+        self.host.observe("event", name=f"at {asyncio.get_running_loop().time():g} s")
+
+    talk = Talk(toy(start=wait_for_a_decision, checkpoint=keep, restore=take_up, resume_run=tell_the_time))
+    talk.start()
+    talk("clock.advance", ms=2500)
+    talk("crash")
+
+    assert only(talk("recover", run="r1", now_ms=2500))["name"] == "at 2.5 s"
+
+
 def test_a_crash_runs_no_clean_up():
     """What a dead runtime still does, or would do when it is collected, reaches nothing."""
     cleaned = []

@@ -272,3 +272,17 @@ def test_work_left_by_an_earlier_verb_counts_for_the_one_under_way():
     talk.start()
 
     assert kinds(talk.decide(resume())) == ["event", "adapter.error", "run.finished"]
+
+
+def test_a_runtime_hears_that_time_has_passed_where_waits_expire():
+    """It ends what has expired; in any other scenario the clock moves alone."""
+
+    async def time_passed(self):
+        self.host.observe("event", name=f"at {asyncio.get_running_loop().time():g} s")
+
+    asking = {"name": "t0", "permission": "ask"}
+    for more, told in (({}, []), ({"expires_ms": 1000}, ["at 1.5 s"])):
+        talk = Talk(toy(start=wait_for_a_decision, time_passed=time_passed), tools=[{**asking, **more}])
+        talk.start()
+
+        assert [seen["name"] for seen in talk("clock.advance", ms=1500)["observations"]] == told
