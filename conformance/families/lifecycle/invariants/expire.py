@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from typing import Final
 
 from runlock.conformance.families.lifecycle.invariants.blame import Rank, ranked
 from runlock.conformance.families.lifecycle.messages import CallMoved, DecisionTaken, GateOpened, RunMoved
@@ -104,6 +103,62 @@ def an_expiry_is_shown(state: ObservedState) -> CheckResults:
 Which = Callable[[Run, Call], bool]
 
 
+def a_first_wait_is_not_cut_short(state: ObservedState, seen: CallMoved | DecisionTaken) -> CheckResults:
+    """Time that passes does not end the first wait of a call before its end."""
+    return _cut_short(state, seen, _first)
+
+
+def a_later_wait_is_not_cut_short(state: ObservedState, seen: CallMoved | DecisionTaken) -> CheckResults:
+    """Time that passes does not end a later wait of a call before its own end."""
+    return _cut_short(state, seen, _later)
+
+
+def a_recovered_wait_is_not_cut_short(state: ObservedState, seen: CallMoved | DecisionTaken) -> CheckResults:
+    """Time that passes does not end a wait that a crash has met before the end that it has now."""
+    return _cut_short(state, seen, _recovered)
+
+
+def _cut_short(state: ObservedState, seen: CallMoved | DecisionTaken, which: Which) -> CheckResults:
+    call = state.call_of(seen)
+    what = _ends_a_wait(call, seen) if call is not None else ""
+    if call is None or not what or not which(state.runs[call.run], call):
+        return
+    ends_at = ends_at_ms(call)
+    is_early = call.waits and (ends_at is None or ends_at > state.now_ms)
+    if state.has_expiries and is_early and _is_met_by_time_alone(state, call):
+        left = "no end" if ends_at is None else f"{ends_at - state.now_ms} ms left"
+        yield broken(f"the wait of call {call.id} had {left}, and no one has decided, yet {what}")
+
+
+def _ends_a_wait(call: Call, seen: CallMoved | DecisionTaken) -> str:
+    """What is shown that ends the wait of a call."""
+    if isinstance(seen, CallMoved):
+        return f"it became {seen.to}" if seen.to != call.claimed else ""
+    return f"{seen.decision} was {seen.disposition}" if seen.decision == expiry_id(call) else ""
+
+
+def a_first_wait_goes_on(state: ObservedState) -> CheckResults:
+    """Counts the first waits that time has not ended."""
+    return _goes_on(state, _first)
+
+
+def a_later_wait_goes_on(state: ObservedState) -> CheckResults:
+    """Counts the later waits of a call that time has not ended."""
+    return _goes_on(state, _later)
+
+
+def a_recovered_wait_goes_on(state: ObservedState) -> CheckResults:
+    """Counts the waits that a crash has met, and that time has not ended."""
+    return _goes_on(state, _recovered)
+
+
+def _goes_on(state: ObservedState, which: Which) -> CheckResults:
+    for call in _waited(state):
+        passed = ends_at_ms(call) is not None and state.newest[0][0] == "clock.advance"
+        if passed and which(state.runs[call.run], call):
+            yield HELD
+
+
 def _first(run: Run, call: Call) -> bool:
     return not run.crashes and call.suspensions <= 1
 
@@ -114,42 +169,6 @@ def _later(run: Run, call: Call) -> bool:
 
 def _recovered(run: Run, _call: Call) -> bool:
     return run.crashes > 0
-
-
-def in_time(which: Which) -> Callable[[ObservedState, CallMoved | DecisionTaken], CheckResults]:
-    """A check that time which passes ends none of these waits before its end."""
-
-    def check(state: ObservedState, seen: CallMoved | DecisionTaken) -> CheckResults:
-        call = state.call_of(seen)
-        what = _ends_a_wait(call, seen) if call is not None else ""
-        if call is None or not what or not which(state.runs[call.run], call):
-            return
-        ends_at = ends_at_ms(call)
-        is_early = call.waits and (ends_at is None or ends_at > state.now_ms)
-        if state.has_expiries and is_early and _is_met_by_time_alone(state, call):
-            left = "without an end" if ends_at is None else f"of {ends_at - state.now_ms} ms more"
-            yield broken(f"call {call.id} had a wait {left}, and no one has decided, yet {what}")
-
-    return check
-
-
-def _ends_a_wait(call: Call, seen: CallMoved | DecisionTaken) -> str:
-    """What is shown that ends the wait of a call."""
-    if isinstance(seen, CallMoved):
-        return f"it became {seen.to}" if seen.to != call.claimed else ""
-    return f"{seen.decision} was {seen.disposition}" if seen.decision == expiry_id(call) else ""
-
-
-def still_in_time(which: Which) -> Callable[[ObservedState], CheckResults]:
-    """A check that counts these waits where time has passed and their end has not come."""
-
-    def check(state: ObservedState) -> CheckResults:
-        for call in _waited(state):
-            ends_at = ends_at_ms(call)
-            if ends_at is not None and state.newest[0][0] == "clock.advance":
-                yield from [HELD] * which(state.runs[call.run], call)
-
-    return check
 
 
 def _is_met_by_time_alone(state: ObservedState, call: Call) -> bool:
@@ -186,14 +205,16 @@ def _run_has_expired(state: ObservedState) -> bool:
     return state.run is not None and state.run.volatile.has_expired
 
 
-WHICH: Final = (("EXPIRE-4", _first), ("EXPIRE-5", _later), ("EXPIRE-6", _recovered))
-
 INVARIANTS = ranked(
     Rank.EXPIRED_WAIT,
     Invariant("EXPIRE-1", an_expired_call_does_not_run, GateOpened, at=("tool",)),
     *(
-        Invariant(clause, in_time(which), kind)
-        for clause, which in WHICH
+        Invariant(clause, check, kind)
+        for clause, check in (
+            ("EXPIRE-4", a_first_wait_is_not_cut_short),
+            ("EXPIRE-5", a_later_wait_is_not_cut_short),
+            ("EXPIRE-6", a_recovered_wait_is_not_cut_short),
+        )
         for kind in (CallMoved, DecisionTaken)
     ),
     Invariant("EXPIRE-3", a_run_whose_wait_expired_does_not_go_on, RunMoved),
@@ -203,5 +224,7 @@ INVARIANTS = ranked(
     Invariant("EXPIRE-3", an_expired_wait_ends, requires="a wait"),
     Invariant("EXPIRE-6", an_expired_wait_ends_after_a_crash, requires="a crash"),
     Invariant("EXPIRE-7", an_expiry_is_shown, requires="a wait"),
-    *(Invariant(clause, still_in_time(which), requires="a wait") for clause, which in WHICH),
+    Invariant("EXPIRE-4", a_first_wait_goes_on, requires="a wait"),
+    Invariant("EXPIRE-5", a_later_wait_goes_on, requires="a wait"),
+    Invariant("EXPIRE-6", a_recovered_wait_goes_on, requires="a crash"),
 )
