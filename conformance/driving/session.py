@@ -195,8 +195,7 @@ class Session:
         """Kill the process and restart it with the same data folder and nothing else."""
         assert self.revive is not None  # otherwise it cannot be used as a crash
         self.sut = self.revive()
-        kills = sum(move.params.get("by") == "kill" for move in self.attempted)
-        self._request("scenario.open", {**self._opening, "life": kills + 1})
+        self._request("scenario.open", self._opening)
 
     def _request(self, method: str, params: Mapping[str, Any]) -> dict[str, Any]:
         try:

@@ -59,6 +59,15 @@ class EndlessLine(Exception):
     """A line exceeded the limit of the protocol."""
 
 
+START: Final = "RUNLOCK_START"
+"""The variable with the number of a process, which is larger in each one that is started.
+
+A runtime whose time of day begins anew in each process begins later than the one that was killed.
+"""
+
+_STARTS: Final = itertools.count(1)
+
+
 class Child:
     """A process in its own group; `unread` holds output that has not been consumed."""
 
@@ -77,7 +86,7 @@ class Child:
             stdout=subprocess.PIPE,
             stderr=subprocess.PIPE,
             cwd=cwd,
-            env=with_cookie(os.environ if env is None else env, cookie),
+            env=with_cookie({**(os.environ if env is None else env), START: str(next(_STARTS))}, cookie),
             start_new_session=True,
         )
         guardian.watch(cookie, self._process.pid)

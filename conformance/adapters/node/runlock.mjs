@@ -88,13 +88,13 @@ export class ProtocolError extends Error {
 
 const real = { setTimeout, setImmediate, clearImmediate, Date };
 
-const DAY_MS = 86_400_000;
+const YEAR_MS = 365 * 86_400_000;
 
 /** Timers and the time of day, which stand still until the kit moves them. */
 export class Clock {
   constructor() {
     this.now = this.horizon = 0;
-    this.epoch = 0;
+    this.epoch = Number(process.env.RUNLOCK_START ?? 0) * YEAR_MS; // what was stored before a kill is older
     this.timers = new Map();
     this.immediates = new Set();
     this.numbers = 0;
@@ -500,8 +500,6 @@ class Served {
   async open(scenario) {
     if (this.scenario) throw illegal(`scenario ${this.scenario.scenario} is open`);
     Object.assign(this, { counts: new Counts(), kept: undefined });
-    const epoch = ((scenario.life ?? 1) - 1) * DAY_MS; // what was stored before a kill is older
-    Object.assign(this.clock, { now: 0, horizon: 0, epoch });
     const whole = { tools: [], agent: { stop: [] }, hold: [], ...scenario };
     const life = new Life(this.factory(), whole, this.counts, this.clock);
     await life.adapter.open(life.host, whole);

@@ -191,17 +191,6 @@ def test_a_runtime_is_crashed_in_a_way_that_it_offers(ways: list[str], wanted: s
     assert session.sent[-1] == (CRASH if by == "soft" else Move("crash", {"by": "kill"}))
 
 
-def test_each_process_after_a_kill_hears_which_one_it_is() -> None:
-    """So that the time of day of a scenario does not go back."""
-    lives = [Answers(run__start=[STARTED]), Answers(), Answers()]
-    waiting = iter(lives[1:])
-    said = handshake(control={**HANDSHAKE.as_sent["control"], "crash": ["kill"]})
-    session = new_session(lives[0], said, revive=lambda: next(waiting))
-    session.play([START, CRASH, CRASH])
-
-    assert [life.sent("scenario.open")[0].get("life") for life in lives] == [None, 2, 3]
-
-
 def test_a_kill_needs_a_process_that_can_be_started_anew() -> None:
     """Without one, a runtime that offers nothing but a kill is not crashed."""
     said = handshake(control={**HANDSHAKE.as_sent["control"], "crash": ["kill"]})

@@ -108,12 +108,11 @@ class Scenario(shared.Scenario):
     hooks: list[HookSpec] = Field(default_factory=list)
     keys: list[StateKey] = Field(default_factory=list)
     hold: list[str] = Field(default_factory=list)
-    life: int | None = None  # after a kill: which process in a row opens this scenario, from 2
 
     @cached_property
     def in_full(self) -> Mapping[str, Any]:
         """Every field of it as the runtime is handed it, but for `data`; of a stop condition what it has."""
-        whole = self.model_dump(mode="json", by_alias=True, exclude={"life"})
+        whole = self.model_dump(mode="json", by_alias=True)
         stop = [condition.model_dump(exclude_none=True) for condition in self.agent.stop]
         tools = [
             {key: value for key, value in tool.items() if value is not None or key not in LEFT_OUT}
