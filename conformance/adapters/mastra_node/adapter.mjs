@@ -135,10 +135,10 @@ class Adapter {
 }
 
 /** Time as Mastra needs it: the store puts messages in order by theirs, and its engine waits for a few ms. */
-function letTimePass(theDate, { setTimeout }) {
+function letTimePass({ Date: KitDate, setTimeout }) {
   let last = 0; // so that no two readings are equal
-  const now = () => (last = Math.max(last + 1, theDate.now()));
-  globalThis.Date = class extends theDate {
+  const now = () => (last = Math.max(last + 1, KitDate.now()));
+  globalThis.Date = class extends KitDate {
     constructor(...parts) {
       super(...(parts.length ? parts : [now()]));
     }
@@ -147,6 +147,5 @@ function letTimePass(theDate, { setTimeout }) {
   globalThis.setTimeout = (work, ms = 0, ...about) => setTimeout(work, ms > FEW_MS ? ms : 0, ...about);
 }
 
-const theDate = Date;
-serve(() => new Adapter()); // and with it the kit's clock
-letTimePass(theDate, globalThis);
+serve(() => new Adapter());
+letTimePass(globalThis); // on the kit's clock, which `serve` has put in place
