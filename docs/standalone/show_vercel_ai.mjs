@@ -4,7 +4,7 @@
 //     npm install ai@7.0.173 node@22.23.3 zod@4.6.7
 //     node --input-type=module - [NAME] < show_vercel_ai.mjs
 
-import { generateText, jsonSchema, tool } from "ai";
+import { convertToModelMessages, generateText, jsonSchema, readUIMessageStream, streamText, tool } from "ai";
 
 /** Prints what a program is about, before it prints what it sees. */
 function about(bug, expected, hurts) {
@@ -22,6 +22,12 @@ function scripted(...turns) {
     const calls = asked.map(([id, name]) => ({ type: "tool-call", toolCallId: id, toolName: name, input: "{}" }));
     const content = calls.length ? calls : [{ type: "text", text: turn }];
     return { content, finishReason: { unified: calls.length ? "tool-calls" : "stop" }, usage, warnings: [] };
+  };
+  model.doStream = async (options) => {
+    const { content, ...end } = await model.doGenerate(options);
+    const [id, [{ text }]] = ["text", content];
+    const said = [{ type: "text-start", id }, { type: "text-delta", id, delta: text }, { type: "text-end", id }];
+    return { stream: ReadableStream.from([...(text ? said : content), { type: "finish", ...end }]) };
   };
   return model;
 }
@@ -137,7 +143,41 @@ async function approval_of_a_rejected_call() {
   return ran.join() === "c1";
 }
 
+/** The last message that a page has built from the stream of a response to its messages. */
+async function built(model, tools, messages) {
+  const response = streamText({ model, tools, stopWhen, messages: await convertToModelMessages(messages) });
+  const stream = response.toUIMessageStream({ originalMessages: messages });
+  let last;
+  const message = messages.at(-1).role === "assistant" ? messages.at(-1) : undefined;
+  for await (const one of readUIMessageStream({ stream, message })) last = one;
+  return last;
+}
+
+async function rejection_told_anew() {
+  about(
+    "In a chat the model is shown another result of a rejected call in each later request.",
+    "the same messages, with new ones after them.",
+    "what the model was shown changes, so that the prompt is not found in the cache of the provider.",
+  );
+  const tools = { write: tool({ inputSchema, needsApproval: true, execute: async () => "written" }) };
+  const model = scripted([["c1", "write"]], "done", "done again");
+  const chat = [{ id: "1", role: "user", parts: [{ type: "text", text: "hello" }] }];
+  const asked = await built(model, tools, chat);
+  const answered = ({ approval, ...part }) => ({
+    ...part,
+    ...(approval && { state: "approval-responded", approval: { ...approval, approved: false } }),
+  });
+  const said = await built(model, tools, [...chat, { ...asked, parts: asked.parts.map(answered) }]);
+  const results = () => model.shown.filter((one) => one.role === "tool").flatMap((one) => one.content);
+  const [first] = results();
+  await built(model, tools, [...chat, said, { id: "2", role: "user", parts: [{ type: "text", text: "and now?" }] }]);
+  const [later] = results();
+  console.log("actual: first:", first.output, "later:", later.output);
+  return first.output.type !== later.output.type;
+}
+
 const shown = {
+  rejection_told_anew,
   repeated_id,
   partial_approval,
   cancel_during_an_approval,

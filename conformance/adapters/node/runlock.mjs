@@ -45,7 +45,10 @@ const SUT_CRASHED = -32005, PARSE_ERROR = -32700, METHOD_NOT_FOUND = -32601, INV
 const INTERNAL_ERROR = -32603;
 const TURNS_MAX = 10_000;
 const STIMULI = ["decide", "cancel", "cancel.waiting", "run.input", "run.again", "clock.advance", "deliver"];
-const NEEDS = { decide: "decide", cancel: "cancel", "cancel.waiting": "cancel", "run.input": "input", watch: "watch" };
+const NEEDS = {
+  decide: "decide", cancel: "cancel", "cancel.waiting": "cancel", "run.input": "input", watch: "watch",
+  "watch.request": "watch",
+};
 const REFUSABLE = new Set(["decide", "input", "recover", "cancel"]);
 
 // --- what the host throws, and what an adapter throws -------------------------------------------

@@ -15,7 +15,23 @@ export function kitModel(host, before) {
     const finishReason = { unified: tool_calls.length ? "tool-calls" : "stop" };
     return { content, finishReason, usage: USAGE, warnings: [] };
   };
-  return { specificationVersion: "v3", provider: "kit", modelId: "kit", supportedUrls: {}, doGenerate };
+  const doStream = async (options) => {
+    const { content, ...end } = await doGenerate(options);
+    const parts = [{ type: "stream-start", warnings: [] }, ...content.flatMap(streamed), { type: "finish", ...end }];
+    return { stream: ReadableStream.from(parts) };
+  };
+  return { specificationVersion: "v3", provider: "kit", modelId: "kit", supportedUrls: {}, doGenerate, doStream };
+}
+
+/** What a provider streams of a part of its answer: a text in one piece, the arguments of a call in two. */
+function streamed(part, at) {
+  if (part.type === "text") {
+    const [id, delta] = [String(at), part.text];
+    return [{ type: "text-start", id }, { type: "text-delta", id, delta }, { type: "text-end", id }];
+  }
+  const { toolCallId: id, toolName, input } = part;
+  const pieces = [input.slice(0, 1), input.slice(1)].map((delta) => ({ type: "tool-input-delta", id, delta }));
+  return [{ type: "tool-input-start", id, toolName }, ...pieces, { type: "tool-input-end", id }, part];
 }
 
 /** What the model receives, in the protocol's words. */

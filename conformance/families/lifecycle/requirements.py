@@ -133,7 +133,7 @@ class _Sent:
             if method == "clock.advance":
                 yield "control clock=virtual"
         if params.get("watcher") is not None:
-            yield "stimulus watch"
+            yield "stream any"
         if params.get("stream") is not None:
             yield f"stream {params['stream']}"
         for decision in params.get("decisions", ()):

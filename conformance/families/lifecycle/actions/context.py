@@ -39,6 +39,14 @@ class Stage:
         self.counts[prefix] = self.counts.get(prefix, 0) + 1
         return f"{prefix}{self.counts[prefix]}"
 
+    def request(self, method: str, params: dict[str, Any]) -> Move:
+        """A move that is a request: with a watcher, where each request has a stream of its own."""
+        if "watch.request" in self.handshake.stimuli:
+            streams = self.handshake.streams
+            watcher = self.fresh("w")
+            params = {**params, "watcher": watcher, "stream": streams[self.counts["w"] % len(streams)]}
+        return Move(method, params)
+
     def gates(self, on: str) -> list[Gate]:
         """The open gates of one kind."""
         return [gate for gate in self.state.open_gates if gate.on == on]

@@ -15,7 +15,7 @@ PAYLOADS: Final[tuple[Any, ...]] = ("approved", None, False, 0, "", {"v": "chang
 def _decide(stage: Stage, decisions: list[dict[str, Any]]) -> Move:
     run = stage.state.run
     assert run is not None
-    return Move("decide", {"run": run.id, "decisions": decisions})
+    return stage.request("decide", {"run": run.id, "decisions": decisions})
 
 
 def _decision(stage: Stage, chooser: Chooser, call: str, action: str) -> dict[str, Any]:

@@ -20,7 +20,7 @@ def start(stage: Stage, chooser: Chooser) -> Move | None:
     if again and "run.again" not in stage.handshake.stimuli:
         return None
     run = stage.fresh("r")
-    return Move("run.start", {"run": run, "input": f"hello {run}"})
+    return stage.request("run.start", {"run": run, "input": f"hello {run}"})
 
 
 def cancel(stage: Stage, chooser: Chooser) -> Move | None:

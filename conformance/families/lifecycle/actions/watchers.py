@@ -20,7 +20,7 @@ def watch(stage: Stage, chooser: Chooser) -> Move | None:
 def unwatch(stage: Stage, chooser: Chooser) -> Move | None:
     """The watcher's stream is cut."""
     run = stage.state.run
-    if run is None or stage.state.audience.watcher is None:
+    if run is None or stage.state.audience.watcher is None or "watch" not in stage.handshake.stimuli:
         return None
     return Move("unwatch", {"run": run.id})
 

@@ -15,7 +15,8 @@ ReasonCode = Literal[
 ]
 Trigger = Literal["UserMessage", "AssistantTurnCommitted", "ToolResultsCommitted", "StepEnd", "RunFinished"]
 StimulusKind = Literal[
-    "decide", "cancel", "cancel.waiting", "run.input", "run.again", "clock.advance", "deliver", "watch"
+    "decide", "cancel", "cancel.waiting", "run.input", "run.again", "clock.advance", "deliver", "watch",
+    "watch.request",
 ]  # fmt: skip
 PhaseName = Literal[
     "RunStart", "StepStart", "BeforeInference", "AfterInference", "ToolGate",

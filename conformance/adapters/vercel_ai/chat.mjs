@@ -1,0 +1,116 @@
+// The chat of Vercel's AI SDK behind the hosted interface, offline: its client, its agent and the stream between.
+//
+// The client builds the messages from the stream, as a page with `useChat` does.  They are all the state there is.
+// An approval is sent once each call of the last step has one, as the documentation advises.
+//
+// Undeclared: a crash, since an application stores the messages when a response is over, each in its own way.
+
+import {
+  AbstractChat, DirectChatTransport, isToolUIPart, jsonSchema,
+  lastAssistantMessageIsCompleteWithApprovalResponses as isDecided, tool, ToolLoopAgent,
+} from "ai";
+import about from "ai/package.json" with { type: "json" };
+import { serve } from "./runlock.mjs";
+import { kitModel } from "./model.mjs";
+
+/** The state of a chat, in which a page keeps what it draws. */
+class Page {
+  status = "ready";
+  messages = [];
+  pushMessage = (one) => void (this.messages = [...this.messages, one]);
+  popMessage = () => void (this.messages = this.messages.slice(0, -1));
+  replaceMessage = (at, one) => void (this.messages = this.messages.with(at, structuredClone(one)));
+  snapshot = structuredClone;
+}
+
+class Chat extends AbstractChat {}
+
+class Adapter {
+  handshake = {
+    implementation: { name: "ai, its chat", version: about.version, language: "javascript" },
+    profile: "core",
+    // At https://ai-sdk.dev/docs/ai-sdk-ui/chatbot-tool-usage the client holds the responses until all are there.
+    policies: { state: "caller", resume: "collect", "tool.raises": "failed_call" },
+    gates: ["model", "tool"],
+    stimuli: ["decide", "cancel", "run.again", "run.input", "clock.advance", "deliver", "watch.request"],
+    streams: ["ai-sdk-v6"],
+    observes: ["event", "stream.closed"],
+    outcomes: { tool: ["ok", "raise"] },
+    tools: ["allow", "ask"],
+    decisions: { live: false, ids: false, suspensions: false, payload: false, after_error: false },
+  };
+
+  open(host, { tools }) {
+    this.host = host;
+    const kit = Object.fromEntries(tools.map((spec) => [spec.name, this.tool(spec)]));
+    const agent = new ToolLoopAgent({ model: kitModel(host, () => {}), tools: kit, stopWhen: () => false });
+    const direct = new DirectChatTransport({ agent });
+    const transport = { sendMessages: async (request) => this.shown(await direct.sendMessages(request)) };
+    const onFinish = ({ isAbort }) => void (this.isAborted = isAbort);
+    this.chat = new Chat({ state: new Page(), transport, onFinish });
+  }
+
+  start(text) {
+    return this.send({ text });
+  }
+
+  input(text) {
+    return this.start(text);
+  }
+
+  async decide(decisions) {
+    for (const { call, action } of decisions) {
+      const id = this.parts().find((part) => part.toolCallId === call)?.approval?.id ?? call;
+      await this.chat.addToolApprovalResponse({ id, approved: action === "resume" });
+    }
+    return isDecided(this.chat) ? this.send() : null; // the others are waited for
+  }
+
+  cancel() {
+    return this.chat.stop();
+  }
+
+  watch(watcher, stream) {
+    this.seat = { watcher, stream };
+  }
+
+  /** Send the messages, with one more or as they are, and wait for the whole response. */
+  async send(message) {
+    await this.chat.sendMessage(message);
+    if (this.chat.status === "error") throw this.chat.error;
+    return this.isAborted ? { reason: "Cancelled" } : this.ended();
+  }
+
+  ended() {
+    const waiting = this.parts().filter((part) => part.state === "approval-requested");
+    return { reason: waiting.length ? "Suspended" : "NaturalEnd", pending: waiting.map((one) => one.toolCallId) };
+  }
+
+  /** What stands of calls in the last message. */
+  parts() {
+    return (this.chat.lastMessage?.parts ?? []).filter(isToolUIPart);
+  }
+
+  /** The stream of a response, whose chunks the kit sees when the client receives them. */
+  shown(response) {
+    const transform = (data, way) => {
+      if (this.seat) this.host.observe("event", { ...this.seat, name: data.type, data });
+      way.enqueue(data);
+    };
+    const flush = () => {
+      if (this.seat) this.host.observe("stream.closed", { watcher: this.seat.watcher });
+      this.seat = null;
+    };
+    return response.pipeThrough(new TransformStream({ transform, flush }));
+  }
+
+  tool({ name, permission }) {
+    const execute = async (args, { toolCallId, abortSignal: signal }) => {
+      return (await this.host.tool(toolCallId, name, args, { signal })).content;
+    };
+    const inputSchema = jsonSchema({ type: "object" });
+    return tool({ description: name, inputSchema, needsApproval: permission === "ask", execute });
+  }
+}
+
+serve(() => new Adapter());
