@@ -4,7 +4,11 @@
 //     npm install ai@7.0.173 node@22.23.3 zod@4.6.7
 //     node --input-type=module - [NAME] < show_vercel_ai.mjs
 
-import { convertToModelMessages, generateText, jsonSchema, readUIMessageStream, streamText, tool } from "ai";
+import {
+  AbstractChat, convertToModelMessages, DirectChatTransport, generateText, jsonSchema,
+  lastAssistantMessageIsCompleteWithApprovalResponses as sendAutomaticallyWhen, readUIMessageStream, streamText, tool,
+  ToolLoopAgent,
+} from "ai";
 
 /** Prints what a program is about, before it prints what it sees. */
 function about(bug, expected, hurts) {
@@ -153,31 +157,67 @@ async function built(model, tools, messages) {
   return last;
 }
 
-async function rejection_told_anew() {
+async function results_told_anew() {
   about(
-    "In a chat the model is shown another result of a rejected call in each later request.",
+    "In a chat the model is shown other results of the same calls in later requests.",
     "the same messages, with new ones after them.",
-    "what the model was shown changes, so that the prompt is not found in the cache of the provider.",
+    "the model cannot see any more what failed, and the cache of its provider does not know the prompt.",
   );
-  const tools = { write: tool({ inputSchema, needsApproval: true, execute: async () => "written" }) };
-  const model = scripted([["c1", "write"]], "done", "done again");
-  const chat = [{ id: "1", role: "user", parts: [{ type: "text", text: "hello" }] }];
-  const asked = await built(model, tools, chat);
-  const answered = ({ approval, ...part }) => ({
+  const read = tool({ inputSchema, execute: () => Promise.reject(new Error("the disk is full")) });
+  const write = tool({ inputSchema, needsApproval: true, execute: async () => "written" });
+  const model = scripted([["c1", "read"]], [["c2", "write"]], "done", "done again");
+  const results = { c1: [], c2: [] };
+  const request = async (messages) => {
+    const message = await built(model, { read, write }, messages);
+    const told = model.shown.filter((one) => one.role === "tool").flatMap((one) => one.content);
+    for (const { toolCallId, output } of told) if (output) results[toolCallId].push(JSON.stringify(output));
+    return message;
+  };
+  const hello = { id: "1", role: "user", parts: [{ type: "text", text: "hello" }] };
+  const asked = await request([hello]);
+  const rejected = ({ approval, ...part }) => ({
     ...part,
     ...(approval && { state: "approval-responded", approval: { ...approval, approved: false } }),
   });
-  const said = await built(model, tools, [...chat, { ...asked, parts: asked.parts.map(answered) }]);
-  const results = () => model.shown.filter((one) => one.role === "tool").flatMap((one) => one.content);
-  const [first] = results();
-  await built(model, tools, [...chat, said, { id: "2", role: "user", parts: [{ type: "text", text: "and now?" }] }]);
-  const [later] = results();
-  console.log("actual: first:", first.output, "later:", later.output);
-  return first.output.type !== later.output.type;
+  const said = await request([hello, { ...asked, parts: asked.parts.map(rejected) }]);
+  await request([hello, said, { id: "2", role: "user", parts: [{ type: "text", text: "and now?" }] }]);
+  console.log("actual: the failed call:", ...results.c1);
+  console.log("actual: the rejected call:", ...results.c2);
+  return Object.values(results).some((of) => new Set(of).size > 1);
+}
+
+/** A chat whose page keeps the messages, and sends approvals once each call of the last message has one. */
+class Chat extends AbstractChat {
+  constructor(agent) {
+    const state = { status: "ready", messages: [], snapshot: structuredClone };
+    state.pushMessage = (one) => void (state.messages = [...state.messages, one]);
+    state.replaceMessage = (at, one) => void (state.messages = state.messages.with(at, structuredClone(one)));
+    super({ state, sendAutomaticallyWhen, transport: new DirectChatTransport({ agent }) });
+  }
+}
+
+async function approval_after_a_message() {
+  about(
+    "A message that is sent while a call waits for approval fails, and stays in the chat.",
+    "the approval that comes after it runs the tool, or the chat says that it cannot.",
+    "nothing happens after the approval, and every later message fails: the chat is lost.",
+  );
+  const ran = [];
+  const write = tool({ inputSchema, needsApproval: true, execute: async (_, { toolCallId }) => ran.push(toolCallId) });
+  const chat = new Chat(new ToolLoopAgent({ model: scripted([["c1", "write"]], "done"), tools: { write }, stopWhen }));
+  await chat.sendMessage({ text: "hello" });
+  const { approval } = chat.lastMessage.parts.find((part) => part.approval);
+  await chat.sendMessage({ text: "never mind" });
+  console.log("actual: after another message, the chat is", chat.status);
+  await chat.addToolApprovalResponse({ id: approval.id, approved: true });
+  await new Promise((resolve) => setTimeout(resolve, 100));
+  console.log("actual: after the approval, it is", chat.status, "and these ran:", ran);
+  return chat.status === "error" && !ran.length;
 }
 
 const shown = {
-  rejection_told_anew,
+  approval_after_a_message,
+  results_told_anew,
   repeated_id,
   partial_approval,
   cancel_during_an_approval,

@@ -1,13 +1,13 @@
 // The chat of Vercel's AI SDK behind the hosted interface, offline: its client, its agent and the stream between.
 //
 // The client builds the messages from the stream, as a page with `useChat` does.  They are all the state there is.
-// An approval is sent once each call of the last step has one, as the documentation advises.
+// It sends responses by itself, once no request for approval is left in the last message, as the documentation advises.
 //
 // Undeclared: a crash, since an application stores the messages when a response is over, each in its own way.
 
 import {
   AbstractChat, DirectChatTransport, isToolUIPart, jsonSchema,
-  lastAssistantMessageIsCompleteWithApprovalResponses as isDecided, tool, ToolLoopAgent,
+  lastAssistantMessageIsCompleteWithApprovalResponses as sendAutomaticallyWhen, tool, ToolLoopAgent,
 } from "ai";
 import about from "ai/package.json" with { type: "json" };
 import { serve } from "./runlock.mjs";
@@ -24,6 +24,9 @@ class Page {
 }
 
 class Chat extends AbstractChat {}
+
+const parts = (message) => (message?.parts ?? []).filter(isToolUIPart);
+const isAsked = (part) => part.state === "approval-requested";
 
 class Adapter {
   handshake = {
@@ -46,12 +49,13 @@ class Adapter {
     const agent = new ToolLoopAgent({ model: kitModel(host, () => {}), tools: kit, stopWhen: () => false });
     const direct = new DirectChatTransport({ agent });
     const transport = { sendMessages: async (request) => this.shown(await direct.sendMessages(request)) };
-    const onFinish = ({ isAbort }) => void (this.isAborted = isAbort);
-    this.chat = new Chat({ state: new Page(), transport, onFinish });
+    this.chat = new Chat({ state: new Page(), transport, sendAutomaticallyWhen, onFinish: (how) => this.finish(how) });
+    this.expect();
   }
 
-  start(text) {
-    return this.send({ text });
+  async start(text) {
+    await this.chat.sendMessage({ text });
+    return this.ended(await this.finished);
   }
 
   input(text) {
@@ -60,10 +64,11 @@ class Adapter {
 
   async decide(decisions) {
     for (const { call, action } of decisions) {
-      const id = this.parts().find((part) => part.toolCallId === call)?.approval?.id ?? call;
+      const id = this.asked(call) ?? call;
       await this.chat.addToolApprovalResponse({ id, approved: action === "resume" });
     }
-    return isDecided(this.chat) ? this.send() : null; // the others are waited for
+    const hasSent = ["submitted", "streaming"].includes(this.chat.status);
+    return hasSent ? this.ended(await this.finished) : null;
   }
 
   cancel() {
@@ -74,21 +79,23 @@ class Adapter {
     this.seat = { watcher, stream };
   }
 
-  /** Send the messages, with one more or as they are, and wait for the whole response. */
-  async send(message) {
-    await this.chat.sendMessage(message);
-    if (this.chat.status === "error") throw this.chat.error;
-    return this.isAborted ? { reason: "Cancelled" } : this.ended();
+  /** The next response is waited for. */
+  expect() {
+    this.finished = new Promise((finish) => void (this.finish = finish));
   }
 
-  ended() {
-    const waiting = this.parts().filter((part) => part.state === "approval-requested");
+  ended({ isAbort }) {
+    this.expect();
+    if (this.chat.status === "error") throw this.chat.error;
+    if (isAbort) return { reason: "Cancelled" };
+    const waiting = parts(this.chat.lastMessage).filter(isAsked);
     return { reason: waiting.length ? "Suspended" : "NaturalEnd", pending: waiting.map((one) => one.toolCallId) };
   }
 
-  /** What stands of calls in the last message. */
-  parts() {
-    return (this.chat.lastMessage?.parts ?? []).filter(isToolUIPart);
+  /** The request for approval of a call, of which the page has drawn the buttons. */
+  asked(call) {
+    const ofIt = this.chat.messages.flatMap(parts).filter((part) => part.toolCallId === call);
+    return (ofIt.find(isAsked) ?? ofIt.at(-1))?.approval?.id;
   }
 
   /** The stream of a response, whose chunks the kit sees when the client receives them. */
