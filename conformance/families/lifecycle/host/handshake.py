@@ -12,7 +12,8 @@ LOOP_CONTROL: Final = {"settle": "exact", "clock": "virtual", "step": "turns"}
 """What every adapter has for nothing, since it runs on the kit's loop."""
 
 STIMULI_NEED: Final = {
-    "decide": "decide", "cancel.waiting": "cancel", "run.input": "input", "watch": "watch", "watch.request": "watch",
+    "decide": "decide", "cancel.waiting": "cancel", "run.input": "input", "watch": "watch",
+    "watch.request": "watch",
 }  # fmt: skip
 """The method without which a stimulus is not offered; without `cancel` the kit cancels the task itself."""
 

@@ -42,7 +42,10 @@ def test_each_request_brings_a_watcher_and_none_comes_alone():
 def test_scenarios_whose_watchers_come_alone_are_left_out():
     """What such a runtime does not take is a reason for each script that needs it."""
     handshakes = [bench(*stimuli).handshake for stimuli in ([], ["watch.request"], ["watch"])]
-    played = [{one.scenario.scenario for one in corpus(FAMILY) if not applicable(FAMILY, one, of)} for of in handshakes]
+    played = [
+        {one.scenario.scenario for one in corpus(FAMILY) if not applicable(FAMILY, one, of)}
+        for of in handshakes
+    ]
 
     assert "calls-on-a-stream-of-ag-ui" in played[1] - played[0]
     assert "watchers-come-and-go" not in played[1]
