@@ -6,6 +6,7 @@ Characters that move the cursor, change a colour or reverse the writing directio
 from __future__ import annotations
 
 import json
+import re
 from typing import Any, Final
 
 TEXT_LIMIT: Final = 32
@@ -14,6 +15,12 @@ TEXT_LIMIT: Final = 32
 def plain(text: object) -> str:
     """The text on one line, with everything that is not a visible character shown by its code."""
     return "".join(char if char.isprintable() else _code(char) for char in str(text))
+
+
+def in_markdown(text: str) -> str:
+    """The text in Markdown, which shows each of its characters as it is."""
+    escaped = re.sub(r"([\\`*_{}\[\]>|#])", r"\\\1", text)
+    return re.sub(r"&(?=[#\w])", "&amp;", escaped).replace("<", "&lt;")
 
 
 def _code(char: str) -> str:

@@ -22,7 +22,7 @@ from runlock.conformance.family.family import Family, family_named
 from runlock.conformance.family.recordings import family_of_trace, parse, render, to_text
 from runlock.conformance.report import matrix_policies, versions
 from runlock.conformance.report.clause_names import title
-from runlock.conformance.text import plain
+from runlock.conformance.text import in_markdown, plain
 from runlock.conformance.trace.document import Document, Entry
 from runlock.conformance.trace.moves import moves_of
 from runlock.conformance.trace.scenario_file import DEFAULT_FAMILY, ENDING
@@ -250,14 +250,14 @@ def section(found: Object, history: Object) -> Iterator[str]:
     anchor = "" if by_itself == runtime.name else f' <a id="{runtime.name}"></a>'
     yield f"## {runtime.title}{anchor}\n"
     if found["verdict"] is None:
-        yield f"Not judged: {plain(found['why'])}\n\n```\n{install_command(runtime)}\n```\n"
+        yield f"Not judged: {_shown(found['why'])}\n\n```sh\n{install_command(runtime)}\n```\n"
         return
     name, version = found["implementation"]["name"], found["implementation"]["version"]
     yield f"{name} {version}, in {found['schedules']} schedules. Adapter: `{runtime.adapter_file}`."
     yield "" if found["violations"] else "Nothing is broken.\n"
     yield from matrix_policies.section(found, runtime.pages)
     for trouble in found["troubles"]:
-        yield f"A schedule could not be judged: {plain(trouble)}\n"
+        yield f"A schedule could not be judged: {_shown(trouble)}\n"
     for violation in causes(found):
         yield from _broken(violation, runtime, _family(found), history)
         yield from _consequences(found, violation["clause"])
@@ -288,9 +288,9 @@ def _broken(found: Object, runtime: Runtime, family: Family, history: Object) ->
     known = runtime.known(clause.id)
     yield from [f"{known.sentence}\n"] if known is not None else []
     yield f"{_sentence('the kit saw that ' + found['because'])}\n"
-    yield from (f"{number}. {step}" for number, step in enumerate(_steps(found), 1))
+    yield from (f"{number}. {_shown(step)}" for number, step in enumerate(_steps(found), 1))
     target = runtime.target(Path(ENVIRONMENTS))
-    yield f"\nThe [file]({file}) replays it:\n\n```\nrunlock replay {file} \\\n  '{target}'\n```\n"
+    yield f"\nThe [file]({file}) replays it:\n\n```sh\nrunlock replay {file} \\\n  '{target}'\n```\n"
     yield from _elsewhere(known, runtime, history)
 
 
@@ -310,7 +310,7 @@ def _elsewhere(known: Known | None, runtime: Runtime, history: Object) -> Iterat
     if known.standalone is not None:
         file, _, part = known.standalone.partition(" ")
         lines = "\n".join(runtime.lives_in.by_hand(str(PROGRAMS / file), part))
-        yield f"Without the kit: `{PROGRAMS}/{known.standalone}`.\n\n```\n{lines}\n```\n"
+        yield f"Without the kit: `{PROGRAMS}/{known.standalone}`.\n\n```sh\n{lines}\n```\n"
         yield from _over_time(known.standalone, runtime, history)
     reports = [f"<{address}> ({state})" for address, state in known.upstream.items()]
     yield f"- Upstream: {', '.join(reports) or 'not reported yet'}."
@@ -326,8 +326,12 @@ def _over_time(program: str, runtime: Runtime, history: Object) -> Iterator[str]
         gone = versions.absent(history, runtime.environment, program)
         yield from [f"- Not seen in {', '.join(gone)}."] if gone else []
     for version, why in versions.undecided(history, runtime.environment, program):
-        yield f"- Not decided in {version}: {plain(why)}."
+        yield f"- Not decided in {version}: {_shown(why)}."
+
+
+def _shown(words: str) -> str:
+    return in_markdown(plain(words))
 
 
 def _sentence(because: str) -> str:
-    return f"{because[0].upper()}{plain(because[1:])}."
+    return f"{because[0].upper()}{_shown(because[1:])}."

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping, Set
 from typing import Any, Final
 
 from runlock.conformance.campaign.inference.result import Inferred
-from runlock.conformance.text import plain
+from runlock.conformance.text import in_markdown, plain
 
 CONTRADICTION: Final = "**contradicts the declaration**"
 MIXED: Final = "**mixed**"
@@ -74,7 +74,7 @@ def _found(declared: Any, values: list[str], known: list[str]) -> str:
 
 
 def _reason(clause: str, reason: str) -> str:
-    return plain(reason).replace("|", "\\|") + (f" ({clause})" if clause else "")
+    return in_markdown(plain(reason)) + (f" ({clause})" if clause else "")
 
 
 def _words(value: Any) -> str:

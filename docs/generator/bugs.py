@@ -85,7 +85,7 @@ def _today(clauses: Sequence[str]) -> str:
         (
             f"[{text(one.runtime['title'])}](runtimes/{one.runtime['name']}.md#{one.clause.lower()})",
             one.runtime["implementation"]["version"],
-            one.clause,
+            clause(one.clause, ".", family=DEFAULT),
             text(one.known.sentence if one.known else ""),
         )
         for one in findings()

@@ -7,6 +7,7 @@ from collections.abc import Iterable, Sequence
 from html import escape
 
 from runlock.conformance.family.family import DEFAULT
+from runlock.conformance.text import in_markdown
 from runlock.diagrams.render.svg import Drawing
 from runlock.spec.model import load_spec
 
@@ -23,15 +24,11 @@ ID = re.compile(r"\b([A-Z]+-[1-9][0-9]*)\b")
 
 def text(words: str) -> str:
     """Text with special characters escaped, except for code in backquotes."""
-    return "".join(part if _is_code(part) else _escaped(part) for part in CODE.split(words))
+    return "".join(part if _is_code(part) else in_markdown(part) for part in CODE.split(words))
 
 
 def _is_code(part: str) -> bool:
     return CODE.fullmatch(part) is not None
-
-
-def _escaped(words: str) -> str:
-    return re.sub(r"([\\`*_{}\[\]<>|#])", r"\\\1", words)
 
 
 def table(head: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
@@ -53,7 +50,7 @@ def clauses(words: str, root: str = "..", family: str = DEFAULT) -> str:
     """Text in which each clause id is a link."""
     parts = CODE.split(words)
     return "".join(
-        part if _is_code(part) else ID.sub(lambda found: clause(found[1], root, family), _escaped(part))
+        part if _is_code(part) else ID.sub(lambda found: clause(found[1], root, family), in_markdown(part))
         for part in parts
     )
 

@@ -109,7 +109,7 @@ def _heat_map(name: str, judged: Sequence[Mapping[str, Any]]) -> Iterator[str]:
         for one in judged
     )
     body = "".join(_row(family, clause, verdicts, judged) for clause, verdicts in rows(name, judged))
-    switch = '<label><input type="checkbox" class="only-broken"> only clauses that something breaks</label>'
+    switch = '<label><input type="checkbox" class="only-broken"> only clauses that a runtime breaks</label>'
     top = f'<thead><tr><th scope="col">clause</th>{head}</tr></thead>'
     table = f'<table class="map">{top}<tbody>{body}</tbody></table>'
     frame = f'class="frame" tabindex="0" role="region" aria-label="Clauses of {name} by runtimes"'

@@ -20,7 +20,7 @@ PROGRAM: Final = re.compile(r"`docs/standalone/([\w.]+)((?: \w+)?)`")
 ADAPTER: Final = re.compile(r"`conformance/adapters/([\w./]+)`")
 FILE: Final = re.compile(r"\]\(witnesses/")
 REPLAY: Final = re.compile(r"^The \[file\]\(\.\./witnesses/[\w-]+/([A-Z]+-\d+)\.", re.MULTILINE)
-SAVED: Final = re.compile(r"^The \[file\]\((.*)\) replays it:(\s+```\srunlock replay )\S+/", re.MULTILINE)
+SAVED: Final = re.compile(r"^The \[file\]\((.*)\) replays it:(\s+```sh\srunlock replay )\S+/", re.MULTILINE)
 CONSEQUENCE: Final = re.compile(r"\[([A-Z]+-\d+)\]\((\.\./witnesses/[^)]+)\): (.*)")
 """Where a section names the program without the kit, the adapter, a counterexample and a consequence."""
 
