@@ -19,6 +19,10 @@ WRITTEN = Path(__file__).parent.parent / "build" / "pages"
 ABSOLUTE = re.compile(r'((?:href=|src=|"base": |new URL\()")/(?!/)')
 """Where the page for missing URLs says that something is at the root of the host."""
 
+IN_LINE = re.compile(r"(?<!</span>)<code>([^<]*)</code>")
+OPTION = re.compile(r"(?<![\w-])--[a-z][\w-]*")
+"""Code within a line, and an option in it, which a browser would break after its dashes."""
+
 
 def on_config(config: MkDocsConfig) -> MkDocsConfig:
     """Write the pages, and add the generated ones to the navigation."""
@@ -34,6 +38,11 @@ def on_config(config: MkDocsConfig) -> MkDocsConfig:
 def on_page_markdown(markdown: str, page: Page, **_: Any) -> None:
     """Describe a page by its first sentences, escaped, for the theme writes them as they are."""
     page.meta.setdefault("description", escape(descriptions.description(markdown)))
+
+
+def on_page_content(html: str, **_: Any) -> str:
+    """Keep each option on one line."""
+    return IN_LINE.sub(lambda code: OPTION.sub(r'<span class="option">\g<0></span>', code[0]), html)
 
 
 @event_priority(-100)

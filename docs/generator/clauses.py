@@ -26,6 +26,7 @@ from .markdown import (
     anchor,
     chart,
     clause,
+    erratum,
     fold,
     folder_of,
     in_family,
@@ -72,7 +73,8 @@ def _overview(family: Family) -> str:
 
 A clause is one sentence that a runtime keeps or breaks, with an id that is never used again. Each clause
 has its reason, its source, the policies under which it applies, and what a runtime must offer so that it
-can be tested.
+can be tested. A source is a section of a document on agent loops; where these documents say nothing, or
+contradict each other, it is `runlock`, mostly with one of the [errata](../reference/errata.md).
 {listing.summary(listing.entries)}
 
 {table(("area", "what it is about", "clauses"), rows)}
@@ -111,7 +113,7 @@ def _words(one: Clause) -> str:
 
 
 def _facts(family: Family, one: Clause) -> Iterator[tuple[str, str]]:
-    yield "Source", _lines(map(text, one.sources))
+    yield "Source", _lines(_source(family, each) for each in one.sources)
     yield "Since", f"revision {one.since} of the specification"
     yield "Applies", _lines(_applies(family, one))
     yield "Needs", ", ".join(f"`{need}`" for need in one.needs)
@@ -120,6 +122,13 @@ def _facts(family: Family, one: Clause) -> Iterator[tuple[str, str]]:
     yield "Real runtimes", _lines(matrix.verdicts_in_words(family.name, one.id, root.rstrip("/")))
     yield "Look at", _lines(map(text, one.look_at))
     yield "Mutants", _lines(f"`{each.name}`: {text(each.fault)}" for each in mutants_of(family, one.id))
+
+
+def _source(family: Family, source: str) -> str:
+    """A document and a section; an erratum is a link."""
+    document, _, section = source.partition(" § ")
+    known = section in family.spec.errata
+    return f"{document} § {erratum(section)}" if known else text(source)
 
 
 def _lines(words: Iterator[str]) -> str:

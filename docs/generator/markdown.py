@@ -55,6 +55,11 @@ def clauses(words: str, root: str = "..", family: str = DEFAULT) -> str:
     )
 
 
+def erratum(name: str, root: str = "..") -> str:
+    """A link to an erratum of the family of the page."""
+    return f"[{name}]({root}/reference/errata.md#{name.lower()}){{ .id }}"
+
+
 def chart(name: str, root: str = "..") -> str:
     """A link to a chart."""
     return f"[{name}]({root}/charts/{name}.md)"

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from runlock.conformance.family.family import DEFAULT, Family, families
 
 from .evidence import ABOUT
-from .markdown import folder_of, table, text
+from .markdown import anchor, folder_of, table, text
 
 EACH = "Each clause has its reason, its source, an example that keeps it and one that breaks it"
 
@@ -23,7 +23,12 @@ def _page(family: Family) -> str:
     inside = "../../" if not folder_of(family.name) else ""
     rows = [(f"[{title}]({inside}{page})", about) for title, page, about in _parts(family)]
     profiles = [
-        (f"`{one.name}`", text(one.sentence), text(one.source)) for one in family.spec.profiles.values()
+        (
+            f"[`{one.name}`]({inside}reference/profiles.md#{anchor(one.name)})",
+            text(one.sentence),
+            text(one.source),
+        )
+        for one in family.spec.profiles.values()
     ]
     return f"""# The family {family.name}
 

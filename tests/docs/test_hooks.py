@@ -1,4 +1,4 @@
-"""The hooks of mkdocs: what a page that is missing links to."""
+"""The hooks of mkdocs: what a page that is missing links to, and options that stay on one line."""
 
 from importlib import import_module
 from types import SimpleNamespace
@@ -10,12 +10,17 @@ PAGE = '<a href="/index.html"></a><script src="/a.js"></script>{"base": "/"} new
 
 
 @pytest.fixture
-def after_template(monkeypatch):
-    """The hook that a template passes through."""
+def hooks(monkeypatch):
+    """The module of the hooks."""
     pytest.importorskip("mkdocs", reason="the site needs the extra `docs`")
     monkeypatch.syspath_prepend(str(ROOT / "docs"))
-    hook = import_module("hooks").on_post_template
-    return lambda address: hook(PAGE, SimpleNamespace(site_url=address, nav=[]))
+    return import_module("hooks")
+
+
+@pytest.fixture
+def after_template(hooks):
+    """The hook that a template passes through."""
+    return lambda address: hooks.on_post_template(PAGE, SimpleNamespace(site_url=address, nav=[]))
 
 
 def test_without_an_address_a_missing_page_links_to_its_own_folder(after_template):
@@ -27,3 +32,10 @@ def test_without_an_address_a_missing_page_links_to_its_own_folder(after_templat
 def test_with_an_address_its_links_stay_as_they_are(after_template):
     """They are below the address then."""
     assert after_template("https://example.org/site/") == PAGE
+
+
+def test_an_option_stays_on_one_line(hooks):
+    """In code within a line; a block of code has its own lines."""
+    block = "<pre><span></span><code>check --jobs\n</code></pre>"
+    line = '<code>check <span class="option">--jobs</span> 8</code>'
+    assert hooks.on_page_content("<code>check --jobs 8</code>" + block) == line + block

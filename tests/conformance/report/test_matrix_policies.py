@@ -10,7 +10,7 @@ FOUND = {
             "state": {"values": ["runtime", "caller"], "against": []},
             "resume": {
                 "values": ["collect"],
-                "against": [["partial", "DECIDE-14", "decision d1 | d2 was to be held"]],
+                "against": [["partial", "DECIDE-14", "decision d1 | d2 of '<c1>' was to be held"]],
             },
             "tool.raises": {"values": [], "against": []},
         },
@@ -29,7 +29,7 @@ def test_declared_and_inferred_values_stand_side_by_side():
     assert lines[3:-1] == [
         "| `decision.modes` | replay, use_as_result | not inferred |  |",
         "| `resume` | partial | collect, **contradicts the declaration** | "
-        "not partial, since decision d1 \\| d2 was to be held (DECIDE-14) |",
+        "not partial, since decision d1 \\| d2 of '&lt;c1\\>' was to be held (DECIDE-14) |",
         "| `state` | [caller](https://docs) | runtime or caller |  |",
         "| `tool.raises` |  | **mixed** |  |",
     ]
