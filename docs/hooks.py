@@ -42,7 +42,7 @@ def on_page_markdown(markdown: str, page: Page, **_: Any) -> None:
 
 def on_page_content(html: str, **_: Any) -> str:
     """Keep each option on one line."""
-    return IN_LINE.sub(lambda code: OPTION.sub(r'<span class="option">\g<0></span>', code[0]), html)
+    return IN_LINE.sub(lambda code: OPTION.sub(r'<span class="whole">\g<0></span>', code[0]), html)
 
 
 @event_priority(-100)

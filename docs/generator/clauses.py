@@ -26,13 +26,13 @@ from .markdown import (
     anchor,
     chart,
     clause,
-    erratum,
     fold,
     folder_of,
     in_family,
     picture,
     played,
     policy,
+    source,
     table,
     text,
 )
@@ -113,7 +113,7 @@ def _words(one: Clause) -> str:
 
 
 def _facts(family: Family, one: Clause) -> Iterator[tuple[str, str]]:
-    yield "Source", _lines(_source(family, each) for each in one.sources)
+    yield "Source", _lines(source(each, family.name) for each in one.sources)
     yield "Since", f"revision {one.since} of the specification"
     yield "Applies", _lines(_applies(family, one))
     yield "Needs", ", ".join(f"`{need}`" for need in one.needs)
@@ -122,13 +122,6 @@ def _facts(family: Family, one: Clause) -> Iterator[tuple[str, str]]:
     yield "Real runtimes", _lines(matrix.verdicts_in_words(family.name, one.id, root.rstrip("/")))
     yield "Look at", _lines(map(text, one.look_at))
     yield "Mutants", _lines(f"`{each.name}`: {text(each.fault)}" for each in mutants_of(family, one.id))
-
-
-def _source(family: Family, source: str) -> str:
-    """A document and a section; an erratum is a link."""
-    document, _, section = source.partition(" § ")
-    known = section in family.spec.errata
-    return f"{document} § {erratum(section)}" if known else text(source)
 
 
 def _lines(words: Iterator[str]) -> str:

@@ -99,9 +99,13 @@ def _method(method: str, found: dict[str, Any], defined: dict[str, Any]) -> str:
 
 def _side(name: str, schema: dict[str, Any], defined: dict[str, Any]) -> str:
     if "$ref" not in schema:
-        return f"`{name}`: an object with one of these keys.\n\n{_fields(schema)}\n"
+        return f"{_file(name)}: an object with one of these keys.\n\n{_fields(schema)}\n"
     about = defined[schema["$ref"].rpartition("/")[2]].get("description", "")
-    return f"`{name}`: {_type(schema)}. {text(about)}\n\n"
+    return f"{_file(name)}: {_type(schema)}. {text(about)}\n\n"
+
+
+def _file(name: str) -> str:
+    return f"[`{name}`](../schemas/{name})"
 
 
 def _definition(name: str, one: dict[str, Any]) -> str:

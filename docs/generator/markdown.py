@@ -55,9 +55,12 @@ def clauses(words: str, root: str = "..", family: str = DEFAULT) -> str:
     )
 
 
-def erratum(name: str, root: str = "..") -> str:
-    """A link to an erratum of the family of the page."""
-    return f"[{name}]({root}/reference/errata.md#{name.lower()}){{ .id }}"
+def source(words: str, family: str, root: str = "..") -> str:
+    """A document and a section of it; an erratum of the family is a link."""
+    document, _, section = words.partition(" § ")
+    if section not in load_spec(family).errata:
+        return text(words)
+    return f"{document} § [{section}]({root}/reference/errata.md#{section.lower()}){{ .id }}"
 
 
 def chart(name: str, root: str = "..") -> str:

@@ -13,7 +13,7 @@ from runlock.spec.model import (
     Value,
 )
 
-from .markdown import WIDE, anchor, clause, clauses, folder_of, in_family, policy, table, text
+from .markdown import WIDE, anchor, clause, clauses, folder_of, in_family, policy, source, table, text
 
 
 def pages() -> Iterator[tuple[str, str]]:
@@ -40,7 +40,7 @@ second decided, the third made policies.
 
 def _errata(family: Family) -> str:
     every = list(family.spec.errata.values())
-    rows = [(f"[{one.id}](#{one.id.lower()})", text(one.title), text(_documents(one))) for one in every]
+    rows = [(f"[{one.id}](#{one.id.lower()})", text(one.title), _documents(one)) for one in every]
     kinds = f"{_linked(KINDS)}\n\n" if family.name == DEFAULT else ""
     return f"""# {in_family("Errata", family.name)}
 
@@ -55,11 +55,13 @@ designs, the decision is a *policy*, and a runtime may have either.
 
 
 def _linked(words: str) -> str:
-    return re.sub(r"\b(E-[0-9]+)\b", lambda found: f"[{found[1]}](#{found[1].lower()})", words)
+    return re.sub(r"\b(E-[0-9]+)\b", lambda found: f"[{found[1]}](#{found[1].lower()}){{ .id }}", words)
 
 
 def _documents(one: Erratum) -> str:
-    return ", ".join(dict.fromkeys(place.document for place in one.places))
+    return ", ".join(
+        f'<span class="whole">{name}</span>' for name in dict.fromkeys(p.document for p in one.places)
+    )
 
 
 def _erratum(family: Family, one: Erratum) -> str:
@@ -125,9 +127,10 @@ def _policy(family: Family, one: Policy) -> str:
         f"{policy(key)} is {' or '.join(f'`{v}`' for v in values)}" for key, values in one.when.items()
     )
     matters = f" It matters where {when}." if when else ""
+    sources = "; ".join(source(each, family.name) for each in one.sources)
     return f"""## {one.key} {{ #{anchor(one.key)} }}
 
-{text(one.sentence)} {how} these.{matters} Sources: {text("; ".join(one.sources))}.
+{text(one.sentence)} {how} these.{matters} Sources: {sources}.
 
 {table(("value", "taken by", "what it asks"), rows)}
 """
