@@ -129,7 +129,8 @@ class Explored {
     const found = this.moves(at).find(([[token]]) => token === move);
     if (!found) return { at, refused: true, told: `This does not happen here: ${move.replaceAll("_", " ")}`, arrows: [] };
     const [[, what, , clauses], to] = found;
-    return { at: to, refused: false, told: clauses ? `${what} (${clauses})` : what, arrows: this.arrows(at, to) };
+    if (!clauses) return { at: to, refused: false, told: what, arrows: [] }; // a crash takes no transition of a chart
+    return { at: to, refused: false, told: `${what} (${clauses})`, arrows: this.arrows(at, to) };
   }
 
   arrows(from, to) {

@@ -115,9 +115,9 @@ def _page(one: Picture) -> str:
 def _play(one: Picture) -> str:
     """The link to the page that plays it; a chart with regions is played as a run with its calls."""
     if one.family != DEFAULT:
-        return f" {played(f'family={one.family}&chart={one.name}', '../../..', 'Play it.')}"
+        return f" {played(f'family={one.family}&chart={one.name}', '../../..', 'Play&nbsp;it.')}"
     what = "calls=2" if one.name == DERIVED else f"chart={one.name}"
-    return f" {played(what, '..', 'Play it.')}"
+    return f" {played(what, '..', 'Play&nbsp;it.')}"
 
 
 def _arrows(one: Picture) -> str:
