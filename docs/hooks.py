@@ -20,7 +20,7 @@ ABSOLUTE = re.compile(r'((?:href=|src=|"base": |new URL\()")/(?!/)')
 """Where the page for missing URLs says that something is at the root of the host."""
 
 IN_LINE = re.compile(r"(?<!</span>)<code>([^<]*)</code>")
-OPTION = re.compile(r"(?<![\w-])--[a-z][\w-]*")
+OPTION = re.compile(r"(?<![\w-])--?[a-z][\w-]*")
 """Code within a line, and an option in it, which a browser would break after its dashes."""
 
 

@@ -29,8 +29,8 @@ def _page(found: Mapping[str, Any]) -> str:
 
 A check that has never failed proves nothing. So there are *mutants*: copies of the reference, each with one
 deliberate fault that breaks one clause. A mutant is killed when a schedule is found on which that clause is
-reported as broken, for the expected reason, and no clause that the mutant keeps is. *Variants* behave
-differently and legally; nothing may be reported for them.
+reported as broken, for the expected reason, and no clause is reported that the mutant keeps. *Variants*
+behave differently and legally; nothing may be reported for them.
 
 **{found["killed"]} of {found["mutants"]} mutants are killed, {soon} schedules; {found["passed"]} of
 {found["variants"]} variants pass.** `runlock selftest` runs all of it again, and `runlock draw` draws
