@@ -17,6 +17,14 @@ def plain(text: object) -> str:
     return "".join(char if char.isprintable() else _code(char) for char in str(text))
 
 
+def counted(number: int, noun: str, many: str = "") -> str:
+    """A number with its noun: one step, two steps."""
+    if number == 1:
+        return f"1 {noun}"
+    first, of, rest = noun.partition(" of ")
+    return f"{number} {many or f'{first}s{of}{rest}'}"
+
+
 def in_markdown(text: str) -> str:
     """The text in Markdown, which shows each of its characters as it is."""
     escaped = re.sub(r"([\\`*_{}\[\]>|#])", r"\\\1", text)

@@ -158,14 +158,6 @@ def refuse_stores(family: str, bounds: Sequence[str], asked: Asked) -> None:
             raise UsageError(f"The family {family} takes no --{name}.", own)
 
 
-def counted(number: int, noun: str, many: str = "") -> str:
-    """A number with its noun: one step, two steps."""
-    if number == 1:
-        return f"1 {noun}"
-    first, of, rest = noun.partition(" of ")
-    return f"{number} {many or f'{first}s{of}{rest}'}"
-
-
 def chosen_of(
     spec: Spec, choose: Callable[[str, Mapping[str, Value]], Chosen], profile: str, given: Sequence[str]
 ) -> Chosen:

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Collection, Iterator, Sequence
 from typing import Any, Final
 
-from runlock.conformance.family.exploration import counted
 from runlock.conformance.family.family import Family
 from runlock.conformance.report.clause_names import file_of, grouped
 from runlock.conformance.report.console import Page
+from runlock.conformance.text import counted
 from runlock.machines.table import Row
 from runlock.spec.model import Value
 

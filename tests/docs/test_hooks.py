@@ -37,5 +37,5 @@ def test_with_an_address_its_links_stay_as_they_are(after_template):
 def test_an_option_stays_on_one_line(hooks):
     """In code within a line; a block of code has its own lines."""
     block = "<pre><span></span><code>check --jobs\n</code></pre>"
-    line = '<code>check <span class="whole">--jobs</span> 8</code>'
+    line = '<code>check <span class="whole">-x</span> <span class="whole">--jobs</span> 8</code>'
     assert hooks.on_page_content("<code>check -x --jobs 8</code>" + block) == line + block

@@ -13,9 +13,9 @@ from runlock.conformance.family.exploration import (
     Asked,
     Estimate,
     chosen_of,
-    counted,
     extrapolated,
 )
+from runlock.conformance.text import counted
 from runlock.machines.joint.policies import Chosen
 from runlock.machines.joint.search import Bounds, Search
 from runlock.machines.lifecycle.joint.calls import (

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Any, Final
 
-from runlock.conformance.text import plain, quoted
+from runlock.conformance.text import counted, plain, quoted
 from runlock.conformance.trace.moves import Move
 
 Fields = Mapping[str, Any]
@@ -92,7 +92,7 @@ def _hook(seen: Fields) -> str:
 
 
 _GATES: Final[Mapping[str, Callable[[Fields], str]]] = {
-    "model": lambda seen: f"the model is asked with {len(seen.get('messages') or [])} messages",
+    "model": lambda seen: f"the model is asked with {counted(len(seen.get('messages') or []), 'message')}",
     "tool": lambda seen: f"tool {seen.get('call')} {seen.get('name')} is entered",
     "prompt": lambda seen: f"{seen.get('interactor')} is asked about {seen.get('call')} {seen.get('name')}",
     "hook": _hook,

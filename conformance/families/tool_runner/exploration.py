@@ -12,10 +12,10 @@ from runlock.conformance.family.exploration import (
     Asked,
     Estimate,
     chosen_of,
-    counted,
     extrapolated,
     refuse_stores,
 )
+from runlock.conformance.text import counted
 from runlock.machines.joint.policies import Chosen, applies
 from runlock.machines.joint.search import Bounds, Search
 from runlock.machines.table import Row

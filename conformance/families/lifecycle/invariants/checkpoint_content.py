@@ -112,9 +112,7 @@ def a_checkpoint_holds_the_number_of_steps(state: ObservedState, seen: TakenDown
     yield (
         HELD
         if stored.get("step") in taken
-        else broken(
-            f"the run has taken {steps} steps, yet the checkpoint says {json.dumps(stored.get('step'))}"
-        )
+        else broken(f"the run is at step {steps}, yet the checkpoint says {json.dumps(stored.get('step'))}")
     )
 
 

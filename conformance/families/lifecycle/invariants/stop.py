@@ -65,7 +65,7 @@ def max_rounds_is_not_early(state: ObservedState, seen: SegmentEnded) -> CheckRe
         yield (
             HELD
             if taken >= limit.rounds
-            else broken(f"the limit is {limit.rounds} rounds, yet the run stopped after {taken}")
+            else broken(f"the limit of rounds is {limit.rounds}, yet the run stopped after {taken}")
         )
 
 

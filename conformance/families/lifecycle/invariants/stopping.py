@@ -112,7 +112,7 @@ def _already_met(state: ObservedState, run: Run) -> str:
     for kind, what, count, limit in _limits(state, run):
         over = count is not None and (count > limit or (reaches and count == limit))
         if kind != "consecutive_errors" and over:
-            return f"the limit is {limit} {what}, and there are {count}"
+            return f"the limit of {what} is {limit}, and there are {count}"
     content, tool = condition(state, "content_match"), condition(state, "stop_on_tool")
     if content is not None and content.pattern and run.texts and re.search(content.pattern, run.texts[-1]):
         return f"the model said {run.texts[-1]!r}"

@@ -271,8 +271,8 @@ NO_STORE = {"control": Control(settle="exact", clock="virtual", step="turns", st
 MUTANTS: tuple[Mutant, ...] = (
     Mutant(TrimsTheThread, "STORE-1", "yet it is stored as", also=("STORE-17",)),
     Mutant(ForgetsTheReason, "STORE-10", "and not for which reason"),
-    Mutant(StoresTheStepBefore, "STORE-11", "steps, yet the checkpoint says"),
-    Mutant(StoresTheStepsOfOneLife, "STORE-11", "steps, yet the checkpoint says"),
+    Mutant(StoresTheStepBefore, "STORE-11", "yet the checkpoint says"),
+    Mutant(StoresTheStepsOfOneLife, "STORE-11", "yet the checkpoint says"),
     Mutant(ForgetsWhatADecisionMeans, "STORE-12", 'yet the checkpoint says resume_mode "replay"'),
     Mutant(StoresTheReasonOfTheWait, "STORE-10", "yet the segment ended as"),
     Mutant(CountsOneSuspension, "STORE-12", "says that this is its suspension 1, not 2"),
