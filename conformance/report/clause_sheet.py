@@ -130,7 +130,7 @@ def _under(family: Family, profiles: Sequence[str]) -> str:
 def checks_of(family: Family, clause: Clause) -> list[str]:
     """The checks of a clause, or why there are none."""
     found = [
-        f"{one.title or 'this sentence'} ({_asked(one.seeing)})"
+        f"{one.title or 'the sentence itself'} ({_asked(one.seeing)})"
         for one in family.invariants
         if one.clause == clause.id
     ]
@@ -156,8 +156,9 @@ def _asked(seeing: Any) -> str:
 
 
 def kind_of(seeing: Any) -> str:
-    """The kind of an observation."""
-    return str(seeing.model_fields["kind"].default)
+    """The kind of an observation; "observation" for a class of several kinds."""
+    kind = seeing.model_fields["kind"].default
+    return kind if isinstance(kind, str) else "observation"
 
 
 def _charts(family: Family, clause: Clause) -> Iterator[Part]:

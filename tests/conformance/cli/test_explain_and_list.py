@@ -123,6 +123,7 @@ def test_a_page_says_who_judges_a_clause():
     """A sentence of an invariant, the chart, or why no one does."""
     assert sheet_of("GATE-2").facts["checks"][0] == "a rejected call never executes (asked at each gate.open)"
     assert "the chart ToolCall, arrow by arrow" in sheet_of("CALL-18").facts["checks"][-1]
+    assert sheet_of("NEST-2").facts["checks"][0].endswith("(asked at each observation)")
     assert sheet_of("ROUND-71").facts["checks"][0].startswith("none: it cannot be tested from outside, for")
 
 
