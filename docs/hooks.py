@@ -19,9 +19,11 @@ WRITTEN = Path(__file__).parent.parent / "build" / "pages"
 ABSOLUTE = re.compile(r'((?:href=|src=|"base": |new URL\()")/(?!/)')
 """Where the page for missing URLs says that something is at the root of the host."""
 
-IN_LINE = re.compile(r"(?<!</span>)<code>([^<]*)</code>")
+COMMANDS = re.compile(
+    r'(?<!</span>)<code>[^<]*</code>|<div class="language-sh highlight">.*?</div>', re.DOTALL
+)
 OPTION = re.compile(r"(?<![\w-])--?[a-z][\w-]*")
-"""Code within a line, and an option in it, which a browser would break after its dashes."""
+"""Code within a line and commands, and an option in them, which a browser would break after its dashes."""
 
 
 def on_config(config: MkDocsConfig) -> MkDocsConfig:
@@ -42,7 +44,7 @@ def on_page_markdown(markdown: str, page: Page, **_: Any) -> None:
 
 def on_page_content(html: str, **_: Any) -> str:
     """Keep each option on one line."""
-    return IN_LINE.sub(lambda code: OPTION.sub(r'<span class="whole">\g<0></span>', code[0]), html)
+    return COMMANDS.sub(lambda code: OPTION.sub(r'<span class="whole">\g<0></span>', code[0]), html)
 
 
 @event_priority(-100)

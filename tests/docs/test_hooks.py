@@ -35,7 +35,10 @@ def test_with_an_address_its_links_stay_as_they_are(after_template):
 
 
 def test_an_option_stays_on_one_line(hooks):
-    """In code within a line; a block of code has its own lines."""
+    """In code within a line and in commands; other blocks of code have their own lines."""
     block = "<pre><span></span><code>check --jobs\n</code></pre>"
     line = '<code>check <span class="whole">-x</span> <span class="whole">--jobs</span> 8</code>'
     assert hooks.on_page_content("<code>check -x --jobs 8</code>" + block) == line + block
+    commands = '<div class="language-sh highlight"><pre><span></span><code>check<span class="w"> </span>{}'
+    shown = hooks.on_page_content(commands.format("--jobs</code></pre></div>"))
+    assert shown == commands.format('<span class="whole">--jobs</span></code></pre></div>')
