@@ -40,7 +40,7 @@ def a_limit_that_is_reached_stops(state: ObservedState, seen: GateOpened) -> Che
     for _, what, count, limit in _limits(state, run):
         if count == limit:
             stops = state.policy("stop.threshold") == "reaches"
-            why = f"a limit stops the run when it is reached, and so are its {limit} {what}"
+            why = f"a limit stops the run when it is reached, and its limit of {what} is {limit}"
             yield broken(f"{why}, yet the model is asked") if stops else HELD
 
 

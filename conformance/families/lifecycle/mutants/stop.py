@@ -232,7 +232,7 @@ MUTANTS: tuple[Mutant, ...] = (
     Mutant(
         StopsWhenItIsExceeded,
         "STOP-8",
-        "stops the run when it is reached, and so are its",
+        "stops the run when it is reached, and its limit of",
         policies={"stop.threshold": "reaches"},
     ),
     Mutant(StopsBeforeItsTools, "STOP-9", "drains its tools, yet call"),
