@@ -101,6 +101,7 @@ class Result:
     schedules: int = 0
     stimuli: int = 0
     partial: str = ""  # why it was cut off, or empty
+    settles_exactly: bool = True  # or silence for a while is all that shows that the runtime is at rest
     clauses: list[ClauseVerdict] = field(default_factory=list)
     witnesses: list[Witness] = field(default_factory=list)
     troubles: list[Trouble] = field(default_factory=list)

@@ -207,6 +207,7 @@ def concluded(
         schedules=tally.schedules,
         stimuli=tally.stimuli,
         partial=partial,
+        settles_exactly=facts.handshake.control.settles_exactly,
         clauses=kept,
         witnesses=shown,
         troubles=tally.troubles,

@@ -89,9 +89,16 @@ def _runtime(column: Column) -> dict[str, Any]:
         "schedules": result.schedules,
         "troubles": [trouble.what for trouble in result.troubles],
         "clauses": _by_verdict(result),
-        "exercised": {one.id: one.exercised for one in result.clauses if one.exercised},
+        **({} if result.settles_exactly else {"counted_up_to": THIN}),
+        "exercised": _exercised(result),
         "violations": [_violation(witness, runtime.known(witness.clause)) for witness in result.witnesses],
     }
+
+
+def _exercised(result: Result) -> dict[str, int]:
+    """How often each clause was exercised; no further than THIN where the pace of the runtime decides it."""
+    counts = {one.id: one.exercised for one in result.clauses if one.exercised}
+    return counts if result.settles_exactly else {name: min(THIN, count) for name, count in counts.items()}
 
 
 def _by_verdict(result: Result) -> dict[str, dict[str, list[str]]]:

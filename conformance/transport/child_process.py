@@ -67,6 +67,13 @@ A runtime whose time of day begins anew in each process begins later than the on
 
 _STARTS: Final = itertools.count(1)
 
+HASH_SEED: Final = {"PYTHONHASHSEED": "0"}
+"""With it a Python runtime has the same order of sets in every check; the user's own setting goes first."""
+
+
+def _environment(given: Mapping[str, str]) -> dict[str, str]:
+    return {**HASH_SEED, **given, START: str(next(_STARTS))}
+
 
 class Child:
     """A process in its own group; `unread` holds output that has not been consumed."""
@@ -86,7 +93,7 @@ class Child:
             stdout=subprocess.PIPE,
             stderr=subprocess.PIPE,
             cwd=cwd,
-            env=with_cookie({**(os.environ if env is None else env), START: str(next(_STARTS))}, cookie),
+            env=with_cookie(_environment(os.environ if env is None else env), cookie),
             start_new_session=True,
         )
         guardian.watch(cookie, self._process.pid)

@@ -94,15 +94,16 @@ def _held(found: Object, family: Family) -> str:
     held = clauses(found, "held")
     lines = (
         f'- <a id="{name.lower()}"></a>{_clause(family, name)} {text(title(family, one))}: '
-        f"exercised {_times(found['exercised'][name])}"
+        f"exercised {_times(found['exercised'][name], found.get('counted_up_to'))}"
         for name, one in family.spec.clauses.items()
         if name in held
     )
     return "## Held\n\n<div data-search-exclude markdown>\n\n" + "\n".join(lines) + "\n\n</div>"
 
 
-def _times(number: int) -> str:
-    return "once" if number == 1 else f"{number:,} times"
+def _times(number: int, most: int | None) -> str:
+    more = " or more" if number == most else ""
+    return "once" if number == 1 else f"{number:,} times{more}"
 
 
 def _not_tested(found: Object) -> str:

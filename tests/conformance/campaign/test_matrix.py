@@ -13,14 +13,15 @@ import pytest
 from places import ROOT
 
 from runlock.conformance.campaign.environments import BIN, ENVIRONMENTS, Packages
+from runlock.conformance.campaign.matrix import Column
 from runlock.conformance.campaign.programs import can_run, run
-from runlock.conformance.campaign.result import THIN
+from runlock.conformance.campaign.result import THIN, ClauseVerdict, Result
 from runlock.conformance.campaign.runtimes import runtimes
 from runlock.conformance.cli.main import main
 from runlock.conformance.driving.strategies.scripted import script_of
 from runlock.conformance.family.family import DEFAULT, family_named
 from runlock.conformance.family.recordings import from_text, parse
-from runlock.conformance.report.matrix import as_markdown, causes, dumped, witness_files
+from runlock.conformance.report.matrix import as_json, as_markdown, causes, dumped, witness_files
 from runlock.spec.model import load_spec
 
 STANDALONE = ROOT / "docs/standalone"
@@ -100,6 +101,22 @@ def test_what_is_broken_is_known_and_what_is_known_is_broken(committed):
     broken = {one["name"]: {found["clause"] for found in causes(one)} for one in committed["runtimes"]}
 
     assert broken == seen
+
+
+@pytest.mark.parametrize(
+    ("is_exact", "counts"), [(True, [40, 3]), (False, [THIN, 3])], ids=["exact", "observed"]
+)
+def test_how_often_a_clause_was_exercised_does_not_depend_on_the_machine(is_exact, counts):
+    """Where a pause shows that a runtime is at rest, its pace decides how often: it is counted to THIN."""
+    verdicts = [
+        ClauseVerdict(name, "MUST", "held", exercised=count)
+        for name, count in (("GATE-2", 40), ("ONCE-1", 3))
+    ]
+    result = Result("py:x", {}, "core", {}, "1", DEFAULT, {}, settles_exactly=is_exact, clauses=verdicts)
+    (column,) = as_json([Column(RUNTIMES[0], result)], {})["runtimes"]
+
+    assert list(column["exercised"].values()) == counts
+    assert column.get("counted_up_to") == (None if is_exact else THIN)
 
 
 def test_the_committed_matrix_is_of_the_pinned_versions(committed):

@@ -167,3 +167,14 @@ def test_it_runs_where_and_with_what_it_was_given(start: Start, tmp_path: Path) 
     )
 
     assert converse(child).decode() == f"{tmp_path.resolve()} blue"
+
+
+@pytest.mark.parametrize(
+    ("given", "seed"), [({}, "0"), ({"PYTHONHASHSEED": "7"}, "7")], ids=["none", "seven"]
+)
+def test_sets_have_the_same_order_in_every_process(start: Start, given: dict[str, str], seed: str) -> None:
+    """The order of sets is fixed, unless the user sets another one."""
+    env = {name: value for name, value in os.environ.items() if name != "PYTHONHASHSEED"} | given
+    child = start("import os\ninput()\nprint(os.environ['PYTHONHASHSEED'], flush=True)", env=env)
+
+    assert converse(child).decode() == seed
