@@ -31,6 +31,7 @@ from runlock.conformance.families.lifecycle.messages import (
     Scenario,
     Snapshot,
     StopReason,
+    StreamKind,
     ToolOutcome,
     ToolSpec,
     Verdict,
@@ -41,6 +42,6 @@ __all__ = [
     "Action", "AdapterFactory", "CallSnapshot", "Checkpoint", "CommitFault", "Control", "Decision",
     "DecisionSupport", "Handshake", "HookAnswer", "HookFault", "Host", "HostedAdapter", "Message",
     "ModelFault", "OfferedOutcomes", "Outcome", "Party", "PermissionFault", "Reason", "ReasonCode",
-    "Refused", "RequiredAdapter", "Resumption", "Scenario", "Segment", "Snapshot", "StopReason", "ToolCall",
-    "ToolFault", "ToolOutcome", "ToolRaised", "ToolSpec", "Turn", "Verdict", "WorldFault",
+    "Refused", "RequiredAdapter", "Resumption", "Scenario", "Segment", "Snapshot", "StopReason", "StreamKind",
+    "ToolCall", "ToolFault", "ToolOutcome", "ToolRaised", "ToolSpec", "Turn", "Verdict", "WorldFault",
 ]  # fmt: skip

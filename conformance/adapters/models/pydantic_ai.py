@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+import json
+from collections.abc import AsyncIterator, Callable, Iterator, Sequence
 from typing import Any, Final
 
 import pydantic_ai as ai
 from pydantic_ai.messages import ModelMessage, ModelResponse
-from pydantic_ai.models.function import AgentInfo, FunctionModel
+from pydantic_ai.models.function import AgentInfo, DeltaToolCall, DeltaToolCalls, FunctionModel
 
-from runlock.conformance.adapter import Host, Message, ToolCall
+from runlock.conformance.adapter import Host, Message, ToolCall, Turn
 from runlock.conformance.adapters.libraries import parts
 
 STATUS: Final[dict[str, Any]] = {"success": "ok", "denied": "cancelled", "interrupted": "cancelled"}
@@ -17,18 +18,33 @@ STATUS: Final[dict[str, Any]] = {"success": "ok", "denied": "cancelled", "interr
 
 
 def kit_model(host: Host, before: Callable[[Sequence[ModelMessage]], None]) -> FunctionModel:
-    """A model whose turns are the kit's; `before` receives the messages of each request first."""
+    """A model whose turns are the kit's; `before` receives the messages of each request first.
+
+    Streamed or not, it answers with the same turn.
+    """
+
+    async def ask(messages: list[ModelMessage]) -> Turn:
+        before(messages)
+        return await host.infer([seen for message in messages for seen in _seen(message)])
 
     async def infer(messages: list[ModelMessage], info: AgentInfo) -> ModelResponse:
-        before(messages)
-        turn = await host.infer([seen for message in messages for seen in _seen(message)])
-        return ModelResponse(parts=parts(turn, ai.TextPart, _call))
+        return ModelResponse(parts=parts(await ask(messages), ai.TextPart, _call))
 
-    return FunctionModel(infer)
+    async def stream(messages: list[ModelMessage], info: AgentInfo) -> AsyncIterator[str | DeltaToolCalls]:
+        turn = await ask(messages)
+        if turn.text:
+            yield turn.text
+        yield dict(enumerate(map(_delta, turn.tool_calls)))
+
+    return FunctionModel(infer, stream_function=stream)
 
 
 def _call(call: ToolCall) -> ai.ToolCallPart:
     return ai.ToolCallPart(call.name, dict(call.args), call.id)
+
+
+def _delta(call: ToolCall) -> DeltaToolCall:
+    return DeltaToolCall(call.name, json.dumps(call.args), tool_call_id=call.id)
 
 
 def _seen(message: ModelMessage) -> Iterator[Message]:

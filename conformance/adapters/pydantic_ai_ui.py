@@ -1,0 +1,222 @@
+"""pydantic-ai behind its adapters for user interfaces, AG-UI and Vercel AI, each with the page it serves.
+
+The page holds all the state there is: its messages, made of what it said and of what was streamed to it.
+Each request sends them, with its decisions in the form of its protocol, and runs the agent once.  As the
+clients of both protocols do, a page sends decisions when it has one for each call that waits.
+
+Undeclared: a crash, since no protocol says what a page sends again when its stream breaks; results from
+outside, since tools of the page itself give them; watchers without a request, which has its own stream.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import AsyncIterator, Sequence
+from copy import deepcopy
+from typing import Any, Final
+
+import pydantic_ai as ai
+from ag_ui.core import PROTOCOL_VERSION
+from pydantic import ValidationError
+from pydantic_ai.ui.ag_ui import AGUIAdapter
+from pydantic_ai.ui.vercel_ai import VercelAIAdapter
+from pydantic_ai.ui.vercel_ai.response_types import DoneChunk
+
+from runlock.conformance.adapter import (
+    Decision,
+    DecisionSupport,
+    Handshake,
+    Host,
+    Party,
+    Reason,
+    Refused,
+    Scenario,
+    Segment,
+    StreamKind,
+)
+from runlock.conformance.adapters.pages import AgUiPage, AiSdkPage, Json
+from runlock.conformance.adapters.pydantic_ai import PydanticAI
+
+LIBRARY: Final = PydanticAI.handshake
+
+
+def _offers(name: str, stream: StreamKind, decisions: DecisionSupport, policies: Json) -> Handshake:
+    changed = {
+        "implementation": Party(name=name, version=LIBRARY.implementation.version, language="python"),
+        "policies": {**LIBRARY.policies, "decision.modes": ["replay"], **policies},
+        "decisions": decisions,
+        "observes": [*LIBRARY.observes, "event", "stream.closed"],
+        "stimuli": [*LIBRARY.stimuli, "watch.request"],
+        "streams": [stream],
+    }
+    return LIBRARY.model_copy(update=changed)
+
+
+class OnPage(PydanticAI):
+    """One thread of an agent, and the page that holds it; a subclass speaks the protocol of the page."""
+
+    checkpoint: Any = None
+    restore: Any = None
+    resume_run: Any = None
+    page: Any
+    error: tuple[str, str]  # the event that tells of an error, and its field with the words
+
+    async def open(self, host: Host, scenario: Scenario) -> None:
+        await super().open(host, scenario)
+        self.watcher: str | None = None
+
+    def watch(self, watcher: str, stream: StreamKind) -> None:
+        """The stream of the next request has a receiver."""
+        self.watcher = watcher
+
+    async def start(self, text: str) -> Segment:
+        page = deepcopy(self.page)
+        page.request(text)
+        return self._segment(page, await self._take(page))
+
+    async def decide(self, decisions: Sequence[Decision]) -> Segment | None:  # type: ignore[override]
+        """An error that changes nothing on the page turns the request down."""
+        page = deepcopy(self.page)
+        answers = self.answers(page, decisions)
+        if answers is None:
+            self.page = page
+            return None
+        page.request()
+        before = deepcopy(page.messages)
+        error = await self._take(page, answers)
+        if error is not None and page.messages == before:
+            raise Refused(error)
+        return self._segment(page, error)
+
+    def answers(self, page: Any, decisions: Sequence[Decision]) -> Json | None:
+        """Note decisions on the page; what its request brings besides, or None if the page waits for more."""
+        raise NotImplementedError
+
+    def streamed(self, page: Any, more: Json, **run: Any) -> AsyncIterator[Any]:
+        """Send a request of the page, and get its events."""
+        raise NotImplementedError
+
+    async def _take(self, page: Any, more: Json | None = None) -> str | None:
+        """Take in a stream to its end; returns the error that it told of."""
+        self.token, self.left = ai.CancellationToken(), None
+        run = {"cancellation_token": self.token, "on_complete": self._ran, "on_cancel": self._was_cancelled}
+        name, words = self.error
+        error: str | None = None
+        try:
+            stream = self.streamed(page, more or {}, **run)
+        except ValidationError as invalid:  # the answer is no stream, but status 422
+            return f"422: {invalid.errors()[0]['msg']}"
+        async for event in stream:
+            data = event.model_dump(mode="json", by_alias=True, exclude_none=True)
+            self._report(data)
+            page.take(data)
+            error = data[words] if data["type"] == name else error
+        if self.watcher is not None:
+            self.host.observe("stream.closed", watcher=self.watcher)
+        self.watcher = None
+        return error
+
+    def _report(self, data: Json) -> None:
+        if self.watcher is not None:
+            (stream,) = self.handshake.streams
+            self.host.observe("event", stream=stream, name=data["type"], data=data, watcher=self.watcher)
+
+    def _segment(self, page: Any, error: str | None) -> Segment:
+        self.page = page
+        if error is not None or self.left is None:
+            return Segment(Reason(code="Error", detail=error))
+        for call in self.left.pending:
+            self.show(call, *page.call(call))
+        return self.left
+
+    async def _ran(self, done: ai.AgentRunResult[Any]) -> None:
+        asked = done.output.approvals if isinstance(done.output, ai.DeferredToolRequests) else []
+        self.left = self.ended((call.tool_call_id, call) for call in asked)
+
+    async def _was_cancelled(self, cancelled: ai.RunCancelled) -> None:
+        self.left = Segment("Cancelled")
+
+    def _before(self, messages: Sequence[Any]) -> None:
+        """What the model is asked is not kept: the page has it."""
+
+
+class OnAgUi(OnPage):
+    """Its page resumes what was interrupted, all at once."""
+
+    handshake = _offers(
+        "pydantic-ai, AG-UI",
+        "ag-ui",
+        DecisionSupport(live=False, ids=False, payload=False, edit=["args"]),
+        # A request answers each open interrupt: docs.ag-ui.com/spec/1.0/basic/patterns/interrupt-resume
+        {"resume": "all_or_nothing", "input.waiting": "refuse"},
+    )
+    error = "RUN_ERROR", "message"
+
+    async def open(self, host: Host, scenario: Scenario) -> None:
+        await super().open(host, scenario)
+        self.page = AgUiPage()
+
+    async def start(self, text: str) -> Segment:
+        """What an earlier run left open when it broke is let go."""
+        self.page.pending = {}
+        return await super().start(text)
+
+    async def input(self, text: str) -> Segment:
+        """The client sends no text while an interrupt is open."""
+        raise Refused(f"pending interrupts not addressed by resume: {', '.join(self.page.pending)}")
+
+    def answers(self, page: AgUiPage, decisions: Sequence[Decision]) -> Json:
+        if {one.call for one in decisions} != page.pending.keys():
+            raise Refused(f"the interrupts that are open are those of {', '.join(page.pending) or 'no call'}")
+        return {"resume": [_resume(page.pending[one.call], one) for one in decisions]}
+
+    def streamed(self, page: AgUiPage, more: Json, **run: Any) -> AsyncIterator[Any]:
+        ids = {"threadId": "thread", "runId": f"run-{page.requests}", "protocolVersion": PROTOCOL_VERSION}
+        body = {**ids, "messages": page.messages, "tools": [], "context": [], **more}
+        asked = AGUIAdapter.build_run_input(json.dumps(body).encode())
+        return AGUIAdapter(self.agent, asked).run_stream(**run)
+
+
+def _resume(interrupt: str, decision: Decision) -> Json:
+    payload: Json = {"approved": decision.action == "resume"}
+    if decision.edit is not None:
+        payload["editedArgs"] = decision.edit.args
+    return {"interruptId": interrupt, "status": "resolved", "payload": payload}
+
+
+class OnVercelAI(OnPage):
+    """Its page answers on the parts of the calls that ask for an approval."""
+
+    handshake = _offers(
+        "pydantic-ai, Vercel AI",
+        "ai-sdk-v6",
+        DecisionSupport(live=False, ids=False, payload=False),
+        # `lastAssistantMessageIsCompleteWithApprovalResponses` of the AI SDK sends when each has its answer.
+        {"resume": "collect"},
+    )
+    error = "error", "errorText"
+
+    async def open(self, host: Host, scenario: Scenario) -> None:
+        await super().open(host, scenario)
+        self.page = AiSdkPage()
+
+    input = OnPage.start
+
+    def answers(self, page: AiSdkPage, decisions: Sequence[Decision]) -> Json | None:
+        asked = {part["toolCallId"]: part for part in page.approvals()}
+        unknown = [one for one in decisions if one.call not in asked]
+        if len(unknown) == len(decisions):
+            raise Refused("the page asks for no approval of it")
+        for one in unknown:
+            self.host.refuse("the page asks for no approval of it", one.id)
+        for one in decisions:
+            if one.call in asked:
+                approval = {**asked[one.call]["approval"], "approved": one.action == "resume"}
+                asked[one.call].update(state="approval-responded", approval=approval)
+        return None if page.approvals() else {}
+
+    def streamed(self, page: AiSdkPage, more: Json, **run: Any) -> AsyncIterator[Any]:
+        body = {"trigger": "submit-message", "id": "thread", "messages": page.messages, **more}
+        asked = VercelAIAdapter.build_run_input(json.dumps(body).encode())
+        chunks = VercelAIAdapter(self.agent, asked, sdk_version=6).run_stream(**run)
+        return (one async for one in chunks if not isinstance(one, DoneChunk))  # `[DONE]`, which is no JSON
