@@ -5,7 +5,8 @@ advises.  A crash leaves the database: DBOS, launched again, recovers the workfl
 
 Undeclared: a cancel of a run that waits, since none of its workflows is under way then; decisions that are
 live or have ids, since a decision begins a workflow; streams, since a recorded step does not stream again;
-`store.put` gates, since DBOS takes no store but a database.
+`store.put` gates, since DBOS takes no store but a database; steps of a few turns, since it works in threads,
+for which no turn of the loop waits.
 """
 
 from __future__ import annotations
@@ -26,7 +27,7 @@ from runlock.conformance.adapters.models.pydantic_ai import kit_model
 from runlock.conformance.adapters.pydantic_ai import PydanticAI
 
 LIBRARY: Final = PydanticAI.handshake
-CONTROL: Final = Control(settle="exact", crash=["soft", "kill"], store="own", clock="virtual", step="turns")
+CONTROL: Final = Control(settle="exact", crash=["soft", "kill"], store="own", clock="virtual", step="none")
 CANCELLED: Final = (error.DBOSWorkflowCancelledError, error.DBOSAwaitedWorkflowCancelledError)
 LISTENS: Final = "notification_listener_polling_interval_sec"  # DBOS ends no sooner than after one of these
 
