@@ -12,6 +12,7 @@ from pydantic_ai import Agent, CancellationToken, DeferredToolRequests
 from pydantic_ai.models.function import DeltaToolCall, FunctionModel
 from pydantic_ai.ui.vercel_ai import VercelAIAdapter
 
+ARGS = '{"k": "c1"}'
 TURNS = []  # of the model: a text, or the ids and names of calls
 SHOWN = []  # to the model, with its last request
 USER = {"id": "u1", "role": "user", "parts": [{"type": "text", "text": "go"}]}
@@ -24,19 +25,19 @@ async def model(messages, info):
     if isinstance(turn, str):
         yield turn
     else:
-        yield {at: DeltaToolCall(name, "{}", tool_call_id=call) for at, (call, name) in enumerate(turn)}
+        yield {at: DeltaToolCall(name, ARGS, tool_call_id=call) for at, (call, name) in enumerate(turn)}
 
 
 agent = Agent(FunctionModel(stream_function=model), output_type=[str, DeferredToolRequests])
 
 
 @agent.tool_plain(requires_approval=True)
-def write() -> str:
+def write(k: str) -> str:
     return "written"
 
 
 @agent.tool_plain
-async def read() -> str:
+async def read(k: str) -> str:
     TOKEN.cancel()  # the user stops the run while the tool works
     await asyncio.sleep(60)
     return "read"
@@ -52,7 +53,7 @@ async def streamed(*messages, token=None):
 
 def page(state, **more):
     """A message of the assistant with one call, as `useChat` keeps it."""
-    part = {"toolCallId": "c1", "state": state, "input": {}, **more}
+    part = {"toolCallId": "c1", "state": state, "input": json.loads(ARGS), **more}
     return {"id": "a1", "role": "assistant", "parts": [{"type": "step-start"}, part]}
 
 
@@ -88,20 +89,27 @@ async def interrupted_is_a_success():
     return outcomes == ["success"]
 
 
-async def empty_answer():
-    """The model answers without a text and without a call; it is asked again, with words of the library.
+async def arguments_are_lost():
+    """The model calls a tool that does not exist; in later requests its call has no arguments any more.
 
-    expected: the run ends with an empty text, or the model is asked again without a new text in its history.
-    it hurts: the model is shown a text that looks like the user's and is not on the page.
+    expected: the call as the model made it: the page sends its arguments back, as `rawInput`.
+    it hurts: the model is shown a call that it did not make, and the error of one that it did.
     """
-    TURNS[:] = ["", "done"]
-    await streamed(USER)
-    said = [part.content for part in SHOWN if part.part_kind == "user-prompt"]
-    print("actual: the second request shows the model as the user's:", said)
-    return len(said) > 1
+    TURNS[:] = [[("c1", "no_such_tool")], "done", "done"]
+    chunks = await streamed(USER)
+    failed = next(one for one in chunks if one["type"] == "tool-input-error")
+    print("actual: the page is sent the arguments:", failed["input"])
+    more = {"rawInput": failed["input"], "errorText": failed["errorText"]}  # as the AI SDK has it
+    part = {"type": "tool-no_such_tool", "toolCallId": "c1", "state": "output-error", **more}
+    again = {"id": "u2", "role": "user", "parts": [{"type": "text", "text": "and now?"}]}
+    await streamed(USER, {"id": "a1", "role": "assistant", "parts": [{"type": "step-start"}, part]}, again)
+    shown = [part.args_as_dict() for part in SHOWN if part.part_kind == "tool-call"]
+    print("actual: the next request shows the model the arguments:", *shown)
+    return shown == [{}]
 
 
-PROGRAMS = {one.__name__: one for one in (input_is_available_twice, interrupted_is_a_success, empty_answer)}
+SHOWN_HERE = (input_is_available_twice, interrupted_is_a_success, arguments_are_lost)
+PROGRAMS = {one.__name__: one for one in SHOWN_HERE}
 
 
 async def main():
