@@ -11,6 +11,7 @@ outside, since tools of the page itself give them; watchers without a request, w
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import AsyncIterator, Sequence
 from copy import deepcopy
 from typing import Any, Final
@@ -38,6 +39,8 @@ from runlock.conformance.adapters.pages import AgUiPage, AiSdkPage, Json
 from runlock.conformance.adapters.pydantic_ai import PydanticAI
 
 LIBRARY: Final = PydanticAI.handshake
+RANDOM: Final = re.compile(r"[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}|\d{4}-\d\d-\d\dT[\d:.]+Z")
+"""What the library makes anew each time: ids of messages, and times of day."""
 
 
 def _offers(name: str, stream: StreamKind, decisions: DecisionSupport, policies: Json) -> Handshake:
@@ -64,6 +67,7 @@ class OnPage(PydanticAI):
     async def open(self, host: Host, scenario: Scenario) -> None:
         await super().open(host, scenario)
         self.watcher: str | None = None
+        self.names: dict[str, str] = {}  # by what is random
 
     def watch(self, watcher: str, stream: StreamKind) -> None:
         """The stream of the next request has a receiver."""
@@ -117,9 +121,14 @@ class OnPage(PydanticAI):
         return error
 
     def _report(self, data: Json) -> None:
+        """Show an event, with names for what is random, so that the same schedule shows the same."""
         if self.watcher is not None:
             (stream,) = self.handshake.streams
+            data = json.loads(RANDOM.sub(self._name, json.dumps(data)))
             self.host.observe("event", stream=stream, name=data["type"], data=data, watcher=self.watcher)
+
+    def _name(self, found: re.Match[str]) -> str:
+        return self.names.setdefault(found[0], f"random-{len(self.names) + 1}")
 
     def _segment(self, page: Any, error: str | None) -> Segment:
         self.page = page
