@@ -1,11 +1,11 @@
-"""pydantic-ai behind its adapters for user interfaces, AG-UI and Vercel AI, each with the page it serves.
+"""pydantic-ai behind its adapters for user interfaces, AG-UI and Vercel AI, each with a client.
 
-The page holds all the state there is: its messages, made of what it said and of what was streamed to it.
+The client holds all the state there is: its messages, made of what it said and of what was streamed to it.
 Each request sends them, with its decisions in the form of its protocol, and runs the agent once.  As the
-clients of both protocols do, a page sends decisions when it has one for each call that waits.
+clients of both protocols do, it sends decisions when it has one for each call that waits.
 
-Undeclared: a crash, since no protocol says what a page sends again when its stream breaks; results from
-outside, since tools of the page itself give them; watchers without a request, which has its own stream.
+Undeclared: a crash, since no protocol says what a client sends again when its stream breaks; results from
+outside, since tools of the client itself give them; watchers without a request, which has its own stream.
 """
 
 from __future__ import annotations
@@ -35,8 +35,8 @@ from runlock.conformance.adapter import (
     Segment,
     StreamKind,
 )
-from runlock.conformance.adapters.pages import AgUiPage, AiSdkPage, Json
 from runlock.conformance.adapters.pydantic_ai import PydanticAI
+from runlock.conformance.adapters.ui_clients import AgUiClient, AiSdkClient, Json
 
 LIBRARY: Final = PydanticAI.handshake
 RANDOM: Final = re.compile(r"[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}|\d{4}-\d\d-\d\dT[\d:.]+Z")
@@ -55,13 +55,13 @@ def _offers(name: str, stream: StreamKind, decisions: DecisionSupport, policies:
     return LIBRARY.model_copy(update=changed)
 
 
-class OnPage(PydanticAI):
-    """One thread of an agent, and the page that holds it; a subclass speaks the protocol of the page."""
+class WithClient(PydanticAI):
+    """One thread of an agent, and the client that holds it; a subclass speaks the protocol of the client."""
 
     checkpoint: Any = None
     restore: Any = None
     resume_run: Any = None
-    page: Any
+    client: Any
     error: tuple[str, str]  # the event that tells of an error, and its field with the words
 
     async def open(self, host: Host, scenario: Scenario) -> None:
@@ -74,46 +74,46 @@ class OnPage(PydanticAI):
         self.watcher = watcher
 
     async def start(self, text: str) -> Segment:
-        page = deepcopy(self.page)
-        page.request(text)
-        return self._segment(page, await self._take(page))
+        client = deepcopy(self.client)
+        client.request(text)
+        return self._segment(client, await self._take(client))
 
     async def decide(self, decisions: Sequence[Decision]) -> Segment | None:  # type: ignore[override]
-        """An error that changes nothing on the page turns the request down."""
-        page = deepcopy(self.page)
-        answers = self.answers(page, decisions)
+        """An error that leaves the messages as they were is a refusal."""
+        client = deepcopy(self.client)
+        answers = self.answers(client, decisions)
         if answers is None:
-            self.page = page
+            self.client = client
             return None
-        page.request()
-        before = deepcopy(page.messages)
-        error = await self._take(page, answers)
-        if error is not None and page.messages == before:
+        client.request()
+        before = deepcopy(client.messages)
+        error = await self._take(client, answers)
+        if error is not None and client.messages == before:
             raise Refused(error)
-        return self._segment(page, error)
+        return self._segment(client, error)
 
-    def answers(self, page: Any, decisions: Sequence[Decision]) -> Json | None:
-        """Note decisions on the page; what its request brings besides, or None if the page waits for more."""
+    def answers(self, client: Any, decisions: Sequence[Decision]) -> Json | None:
+        """Note decisions; what the request of the client adds, or None if it waits for more of them."""
         raise NotImplementedError
 
-    def streamed(self, page: Any, more: Json, **run: Any) -> AsyncIterator[Any]:
-        """Send a request of the page, and get its events."""
+    def streamed(self, client: Any, more: Json, **run: Any) -> AsyncIterator[Any]:
+        """Send a request of the client, and get its events."""
         raise NotImplementedError
 
-    async def _take(self, page: Any, more: Json | None = None) -> str | None:
+    async def _take(self, client: Any, more: Json | None = None) -> str | None:
         """Take in a stream to its end; returns the error that it told of."""
         self.token, self.left = ai.CancellationToken(), None
         run = {"cancellation_token": self.token, "on_complete": self._ran, "on_cancel": self._was_cancelled}
         name, words = self.error
         error: str | None = None
         try:
-            stream = self.streamed(page, more or {}, **run)
+            stream = self.streamed(client, more or {}, **run)
         except ValidationError as invalid:  # the answer is no stream, but status 422
             return f"422: {invalid.errors()[0]['msg']}"
         async for event in stream:
             data = event.model_dump(mode="json", by_alias=True, exclude_none=True)
             self._report(data)
-            page.take(data)
+            client.take(data)
             error = data[words] if data["type"] == name else error
         if self.watcher is not None:
             self.host.observe("stream.closed", watcher=self.watcher)
@@ -130,12 +130,12 @@ class OnPage(PydanticAI):
     def _name(self, found: re.Match[str]) -> str:
         return self.names.setdefault(found[0], f"random-{len(self.names) + 1}")
 
-    def _segment(self, page: Any, error: str | None) -> Segment:
-        self.page = page
+    def _segment(self, client: Any, error: str | None) -> Segment:
+        self.client = client
         if error is not None or self.left is None:
             return Segment(Reason(code="Error", detail=error))
         for call in self.left.pending:
-            self.show(call, *page.call(call))
+            self.show(call, *client.call(call))
         return self.left
 
     async def _ran(self, done: ai.AgentRunResult[Any]) -> None:
@@ -146,11 +146,11 @@ class OnPage(PydanticAI):
         self.left = Segment("Cancelled")
 
     def _before(self, messages: Sequence[Any]) -> None:
-        """What the model is asked is not kept: the page has it."""
+        """What the model is asked is not kept: the client has it."""
 
 
-class OnAgUi(OnPage):
-    """Its page resumes what was interrupted, all at once."""
+class OnAgUi(WithClient):
+    """Its client resumes what was interrupted, all at once."""
 
     handshake = _offers(
         "pydantic-ai, AG-UI",
@@ -163,25 +163,27 @@ class OnAgUi(OnPage):
 
     async def open(self, host: Host, scenario: Scenario) -> None:
         await super().open(host, scenario)
-        self.page = AgUiPage()
+        self.client = AgUiClient()
 
     async def start(self, text: str) -> Segment:
         """What an earlier run left open when it broke is let go."""
-        self.page.pending = {}
+        self.client.pending = {}
         return await super().start(text)
 
     async def input(self, text: str) -> Segment:
         """The client sends no text while an interrupt is open."""
-        raise Refused(f"pending interrupts not addressed by resume: {', '.join(self.page.pending)}")
+        raise Refused(f"pending interrupts not addressed by resume: {', '.join(self.client.pending)}")
 
-    def answers(self, page: AgUiPage, decisions: Sequence[Decision]) -> Json:
-        if {one.call for one in decisions} != page.pending.keys():
-            raise Refused(f"the interrupts that are open are those of {', '.join(page.pending) or 'no call'}")
-        return {"resume": [_resume(page.pending[one.call], one) for one in decisions]}
+    def answers(self, client: AgUiClient, decisions: Sequence[Decision]) -> Json:
+        if {one.call for one in decisions} != client.pending.keys():
+            raise Refused(
+                f"the interrupts that are open are those of {', '.join(client.pending) or 'no call'}"
+            )
+        return {"resume": [_resume(client.pending[one.call], one) for one in decisions]}
 
-    def streamed(self, page: AgUiPage, more: Json, **run: Any) -> AsyncIterator[Any]:
-        ids = {"threadId": "thread", "runId": f"run-{page.requests}", "protocolVersion": PROTOCOL_VERSION}
-        body = {**ids, "messages": page.messages, "tools": [], "context": [], **more}
+    def streamed(self, client: AgUiClient, more: Json, **run: Any) -> AsyncIterator[Any]:
+        ids = {"threadId": "thread", "runId": f"run-{client.requests}", "protocolVersion": PROTOCOL_VERSION}
+        body = {**ids, "messages": client.messages, "tools": [], "context": [], **more}
         asked = AGUIAdapter.build_run_input(json.dumps(body).encode())
         return AGUIAdapter(self.agent, asked).run_stream(**run)
 
@@ -193,8 +195,8 @@ def _resume(interrupt: str, decision: Decision) -> Json:
     return {"interruptId": interrupt, "status": "resolved", "payload": payload}
 
 
-class OnVercelAI(OnPage):
-    """Its page answers on the parts of the calls that ask for an approval."""
+class OnVercelAI(WithClient):
+    """Its client answers on the parts of the calls that ask for an approval."""
 
     handshake = _offers(
         "pydantic-ai, Vercel AI",
@@ -207,25 +209,25 @@ class OnVercelAI(OnPage):
 
     async def open(self, host: Host, scenario: Scenario) -> None:
         await super().open(host, scenario)
-        self.page = AiSdkPage()
+        self.client = AiSdkClient()
 
-    input = OnPage.start
+    input = WithClient.start
 
-    def answers(self, page: AiSdkPage, decisions: Sequence[Decision]) -> Json | None:
-        asked = {part["toolCallId"]: part for part in page.approvals()}
+    def answers(self, client: AiSdkClient, decisions: Sequence[Decision]) -> Json | None:
+        asked = {part["toolCallId"]: part for part in client.approvals()}
         unknown = [one for one in decisions if one.call not in asked]
         if len(unknown) == len(decisions):
-            raise Refused("the page asks for no approval of it")
+            raise Refused("the client asks for no approval of it")
         for one in unknown:
-            self.host.refuse("the page asks for no approval of it", one.id)
+            self.host.refuse("the client asks for no approval of it", one.id)
         for one in decisions:
             if one.call in asked:
                 approval = {**asked[one.call]["approval"], "approved": one.action == "resume"}
                 asked[one.call].update(state="approval-responded", approval=approval)
-        return None if page.approvals() else {}
+        return None if client.approvals() else {}
 
-    def streamed(self, page: AiSdkPage, more: Json, **run: Any) -> AsyncIterator[Any]:
-        body = {"trigger": "submit-message", "id": "thread", "messages": page.messages, **more}
+    def streamed(self, client: AiSdkClient, more: Json, **run: Any) -> AsyncIterator[Any]:
+        body = {"trigger": "submit-message", "id": "thread", "messages": client.messages, **more}
         asked = VercelAIAdapter.build_run_input(json.dumps(body).encode())
         chunks = VercelAIAdapter(self.agent, asked, sdk_version=6).run_stream(**run)
         return (one async for one in chunks if not isinstance(one, DoneChunk))  # `[DONE]`, which is no JSON

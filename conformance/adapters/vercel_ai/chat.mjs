@@ -13,8 +13,8 @@ import about from "ai/package.json" with { type: "json" };
 import { serve } from "./runlock.mjs";
 import { kitModel } from "./model.mjs";
 
-/** The state of a chat, in which a page keeps what it draws. */
-class Page {
+/** The state of a chat, which `useChat` would keep in React. */
+class State {
   status = "ready";
   messages = [];
   pushMessage = (one) => void (this.messages = [...this.messages, one]);
@@ -30,7 +30,7 @@ const isAsked = (part) => part.state === "approval-requested";
 
 class Adapter {
   handshake = {
-    implementation: { name: "ai, its chat", version: about.version, language: "javascript" },
+    implementation: { name: "ai, chat", version: about.version, language: "javascript" },
     profile: "core",
     // At https://ai-sdk.dev/docs/ai-sdk-ui/chatbot-tool-usage the client holds the responses until all are there.
     policies: { state: "caller", resume: "collect", "tool.raises": "failed_call" },
@@ -49,7 +49,7 @@ class Adapter {
     const agent = new ToolLoopAgent({ model: kitModel(host, () => {}), tools: kit, stopWhen: () => false });
     const direct = new DirectChatTransport({ agent });
     const transport = { sendMessages: async (request) => this.shown(await direct.sendMessages(request)) };
-    this.chat = new Chat({ state: new Page(), transport, sendAutomaticallyWhen, onFinish: (how) => this.finish(how) });
+    this.chat = new Chat({ state: new State(), transport, sendAutomaticallyWhen, onFinish: (how) => this.finish(how) });
     this.expect();
   }
 
@@ -79,7 +79,7 @@ class Adapter {
     this.seat = { watcher, stream };
   }
 
-  /** The next response is waited for. */
+  /** From now on `finished` is the end of the next response. */
   expect() {
     this.finished = new Promise((finish) => void (this.finish = finish));
   }
@@ -92,17 +92,17 @@ class Adapter {
     return { reason: waiting.length ? "Suspended" : "NaturalEnd", pending: waiting.map((one) => one.toolCallId) };
   }
 
-  /** The request for approval of a call, of which the page has drawn the buttons. */
+  /** The id of the newest request for approval of a call, open or answered. */
   asked(call) {
-    const ofIt = this.chat.messages.flatMap(parts).filter((part) => part.toolCallId === call);
-    return (ofIt.find(isAsked) ?? ofIt.at(-1))?.approval?.id;
+    const ofCall = this.chat.messages.flatMap(parts).filter((part) => part.toolCallId === call);
+    return (ofCall.find(isAsked) ?? ofCall.at(-1))?.approval?.id;
   }
 
   /** The stream of a response, whose chunks the kit sees when the client receives them. */
   shown(response) {
-    const transform = (data, way) => {
+    const transform = (data, controller) => {
       if (this.seat) this.host.observe("event", { ...this.seat, name: data.type, data });
-      way.enqueue(data);
+      controller.enqueue(data);
     };
     const flush = () => {
       if (this.seat) this.host.observe("stream.closed", { watcher: this.seat.watcher });

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any, Final
 
+from runlock.conformance.families.lifecycle.actions.context import request
 from runlock.conformance.families.lifecycle.state import ObservedState
 from runlock.conformance.families.lifecycle.state.expiry import ends_at_ms
 from runlock.conformance.trace.moves import Move
@@ -33,7 +34,10 @@ def drain(state: ObservedState) -> Move | None:
     if not waiting or "decide" not in state.handshake.stimuli:
         return None
     number = len(state.decision_ids) + 1
-    return Move("decide", {"run": run.id, "decisions": [_approval(number, call.id) for call in waiting]})
+    approvals = [_approval(number, call.id) for call in waiting]
+    return request(
+        state.handshake, "decide", {"run": run.id, "decisions": approvals}, f"end{number}-w", number
+    )
 
 
 def _approval(number: int, call: str) -> dict[str, Any]:

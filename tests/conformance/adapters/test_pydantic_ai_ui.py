@@ -1,4 +1,4 @@
-"""pydantic-ai's adapters for user interfaces, offline: each request has a stream, the page has the thread."""
+"""pydantic-ai's adapters for user interfaces, offline: each request has a stream, the client the thread."""
 
 import pytest
 from hosted_fakes import OK, TURN, Talk, kinds, only, resume
@@ -88,7 +88,7 @@ def test_a_request_has_a_stream_that_ends_with_its_segment(talk, stream):
 
 
 def test_without_a_watcher_nothing_is_reported(talk):
-    """The library streams all the same: the page has the calls."""
+    """The library streams all the same: the client has the calls."""
     assert [one["kind"] for one in waits(talk)] == ["call.shown", "call.shown", "run.finished"]
 
 
@@ -104,7 +104,7 @@ def test_an_approved_call_runs_and_a_denied_one_does_not(talk):
 
 
 def test_a_call_that_is_not_on_the_page_cannot_be_decided(talk):
-    """The page refuses it; the others wait on."""
+    """The client refuses it; the others wait on."""
     waits(talk)
 
     assert talk.decide(resume("c9"))["refused"]
@@ -159,7 +159,7 @@ def test_the_ai_sdk_is_streamed_the_input_of_an_approved_call_again(begin):
 
 
 def test_an_error_ends_the_run_and_not_the_thread(talk):
-    """The stream tells of it, and the next run has what the page has."""
+    """The stream tells of it, and the next run has what the client has."""
     talk.start()
     ended = only(talk.release("g1", {"kind": "fault", "message": "down"}))
 

@@ -41,11 +41,9 @@ class Stage:
 
     def request(self, method: str, params: dict[str, Any]) -> Move:
         """A move that is a request: with a watcher, where each request has a stream of its own."""
-        if "watch.request" in self.handshake.stimuli:
-            streams = self.handshake.streams
-            watcher = self.fresh("w")
-            params = {**params, "watcher": watcher, "stream": streams[self.counts["w"] % len(streams)]}
-        return Move(method, params)
+        if "watch.request" not in self.handshake.stimuli:
+            return Move(method, params)
+        return request(self.handshake, method, params, self.fresh("w"), self.counts["w"])
 
     def gates(self, on: str) -> list[Gate]:
         """The open gates of one kind."""
@@ -67,6 +65,14 @@ class Stage:
         """Whether something can be handed to the run now: some runtimes take nothing while a segment runs."""
         idle = self.state.quiescent and not self.state.open_gates
         return self.handshake.decisions.live or idle
+
+
+def request(handshake: Handshake, method: str, params: dict[str, Any], watcher: str, number: int) -> Move:
+    """A request with a watcher, if each has a stream of its own; `number` selects the kind of stream."""
+    if "watch.request" not in handshake.stimuli:
+        return Move(method, params)
+    stream = handshake.streams[number % len(handshake.streams)]
+    return Move(method, {**params, "watcher": watcher, "stream": stream})
 
 
 Action = Callable[[Stage, Chooser], Move | None]

@@ -1,8 +1,7 @@
-"""The messages that a page makes of the events streamed to it, in AG-UI and in the AI SDK, as JSON.
+"""The front-end clients of AG-UI and of the AI SDK: the messages that they build from the streamed events.
 
-They are made as the clients of these protocols make them, @ag-ui/client 1.0.0 and `ai` 6.0.326.  There is one
-exception: where a later turn uses the id of a call again, that client of AG-UI adds to the earlier call; here
-the page has two.
+They follow @ag-ui/client 1.0.0 and `ai` 6.0.326, with one exception: where a later turn uses the id of a call
+again, @ag-ui/client adds to the earlier call; here there are two calls.
 """
 
 from __future__ import annotations
@@ -16,7 +15,7 @@ from pydantic_core import from_json
 Json = dict[str, Any]
 
 
-class Page:
+class Client:
     """The messages of one thread."""
 
     takes: ClassVar[Mapping[str, Callable[..., None]]]  # the events that change them
@@ -46,7 +45,7 @@ class Page:
         raise NotImplementedError
 
 
-class AgUiPage(Page):
+class AgUiClient(Client):
     """Calls stand in a message of the assistant, and the result of each is a message of its own."""
 
     def __init__(self) -> None:
@@ -117,13 +116,13 @@ class AgUiPage(Page):
     }
 
 
-class AiSdkPage(Page):
+class AiSdkClient(Client):
     """A call and all that becomes of it is one part of a message of the assistant.
 
     A request that follows such a message, as one that decides does, goes on with it.
     """
 
-    message: Json  # the one that is streamed; it is on the page from its first part on
+    message: Json  # the one that is streamed; it is among the messages from its first part on
 
     def request(self, text: str | None = None) -> None:
         super().request(text)
