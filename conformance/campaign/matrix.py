@@ -56,6 +56,7 @@ def matrix(
 ) -> list[Column]:
     """A column for each runtime, in their order; one that is not installed is marked."""
     there = [one for one in chosen if one.is_installed(environments)]
+    there.sort(key=lambda one: one.family != IN_REAL_TIME)  # the longest first, so that no worker is idle
     orders = [_order(one, environments, order) for one in there]
     judged: dict[str, Column] = {}
     with ProcessPoolExecutor(AT_A_TIME, get_context("spawn"), end_with_parent) as pool:
