@@ -15,7 +15,7 @@ from typing import Any
 import typer
 
 from runlock.conformance import protocol
-from runlock.conformance.cli.main import app
+from runlock.conformance.cli.app import app
 
 from .markdown import fold, table, text
 

@@ -68,7 +68,7 @@ def test_what_was_found_is_what_the_matrix_says(rewrites, monkeypatch):
 
 def test_every_command_has_its_line():
     """The table of commands is the command line's own."""
-    from runlock.conformance.cli.main import app
+    from runlock.conformance.cli.app import app
 
     named = set(re.findall(r"^\| `runlock ([\w-]+)", README, re.MULTILINE))
     registered = {command.name or command.callback.__name__.strip("_") for command in app.registered_commands}

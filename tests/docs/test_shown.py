@@ -17,7 +17,8 @@ import pytest
 import typer
 from places import ROOT
 
-from runlock.conformance.cli.main import app, main
+from runlock.conformance.cli.app import app
+from runlock.conformance.cli.main import main
 from runlock.conformance.report.matrix import as_markdown
 
 DOCS = ROOT / "docs"

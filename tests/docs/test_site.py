@@ -9,7 +9,7 @@ from urllib.parse import unquote, urldefrag
 
 import pytest
 
-from runlock.conformance.cli.main import app
+from runlock.conformance.cli.app import app
 from runlock.conformance.family.family import DEFAULT, families
 from runlock.diagrams.charts.picture import pictures
 from runlock.spec.model import load_spec

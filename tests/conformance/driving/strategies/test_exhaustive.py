@@ -176,7 +176,7 @@ def test_a_campaign_of_some_size_plays_every_short_schedule():
 
 def test_the_default_depth_is_said_in_the_help():
     """The help and the command name the same bound."""
-    from runlock.conformance.cli.main import app
+    from runlock.conformance.cli.app import app
 
     (command,) = (
         one for one in app.registered_commands if one.name is None and one.callback.__name__ == "check"
