@@ -91,24 +91,34 @@ def legal(family: Family, clause: Clause) -> Example | None:
 
 
 def _scripted(family: Family, clause: Clause) -> Iterator[Example]:
-    """The shortest of the corpus on the first profile that has one, preferring those about this clause."""
+    """The shortest of the corpus on the first profile that has one; scripts that name the clause go first."""
+    naming, others = _divided(family, clause)
     for profile in (one for one in _references(family) if one in profiles_of(family, clause)):
-        found = {
-            (*_off_the_point(script, clause), *_length(trace)): Example(
-                family, script.name, f"reference:{profile}", trace
-            )
-            for script, scene in reversed(_corpus_on(family.name, profile))
-            if (trace := scene.up_to(clause.id)) is not None
-        }
-        if found:
-            yield found[min(found)]
-            return
+        for scripts in (naming, others):
+            found = {
+                (_lacking(script, clause), *_length(trace)): Example(
+                    family, script.name, f"reference:{profile}", trace
+                )
+                for script in scripts
+                if (scene := _scene(family.name, profile, script.name)) is not None
+                and (trace := scene.up_to(clause.id)) is not None
+            }
+            if found:
+                yield found[min(found)]
+                return
 
 
-def _off_the_point(script: Script, clause: Clause) -> tuple[bool, int]:
-    """Whether a script is about something else, and how much of the clause's needs it lacks."""
-    lacking = [need for need in clause.needs if need.startswith(SENT) and need not in script.needs]
-    return clause.id not in clauses_of(script), len(lacking)
+def _divided(family: Family, clause: Clause) -> tuple[list[Script], list[Script]]:
+    """The corpus backwards: the scripts that name a clause, and the others."""
+    divided: tuple[list[Script], list[Script]] = ([], [])
+    for script in reversed(corpus(family)):
+        divided[clause.id not in clauses_of(script)].append(script)
+    return divided
+
+
+def _lacking(script: Script, clause: Clause) -> int:
+    """How many of the needs that a script can fulfil for the clause it does not."""
+    return len([need for need in clause.needs if need.startswith(SENT) and need not in script.needs])
 
 
 def clauses_of(script: Script) -> list[str]:
@@ -147,13 +157,16 @@ class Scene:
 
 
 @cache
-def _corpus_on(name: str, profile: str) -> list[tuple[Script, Scene]]:
+def _scene(name: str, profile: str, script: str) -> Scene | None:
+    """A script of the corpus on the reference of a profile, unless the profile rules it out."""
     family = family_named(name)
+    (chosen,) = (one for one in corpus(family) if one.name == script)
     bench = Bench(lambda: family.host(family.made.reference(profile, {})))
-    fitting = [one for one in corpus(family) if not applicable(family, one, bench.handshake)]
-    scenes = [(one, _played(bench, one.scenario, one.moves)) for one in fitting]
-    bench.close()
-    return scenes
+    try:
+        ruled_out = applicable(family, chosen, bench.handshake)
+        return None if ruled_out else _played(bench, chosen.scenario, chosen.moves)
+    finally:
+        bench.close()
 
 
 def _played(bench: Bench, scenario: Scenario, moves: Sequence[Move]) -> Scene:

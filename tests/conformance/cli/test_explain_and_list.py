@@ -103,7 +103,7 @@ def test_every_other_thing_can_be_explained(every: int) -> None:
 
 def test_where_no_script_leads_the_witness_of_a_mutant_does(monkeypatch):
     """On the reference, the schedule that gives a mutant away shows what is right in its place."""
-    monkeypatch.setattr(examples, "_corpus_on", lambda name, profile: [])
+    monkeypatch.setattr(examples, "_scene", lambda name, profile, script: None)
     legal = sheet_of("STOP-7").facts["legal"]
 
     assert (legal["source"], legal["target"]) == ("the witness of DoesNotReadTheText", "reference:awaken-8")
