@@ -83,29 +83,33 @@ def _last_step(trace: Trace) -> list[dict[str, Any]]:
 
 
 def legal(family: Family, clause: Clause) -> Example | None:
-    """The shortest script of the corpus that exercises a clause on a reference; else a witness of a mutant.
+    """The shortest script that names and exercises a clause; else a witness of a mutant, or any other script.
 
     On the reference, the schedule that reveals a mutant shows the correct behaviour.
     """
-    return next(chain(_scripted(family, clause), _of_witnesses(family, clause)), None)
-
-
-def _scripted(family: Family, clause: Clause) -> Iterator[Example]:
-    """The shortest of the corpus on the first profile that has one; scripts that name the clause go first."""
     naming, others = _divided(family, clause)
+    ways = (
+        _scripted(family, clause, naming),
+        _of_witnesses(family, clause),
+        _scripted(family, clause, others),
+    )
+    return next(chain(*ways), None)
+
+
+def _scripted(family: Family, clause: Clause, scripts: Sequence[Script]) -> Iterator[Example]:
+    """The shortest of these scripts on the first profile on which one exercises the clause."""
     for profile in (one for one in _references(family) if one in profiles_of(family, clause)):
-        for scripts in (naming, others):
-            found = {
-                (_lacking(script, clause), *_length(trace)): Example(
-                    family, script.name, f"reference:{profile}", trace
-                )
-                for script in scripts
-                if (scene := _scene(family.name, profile, script.name)) is not None
-                and (trace := scene.up_to(clause.id)) is not None
-            }
-            if found:
-                yield found[min(found)]
-                return
+        found = {
+            (_lacking(script, clause), *_length(trace)): Example(
+                family, script.name, f"reference:{profile}", trace
+            )
+            for script in scripts
+            if (scene := _scene(family.name, profile, script.name)) is not None
+            and (trace := scene.up_to(clause.id)) is not None
+        }
+        if found:
+            yield found[min(found)]
+            return
 
 
 def _divided(family: Family, clause: Clause) -> tuple[list[Script], list[Script]]:

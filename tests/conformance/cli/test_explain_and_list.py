@@ -112,11 +112,17 @@ def test_where_no_script_leads_the_witness_of_a_mutant_does(monkeypatch):
 
 def test_a_legal_example_is_cut_where_it_shows_its_clause():
     """The last step of the timeline is the one that matters; what comes later is left out."""
-    legal = sheet_of("DERIVE-5").facts["legal"]
+    legal = sheet_of("DERIVE-2").facts["legal"]
 
-    assert legal["target"] == "reference:awaken-8"
-    assert legal["timeline"][-1]["happened"].endswith("the model is asked")
-    assert {row["run"] for row in legal["timeline"]} == {"Running"}
+    assert (legal["source"], legal["target"]) == ("partial-resume", "reference:awaken-8")
+    assert [row["run"] for row in legal["timeline"]] == ["Running", "Running", "Waiting"]
+
+
+def test_a_schedule_that_reveals_a_mutant_is_preferred_to_a_script_about_something_else():
+    """One schedule then shows the clause kept, and broken."""
+    legal = sheet_of("CALL-21").facts["legal"]
+
+    assert legal["source"] == "the witness of BeginsANewLife"
 
 
 def test_a_page_says_who_judges_a_clause():
