@@ -117,16 +117,18 @@ def parsed(source: str) -> ast.Module:
     return ast.parse(source)
 
 
-def imports_of(source: str, module: str) -> Iterator[str]:
+@cache
+def imports_of(source: str, module: str) -> list[str]:
     """The modules, and the names in them, that a source text imports, as absolute dotted names."""
-    package = module.split(".")[:-1]
+    package, found = module.split(".")[:-1], []
     for node in ast.walk(parsed(source)):
         if isinstance(node, ast.Import):
-            yield from (alias.name for alias in node.names)
+            found += [alias.name for alias in node.names]
         elif isinstance(node, ast.ImportFrom):
             parents = package[: len(package) - node.level + 1] if node.level else []
             base = ".".join([*parents, *([node.module] if node.module else [])])
-            yield from (f"{base}.{alias.name}" for alias in node.names)
+            found += [f"{base}.{alias.name}" for alias in node.names]
+    return found
 
 
 def ours(name: str) -> str | None:
@@ -135,6 +137,7 @@ def ours(name: str) -> str | None:
     return branded if branded.split(".")[0] in (*PACKAGES, "tests", "docs") and branded != name else None
 
 
+@cache
 def is_under(name: str, places: tuple[str, ...]) -> bool:
     """Whether a dotted name is one of these places, or in one; `*` stands for any one part."""
     parts = name.split(".")
@@ -145,6 +148,7 @@ def _begins(parts: list[str], place: list[str]) -> bool:
     return len(parts) >= len(place) and all(b in ("*", a) for a, b in zip(parts, place, strict=False))
 
 
+@cache
 def layer_of(module: str) -> int:
     """The number of the layer in which a module lies; the package itself lies below all layers."""
     return next((at for at, places in enumerate(LAYERS) if is_under(module, places)), -1)
