@@ -67,9 +67,9 @@ def test_who_is_not_asked_has_nothing_to_say(profile):
 
 
 @pytest.mark.long
-@pytest.mark.parametrize("mutant", MUTANTS[::4], ids=lambda mutant: mutant.name)
+@pytest.mark.parametrize("mutant", MUTANTS[::8], ids=lambda mutant: mutant.name)
 def test_who_is_not_asked_has_nothing_to_say_of_a_mutant(mutant):
-    """Nor of what one mutant in four does."""
+    """Nor of what one mutant in eight does."""
     bench = Bench(lambda: Hosted(mutant))
     for index in range(6):
         scenario = bench.scenarios[index % len(bench.scenarios)]

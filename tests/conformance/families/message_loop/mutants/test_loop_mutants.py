@@ -21,7 +21,7 @@ REVEALED = WALKS | SCRIPTS
 CALM, CALMER = range(3), range(3, 8)
 """The walks that each variant must pass, in the default lane and in the long one."""
 
-WALKS_MAX = 10
+WALKS_MAX = 5
 
 
 @pytest.fixture
