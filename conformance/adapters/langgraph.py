@@ -44,8 +44,8 @@ class LangGraph(Thread, ABC):
             f"{self.package} {type(self).__name__}",
             self.package,
             tool=["ok", "error", "raise", "fault"],
-            # "Persistence" and "Durable execution", https://docs.langchain.com/oss/python/langgraph/persistence
-            policies={"state": "runtime", "tool.raises": "end_run", **self.policies},
+            # "Persistence" and "Durable execution" (each step is stored before the next), https://docs.langchain.com/oss/python/langgraph/persistence
+            policies={"state": "runtime", "durability": "round", "tool.raises": "end_run", **self.policies},
             agents=True,
             # As "Fault tolerance" there says, whatever comes next tries again what an error ended; what a
             # cancel ended too: https://docs.langchain.com/langgraph-platform/cancel-run
@@ -53,11 +53,13 @@ class LangGraph(Thread, ABC):
                 update={"after_error": False, "after_cancel": False, "edit": list(self.edits)}
             ),
             observes=self.shows,
+            store=True,
         )
 
     async def open(self, host: Host, scenario: Scenario) -> None:
         await super().open(host, scenario)
         self.saver = Saver(sqlite3.connect(":memory:"))
+        self.saver.host = host
         self.saver.setup()  # some versions of SQLite cannot serialize a database that has no tables yet
         self.asking = [tool.name for tool in scenario.tools if tool.permission == "ask"]
         self.specs = {spec.name: spec for spec in scenario.tools}

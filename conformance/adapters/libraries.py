@@ -75,12 +75,14 @@ def offers(
     decisions: DecisionSupport = YES_OR_NO,
     observes: Sequence[str] = (),
     agents: bool = False,
+    store: bool = False,
 ) -> Handshake:
-    """The handshake of such a library: `tool` is what a tool may do, and `agents` whether it may be one."""
+    """The handshake of such a library: `tool` is what a tool may do, `agents` whether it may be one, and
+    `store` whether the library's own writes wait for the kit."""
     return Handshake(
         implementation=Party(name=name, version=version(package), language="python"),
         policies=dict(policies),
-        gates=["model", "tool"],
+        gates=["model", "tool", "store.put"] if store else ["model", "tool"],
         observes=list(observes),
         stimuli=["decide", "cancel", "run.again", "run.input", "clock.advance", "deliver"],
         outcomes=OfferedOutcomes(tool=tool),

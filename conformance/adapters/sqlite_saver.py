@@ -1,4 +1,4 @@
-"""LangGraph's saver in SQLite, made one that can be awaited, on the kit's own loop."""
+"""LangGraph's saver in SQLite, made one that can be awaited, and whose every write waits for the kit."""
 
 from __future__ import annotations
 
@@ -7,9 +7,13 @@ from typing import Any
 
 from langgraph.checkpoint.sqlite import SqliteSaver
 
+from runlock.conformance.adapter import Checkpoint, Host
+
 
 class Saver(SqliteSaver):
-    """The saver, which needs no thread of its own to be awaited."""
+    """The saver, which needs no thread of its own to be awaited; what it stores is opaque to the kit."""
+
+    host: Host
 
     async def aget_tuple(self, *args: Any, **more: Any) -> Any:
         return self.get_tuple(*args, **more)
@@ -18,8 +22,11 @@ class Saver(SqliteSaver):
         for one in self.list(*args, **more):
             yield one
 
-    async def aput(self, *args: Any, **more: Any) -> Any:
-        return self.put(*args, **more)
+    async def aput(self, config: Any, checkpoint: Any, metadata: Any, new_versions: Any) -> Any:
+        cause = "run_start" if metadata["source"] == "input" else "step"
+        await self.host.commit(Checkpoint("StepEnd", cause=cause))
+        return self.put(config, checkpoint, metadata, new_versions)
 
     async def aput_writes(self, *args: Any, **more: Any) -> None:
+        await self.host.commit(Checkpoint("StepEnd", cause="round"))
         self.put_writes(*args, **more)

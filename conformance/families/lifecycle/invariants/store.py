@@ -71,6 +71,9 @@ def the_end_is_durable_before_it_is_announced(state: ObservedState, seen: Segmen
         return
     right = "Waiting" if seen.reason.code == "Suspended" else "Done"
     newest = next((c for c in reversed(state.checkpoints) if c.run in (None, run.id)), None)
+    shown = [one for one in run.segment if one is not seen]
+    if newest is None and not shown and seen.reason.code == "Cancelled":
+        return  # cancelled before the runtime had it: it cannot store what it was never given
     if newest is None:
         yield broken(f"the segment ended as {seen.reason.code}, yet nothing of the run is durable")
     elif newest.state is not None:

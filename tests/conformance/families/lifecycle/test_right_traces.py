@@ -20,6 +20,7 @@ ABOUT = {
     "a-call-left-behind-by-an-undeclared-abort": "RUN-32",
     "a-call-that-resumes-while-another-is-blocked": "RUN-31",
     "a-call-that-was-made-ready-and-left-behind": "FLOW-21",
+    "a-cancel-before-the-runtime-has-the-run": "STORE-2",
     "a-cancel-between-segments": "FLOW-40",
     "a-cancel-while-a-decision-is-stored": "RUN-31",
     "a-cut-stream-and-an-unlisted-kind": "STREAM-2",
