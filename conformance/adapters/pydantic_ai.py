@@ -26,11 +26,14 @@ class PydanticAI(Thread):
         "pydantic-ai-slim",
         tool=["ok", "error", "raise", "fault", "pending"],
         # All are promised at https://ai.pydantic.dev/deferred-tools: a run goes on from the history that its
-        # caller held, with results for each of the calls that were deferred.
+        # caller held, with results for each of the calls that were deferred.  `repair_messages` at
+        # https://ai.pydantic.dev/api/messages: it refuses a new prompt for a history whose final response has
+        # a call without an answer.
         policies={
             "state": "caller",
             "resume": "all_or_nothing",
             "decision.modes": ["replay", "use_as_result"],
+            "input.waiting": "refuse",
         },
         decisions=DecisionSupport(live=False, ids=False, suspensions=False, payload=True, edit=["args"]),
         observes=["call.shown"],
@@ -52,6 +55,10 @@ class PydanticAI(Thread):
     async def start(self, text: str) -> Segment:
         self.history, self.left = [*self.history, ModelRequest(parts=[ai.UserPromptPart(text)])], None
         return await self._run()
+
+    async def input(self, text: str) -> Segment:
+        """A prompt on top of the history, with which the library may find that calls wait."""
+        return await self._run(prompt=text)
 
     async def decide(self, decisions: Sequence[Decision]) -> Segment:
         results = ai.DeferredToolResults()
@@ -79,12 +86,15 @@ class PydanticAI(Thread):
     async def resume_run(self, run: str) -> Segment:
         return self.left or await self._run()
 
-    async def _run(self, results: ai.DeferredToolResults | None = None) -> Segment:
+    async def _run(self, results: ai.DeferredToolResults | None = None, prompt: str | None = None) -> Segment:
         self.token = ai.CancellationToken()
         with ai.capture_run_messages() as messages:
             try:
                 done = await self.agent.run(
-                    message_history=self.history, deferred_tool_results=results, cancellation_token=self.token
+                    prompt,
+                    message_history=self.history,
+                    deferred_tool_results=results,
+                    cancellation_token=self.token,
                 )
             except ai.RunCancelled as cancelled:
                 self.history, self.left = cancelled.all_messages(), Segment("Cancelled")

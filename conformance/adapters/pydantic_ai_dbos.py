@@ -40,9 +40,6 @@ class OnDBOS(PydanticAI):
             "implementation": Party(
                 name="pydantic-ai on DBOS", version=LIBRARY.implementation.version, language="python"
             ),
-            # `repair_messages` at https://ai.pydantic.dev/api/messages: it refuses a new prompt for a history
-            # whose final response has a call without an answer.
-            "policies": {**LIBRARY.policies, "input.waiting": "refuse"},
             "control": CONTROL,
         }
     )

@@ -4,7 +4,9 @@ The client holds all the state there is: its messages, made of what it said and 
 Each request sends them, with its decisions in the form of its protocol, and runs the agent once.  As the
 clients of both protocols do, it sends decisions when it has one for each call that waits.
 
-Undeclared: a crash, since no protocol says what a client sends again when its stream breaks; results from
+Undeclared: `resume` and `input.waiting`, since the client sees to both (docs.ag-ui.com/spec/1.0/basic/patterns/
+interrupt-resume, and `lastAssistantMessageIsCompleteWithApprovalResponses` of the AI SDK) and the library is not
+asked; a crash, since no protocol says what a client sends again when its stream breaks; results from
 outside, since tools of the client itself give them; watchers without a request, which has its own stream.
 """
 
@@ -43,10 +45,10 @@ RANDOM: Final = re.compile(r"[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}|\d{4}-\
 """What the library makes anew each time: ids of messages, and times of day."""
 
 
-def _offers(name: str, stream: StreamKind, decisions: DecisionSupport, policies: Json) -> Handshake:
+def _offers(name: str, stream: StreamKind, decisions: DecisionSupport) -> Handshake:
     changed = {
         "implementation": Party(name=name, version=LIBRARY.implementation.version, language="python"),
-        "policies": {**LIBRARY.policies, "decision.modes": ["replay"], **policies},
+        "policies": {"state": "caller", "decision.modes": ["replay"]},
         "decisions": decisions,
         "observes": [*LIBRARY.observes, "event", "stream.closed"],
         "stimuli": [*LIBRARY.stimuli, "watch.request"],
@@ -156,8 +158,6 @@ class OnAgUi(WithClient):
         "pydantic-ai, AG-UI",
         "ag-ui",
         DecisionSupport(live=False, ids=False, payload=False, edit=["args"]),
-        # A request answers each open interrupt: docs.ag-ui.com/spec/1.0/basic/patterns/interrupt-resume
-        {"resume": "all_or_nothing", "input.waiting": "refuse"},
     )
     error = "RUN_ERROR", "message"
 
@@ -202,8 +202,6 @@ class OnVercelAI(WithClient):
         "pydantic-ai, Vercel AI",
         "ai-sdk-v6",
         DecisionSupport(live=False, ids=False, payload=False),
-        # `lastAssistantMessageIsCompleteWithApprovalResponses` of the AI SDK sends when each has its answer.
-        {"resume": "collect"},
     )
     error = "error", "errorText"
 
