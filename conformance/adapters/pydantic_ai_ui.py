@@ -4,10 +4,11 @@ The client holds all the state there is: its messages, made of what it said and 
 Each request sends them, with its decisions in the form of its protocol, and runs the agent once.  As the
 clients of both protocols do, it sends decisions when it has one for each call that waits.
 
-Undeclared: `resume` and `input.waiting`, since the client sees to both (docs.ag-ui.com/spec/1.0/basic/patterns/
-interrupt-resume, and `lastAssistantMessageIsCompleteWithApprovalResponses` of the AI SDK) and the library is not
-asked; a crash, since no protocol says what a client sends again when its stream breaks; results from
-outside, since tools of the client itself give them; watchers without a request, which has its own stream.
+Undeclared: `resume` and `input.waiting`, since the client sees to both and the library is not asked
+(docs.ag-ui.com/spec/1.0/basic/patterns/interrupt-resume, and the function of the AI SDK
+`lastAssistantMessageIsCompleteWithApprovalResponses`); a crash, since no protocol says what a client sends
+again when its stream breaks; results from outside, since tools of the client give them; watchers without a
+request, which has its own stream.
 """
 
 from __future__ import annotations
