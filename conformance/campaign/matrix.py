@@ -14,7 +14,7 @@ from typing import Final
 
 from runlock.conformance.campaign.inference.result import Inferred
 from runlock.conformance.campaign.inference.search import infer
-from runlock.conformance.campaign.result import Result
+from runlock.conformance.campaign.result import ClauseVerdict, Result
 from runlock.conformance.campaign.runtimes import Runtime
 from runlock.conformance.campaign.stages import Order
 from runlock.conformance.campaign.supervisor import campaign
@@ -74,9 +74,18 @@ def _order(runtime: Runtime, environments: Path, order: Order) -> Order:
 
 def _judged(runtime: Runtime, order: Order) -> Column:
     try:
-        return Column(runtime, campaign(order, jobs=1))
+        result = campaign(order, jobs=1)
     except RunlockError as error:
         return Column(runtime, why=str(error))
+    result.clauses = [honest(runtime, one) for one in result.clauses]
+    return Column(runtime, result)
+
+
+def honest(runtime: Runtime, one: ClauseVerdict) -> ClauseVerdict:
+    """The verdict; what the adapter keeps from being broken is untested and not held."""
+    if one.verdict != "held" or one.id not in runtime.hidden:
+        return one
+    return replace(one, verdict="untested", why=runtime.hidden[one.id], offered=False, exercised=0)
 
 
 def _inferred(runtime: Runtime, order: Order) -> Column:

@@ -40,7 +40,10 @@ class Known:
 
 @dataclass(frozen=True, slots=True)
 class Runtime:
-    """A runtime with its adapter; `pages` document each policy that it declares beyond its profile."""
+    """A runtime with its adapter; `pages` document each policy that it declares beyond its profile.
+
+    `hidden` has the clauses that the adapter keeps from being broken, with the reasons: they are not held.
+    """
 
     name: str
     title: str
@@ -51,6 +54,7 @@ class Runtime:
     examples: int | None = None  # the most schedules, in addition to the scripted ones
     pages: Mapping[str, str] = field(default_factory=dict)
     seen: Sequence[Known] = ()
+    hidden: Mapping[str, str] = field(default_factory=dict)
     older: Sequence[str] = ()  # earlier releases: the pins in place of those of the environment
 
     @property

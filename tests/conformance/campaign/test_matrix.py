@@ -8,12 +8,13 @@ import json
 import re
 import subprocess
 import sys
+from dataclasses import replace
 
 import pytest
 from places import ROOT
 
 from runlock.conformance.campaign.environments import BIN, ENVIRONMENTS, Packages
-from runlock.conformance.campaign.matrix import Column
+from runlock.conformance.campaign.matrix import Column, honest
 from runlock.conformance.campaign.programs import can_run, run
 from runlock.conformance.campaign.result import THIN, ClauseVerdict, Result
 from runlock.conformance.campaign.runtimes import runtimes
@@ -133,6 +134,26 @@ def test_each_policy_that_is_declared_has_its_page(committed):
     pages = {one.name: set(one.pages) for one in RUNTIMES}
 
     assert {one["name"]: beyond_its_profile(one) for one in committed["runtimes"]} == pages
+
+
+def test_what_an_adapter_hides_is_not_held(committed):
+    """It is untested, with the reason of the file; if it breaks all the same, that is told."""
+    for runtime, one in zip(RUNTIMES, committed["runtimes"], strict=True):
+        held = {clause for some in one["clauses"].get("held", {}).values() for clause in some}
+        untested = one["clauses"].get("untested", {})
+
+        assert held.isdisjoint(runtime.hidden)
+        assert all(clause in untested.get(why, ()) for clause, why in runtime.hidden.items())
+
+
+@pytest.mark.parametrize(("verdict", "left"), [("held", "untested"), ("broken", "broken")])
+def test_only_what_would_be_held_is_hidden(verdict, left):
+    """A violation is shown, whatever the adapter hides."""
+    runtime = replace(RUNTIMES[0], hidden={"RUN-3": "the adapter does it"})
+    seen = honest(runtime, ClauseVerdict("RUN-3", "MUST", verdict, exercised=4))
+
+    assert seen.verdict == left
+    assert honest(runtime, replace(seen, id="RUN-4", verdict=verdict)).verdict == verdict
 
 
 def test_the_committed_matrix_says_something_of_every_clause(committed):

@@ -199,19 +199,21 @@ def a_turn_without_calls_ends_the_run_naturally(state: ObservedState, seen: Segm
 
 
 def a_call_that_waits_keeps_its_run(state: ObservedState, seen: SegmentEnded) -> CheckResults:
-    """A run that goes on during a wait does not end naturally while a call still waits."""
+    """A run does not end naturally while a call waits that nothing has decided."""
     run = state.run_of(seen)
-    if run is None or seen.reason.code != "NaturalEnd" or state.policy("round.mixed") != "continue":
+    if run is None or seen.reason.code != "NaturalEnd" or run.disturbed_by(CANCEL, CRASH, INPUT, FAULT):
         return
-    if run.disturbed_by(CANCEL, CRASH, INPUT):
-        return
+    before = [one for one in run.finished if one is not seen][-1:]
+    left = {call for one in before if one.reason.code == "Suspended" for call in one.pending}
     for call in run.calls.values():
-        waited = call.claimed == "Suspended" or (call.before_claim, call.claimed) == (
-            "Suspended",
-            "Cancelled",
-        )
+        waited = call.id in left or (state.policy("round.mixed") == "continue" and _has_waited(call))
         if waited and not (call.is_unclear or call.decisions):
             yield broken(f"call {call.id} waits for a decision, yet the run ended as NaturalEnd")
+
+
+def _has_waited(call: Call) -> bool:
+    """Whether it is Suspended, or was until its run became Done."""
+    return call.claimed == "Suspended" or (call.before_claim, call.claimed) == ("Suspended", "Cancelled")
 
 
 def _nothing_else_ends(state: ObservedState, run: Run) -> bool:
