@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import re
+import tomllib
 from collections.abc import Iterator, Mapping
 from functools import cache
 from typing import Any, Final
 
+from runlock.conformance.campaign.environments import ADAPTERS
 from runlock.conformance.family.family import DEFAULT, Family, family_named
 from runlock.conformance.report.clause_names import grouped, title
 from runlock.conformance.report.examples import illegal
@@ -48,6 +50,12 @@ def _page(found: Object) -> str:
     broken = f"## Broken\n\n### {broken}" if broken else ""
     parts = (about, _summary(found), broken, _held(found, family), _not_tested(found))
     return page + "\n\n".join(parts)
+
+
+@cache
+def undeclared() -> Mapping[str, Mapping[str, str]]:
+    """Why an adapter does not declare something, by family or runtime, and by the reason of the kit."""
+    return tomllib.loads(ADAPTERS.joinpath("undeclared.toml").read_text("utf-8"))
 
 
 def _summary(found: Object) -> str:
@@ -107,9 +115,11 @@ def _times(number: int, most: int | None) -> str:
 
 
 def _not_tested(found: Object) -> str:
-    """The reasons why clauses were not tested, with the clauses."""
+    """The reasons why clauses were not tested, with the clauses, and why the adapter does not declare it."""
+    own = undeclared().get(found["name"], {})
+    because = {**undeclared()[found["family"]], **own}
     lines = (
-        f"- {text(why)}: {grouped(names)}"
+        f"- {text(why)}: {grouped(names)}. {text(because.get(why, ''))}".rstrip()
         for verdict in ("untested", "not-applicable")
         for why, names in found["clauses"].get(verdict, {}).items()
     )

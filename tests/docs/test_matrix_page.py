@@ -84,3 +84,24 @@ def test_the_playground_shows_a_mutant_that_breaks_the_same_clause(module):
     runtimes = module("runtimes")
     assert runtimes._playground("lifecycle", "GATE-2").startswith('The <a href="../play.html#trace=')
     assert runtimes._playground("message-loop", "WIRE-4") == ""
+
+
+def test_what_an_adapter_does_not_declare_has_a_reason(module):
+    """Each feature that a column lacks is explained, and each explanation is about one that a column lacks."""
+    explained = {(place, why) for place, rows in module("runtimes").undeclared().items() for why in rows}
+    lacking = {(one["name"], one["family"], why) for one in REPORT["runtimes"] for why in lacks(one)}
+    needed = {(place, why) for name, family, why in lacking for place in (name, family)}
+
+    assert {
+        why for name, family, why in lacking if explained.isdisjoint({(name, why), (family, why)})
+    } == set()
+    assert explained - needed == set()
+
+
+LACKED = re.compile("(the (runtime|runner|user|kit)|its (waits|decisions)|no (tool|turn|look)|it cannot) ")
+
+
+def lacks(runtime):
+    """What the kit misses in the handshake of a runtime, apart from policies and exact settling."""
+    parts = [part for why in runtime["clauses"].get("untested", {}) for part in why.split(", and ")]
+    return [part for part in parts if LACKED.match(part) and "settles" not in part]
