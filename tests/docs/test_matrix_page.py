@@ -87,7 +87,7 @@ def test_the_playground_shows_a_mutant_that_breaks_the_same_clause(module):
 
 
 def test_what_an_adapter_does_not_declare_has_a_reason(module):
-    """Each feature that a column lacks is explained, and each explanation is about one that a column lacks."""
+    """Each feature that a column lacks is explained, and no other."""
     explained = {(place, why) for place, rows in module("runtimes").undeclared().items() for why in rows}
     lacking = {(one["name"], one["family"], why) for one in REPORT["runtimes"] for why in lacks(one)}
     needed = {(place, why) for name, family, why in lacking for place in (name, family)}
