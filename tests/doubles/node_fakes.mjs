@@ -51,6 +51,10 @@ class Toy {
       this.host.observe("call.status", { call: "c1", from: "Running", to: "Suspended" });
       return { reason: "Suspended", pending: ["c1"] };
     }
+    if (input === "permits") {
+      const { kind } = await this.host.permit("c1", "t0", { v: 1 });
+      return this.waits(kind);
+    }
     if (input === "hooks") await this.host.hook("RunStart", { state: {} });
     if (input === "works") await this.host.tool("c1", "t0", {}, { activity: (told) => this.tell(told) });
     if (input === "stores") await this.host.commit({ trigger: "UserMessage", state: { run: { status: "Running" } } });
@@ -79,8 +83,15 @@ class Toy {
   async decide(decisions) {
     for (const one of decisions.slice(1)) this.host.refuse("one at a time", one.id);
     if (decisions[0].call !== "c1") throw new Refused("nobody asked", decisions[0].id);
-    const { content } = await this.host.tool("c1", "t0", {});
+    const { name = "t0", args = {} } = decisions[0].edit ?? {};
+    const { kind, content } = await this.host.tool("c1", name, args);
+    if (kind === "pending") return this.waits(kind);
     return { reason: { code: "NaturalEnd", detail: content } };
+  }
+
+  waits(why) {
+    this.host.observe("call.shown", { call: "c1", name: "t0", args: { why } });
+    return { reason: "Suspended", pending: ["c1"] };
   }
 
   cancel() {

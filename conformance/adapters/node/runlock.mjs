@@ -17,7 +17,9 @@ import { Console } from "node:console";
  * @typedef {{kind: "turn", text: string, tool_calls: ToolCall[], usage?: {input: number, output: number}}} Turn
  * @typedef {{kind: string, content?: unknown, message?: string | null}} Outcome
  * @typedef {{kind: "allow" | "block" | "suspend" | "set_result", content?: unknown}} Verdict
- * @typedef {{id: string, call: string, action: "resume" | "cancel", payload?: unknown, suspension?: number}} Decision
+ * @typedef {{name?: string, args?: Record<string, unknown>}} Edit  what an approval puts in the place of what was asked
+ * @typedef {{id: string, call: string, action: "resume" | "cancel", payload?: unknown, edit?: Edit,
+ *   suspension?: number}} Decision
  * @typedef {{reason: string | {code: string}, pending?: string[]}} Segment  how a segment of a run ended
  * @typedef {{scenario: string, data: string | null, tools: {name: string, permission: string,
  *   resume_mode: string}[], agent: {stop: object[]}, hold: string[]}} Scenario

@@ -7,13 +7,17 @@ import subprocess
 from pathlib import Path
 
 import pytest
+from hosted_fakes import Talk, resume
+from hosted_fakes import toy as hosted
 from places import DOUBLES
 
 from runlock.conformance import adapters
 from runlock.conformance.campaign.stages import Order
 from runlock.conformance.driving.bench import Bench
 from runlock.conformance.driving.tally import Tally
+from runlock.conformance.families.lifecycle.adapter import Segment
 from runlock.conformance.families.lifecycle.family import FAMILY
+from runlock.conformance.families.lifecycle.messages import Edit
 from runlock.conformance.protocol import ProtocolError
 from runlock.conformance.selftest.mutation_testing import MutantRun, portions
 from runlock.conformance.transport.stdio import Pipe
@@ -263,6 +267,41 @@ def test_one_decision_of_a_batch_may_be_turned_down(toy):
 
     assert answer["refused"] == [{"stimulus": 0, "decision": "d2", "why": "one at a time"}]
     assert [one["kind"] for one in answer["observations"]] == ["gate.open"]
+
+
+async def permits(adapter, _):
+    """The twin of what the JavaScript toy does, on the Python face."""
+    verdict = await adapter.host.permit("c1", "t0", {"v": 1})
+    return waits(adapter, verdict.kind)
+
+
+async def enters(adapter, decisions):
+    edit = decisions[0].edit or Edit()
+    outcome = await adapter.host.tool("c1", edit.name or "t0", edit.args or {})
+    return waits(adapter, outcome.kind) if outcome.kind == "pending" else Segment("NaturalEnd")
+
+
+def waits(adapter, why):
+    adapter.host.observe("call.shown", call="c1", name="t0", args={"why": why})
+    return Segment("Suspended", ["c1"])
+
+
+@needs_node
+def test_both_faces_say_the_same_of_a_call_that_is_shown_edited_and_pending(toy):
+    """A verdict suspends a call, an edit changes it, its body answers pending, and approvers are shown it."""
+    twin = Talk(hosted(start=permits, decide=enters, gates=["model", "permission", "tool"])).sut.request
+    decision = resume(edit={"name": "t1", "args": {"v": 2}})
+    play = [
+        ("run.start", {"run": "r1", "input": "permits"}),
+        ("gate.release", {"gate": "g1", "outcome": {"kind": "suspend"}}),
+        ("decide", {"run": "r1", "decisions": [decision]}),
+        ("gate.release", {"gate": "g2", "outcome": {"kind": "pending"}}),
+    ]
+    (permit,), shown, (entered,), again = [toy(*one)["observations"] for one in play]
+
+    assert [[permit], shown, [entered], again] == [twin(*one)["observations"] for one in play]
+    assert (permit["on"], entered["name"], entered["args"]) == ("permission", "t1", {"v": 2})
+    assert [one["args"]["why"] for one in (shown[0], again[0])] == ["suspend", "pending"]
 
 
 @needs_node
