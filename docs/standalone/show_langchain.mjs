@@ -39,21 +39,26 @@ class Scripted extends BaseChatModel {
   }
 }
 
+const write = { allowedDecisions: ["approve", "reject"] };
+
 /** A thread of an agent that asks before it writes; `ran` are the calls that were executed. */
 function thread(...turns) {
+  return threadThatAsks({ write }, ...turns);
+}
+
+function threadThatAsks(interruptOn, ...turns) {
   const model = new Scripted(turns);
   const ran = [];
   const schema = { type: "object", properties: {} };
-  const body = async (_, { toolCallId }) => `ran ${ran.push(toolCallId)}`;
-  const tools = ["read", "write"].map((name) => tool(body, { name, description: name, schema }));
-  const interruptOn = { write: { allowedDecisions: ["approve", "reject"] } };
+  const body = (name) => async (_, { toolCallId }) => `ran ${ran.push(`${name} ${toolCallId}`)}`;
+  const tools = ["read", "write"].map((name) => tool(body(name), { name, description: name, schema }));
   const middleware = [humanInTheLoopMiddleware({ interruptOn })];
   const agent = createAgent({ model, tools, middleware, checkpointer: new MemorySaver() });
   const invoke = (given) => agent.invoke(given, { configurable: { thread_id: "t" } });
   const say = (content) => invoke({ messages: [{ role: "user", content }] });
   const resume = (decisions) => invoke(new Command({ resume: { decisions } }));
   const decide = (...types) => resume(types.map((type) => ({ type })));
-  return { model, ran, say, decide };
+  return { model, ran, say, resume, decide };
 }
 
 /** The messages that a model is shown, in few words. */
@@ -128,7 +133,22 @@ async function rejectedResume() {
   return errors.length === 2 && errors[0] === errors[1] && ran.length === 0;
 }
 
-const shown = { repeatedId, callWithoutResult, turnWrittenAnew, rejectedResume };
+async function editSkipsApproval() {
+  about(
+    "An edit to another tool runs that tool without the approval that it needs.",
+    "the call waits again, as one of `write`, whose decisions are to approve or to reject.",
+    "a reviewer of a harmless tool runs a tool that only others may approve.",
+  );
+  const read = { allowedDecisions: ["approve", "edit", "reject"] };
+  const { ran, say, resume } = threadThatAsks({ read, write }, [["c1", "read"]], "done");
+  await say("read");
+  const edit = { type: "edit", editedAction: { name: "write", args: {} } };
+  await resume([edit]).catch((error) => console.log("actual: the edit is refused:", error.message));
+  console.log("actual: c1 is edited to `write`, and these ran:", ran);
+  return ran.join() === "write c1";
+}
+
+const shown = { repeatedId, callWithoutResult, turnWrittenAnew, rejectedResume, editSkipsApproval };
 const names = process.argv.slice(2).filter((name) => name in shown);
 const stillThere = [];
 for (const name of names.length ? names : Object.keys(shown)) {

@@ -13,27 +13,37 @@ import { KitModel } from "./model.mjs";
 const THREAD = { configurable: { thread_id: "thread" } };
 const ANSWERS = { resume: { type: "approve" }, cancel: { type: "reject" } };
 
+/** Of the arguments of a call, one is the kit's id of it. */
+const idOf = ({ args }) => args.k;
+
+/** What is decided of what was asked, in the words of the middleware. */
+function answer({ name, args }, { action, edit }) {
+  return edit ? { type: "edit", editedAction: { name, args, ...edit } } : ANSWERS[action];
+}
+
 class Adapter {
   handshake = {
     implementation: { name: "langchain", version: about.version, language: "javascript" },
     profile: "core",
     // At https://docs.langchain.com/oss/javascript/ langgraph/persistence keeps the state, and
-    // langchain/human-in-the-loop asks for a decision on each call; ToolNode.ts makes a message of an error.
-    policies: { state: "runtime", resume: "all_or_nothing", "tool.raises": "failed_call" },
+    // langchain/human-in-the-loop asks for a decision on each call, and lets it edit its tool and
+    // its arguments; ToolNode.ts makes a message of an error.
+    policies: { state: "runtime", resume: "all_or_nothing", "tool.raises": "failed_call", "edit.tool": "taken" },
     gates: ["model", "tool"],
+    observes: ["call.shown"],
     stimuli: ["decide", "cancel", "run.again", "run.input", "clock.advance", "deliver"],
     outcomes: { tool: ["ok", "raise"] },
     tools: ["allow", "ask"],
-    decisions: { live: false, ids: false, suspensions: false, payload: false },
+    decisions: { live: false, ids: false, suspensions: false, payload: false, edit: ["args", "name"] },
   };
 
   open(host, { tools }) {
     this.host = host;
     this.saver = new MemorySaver();
     this.stop = new AbortController();
-    this.order = []; // the calls of the interrupt, in its order
+    this.asked = []; // what the interrupt asks for, in its order
     const asking = tools.filter(({ permission }) => permission === "ask").map(({ name }) => name);
-    const allowedDecisions = ["approve", "reject"];
+    const allowedDecisions = ["approve", "edit", "reject"];
     const interruptOn = Object.fromEntries(asking.map((name) => [name, { allowedDecisions }]));
     this.agent = createAgent({
       model: new KitModel(host),
@@ -54,11 +64,11 @@ class Adapter {
   async decide(decisions) {
     // Invoked although nothing is interrupted, it would try again what an error ended, or a cancel.
     if (!(await this.waiting()).length) throw new Refused("nothing is interrupted");
-    const answers = Object.fromEntries(decisions.map(({ call, action }) => [call, ANSWERS[action]]));
-    if (!Object.keys(answers).every((call) => this.order.includes(call))) {
+    if (!decisions.every(({ call }) => this.asked.some((one) => idOf(one) === call))) {
       throw new Refused("answers are given by position, and no call of that id has one");
     }
-    const given = this.order.filter((call) => call in answers).map((call) => answers[call]);
+    const decided = Object.fromEntries(decisions.map((one) => [one.call, one]));
+    const given = this.asked.filter((one) => idOf(one) in decided).map((one) => answer(one, decided[idOf(one)]));
     return this.run(new Command({ resume: { decisions: given } }));
   }
 
@@ -93,19 +103,19 @@ class Adapter {
   }
 
   async left() {
-    this.order = await this.waiting();
-    return this.order.length ? { reason: "Suspended", pending: this.order } : { reason: "NaturalEnd" };
+    this.asked = await this.waiting();
+    for (const { name, args } of this.asked) this.host.observe("call.shown", { call: args.k, name, args });
+    return { reason: this.asked.length ? "Suspended" : "NaturalEnd", pending: this.asked.map(idOf) };
   }
 
   state() {
     return this.agent.getState(THREAD);
   }
 
-  /** The calls that are interrupted; a request for one names its arguments, of which one is the kit's id. */
+  /** What the interrupt asks for: the tool and the arguments of each call that needs approval. */
   async waiting() {
     const { tasks } = await this.state();
-    const requests = tasks.flatMap((task) => task.interrupts).flatMap(({ value }) => value.actionRequests);
-    return requests.map(({ args }) => args.k);
+    return tasks.flatMap((task) => task.interrupts).flatMap(({ value }) => value.actionRequests);
   }
 
   tool({ name }) {
