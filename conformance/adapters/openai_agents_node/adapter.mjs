@@ -1,4 +1,5 @@
-// @openai/agents behind the hosted interface, offline: a model that asks the kit, and tools that need approval.
+// @openai/agents behind the hosted interface, offline: a model that asks the kit, and tools that need approval,
+// always or where a function says so.
 //
 // A run that waits is a `RunState`, which its caller holds as a string.  The thread is the history that a
 // result gives to its caller.
@@ -17,10 +18,11 @@ class Adapter {
     // At https://openai.github.io/openai-agents-js/guides/ human-in-the-loop gives its caller the state, and
     // lets it decide a part of the calls, and tools makes a result of an error.
     policies: { state: "caller", resume: "partial", "tool.raises": "failed_call" },
-    gates: ["model", "tool"],
+    gates: ["model", "permission", "tool"],
+    observes: ["call.shown"],
     stimuli: ["decide", "cancel", "run.again", "run.input", "clock.advance", "deliver"],
-    outcomes: { tool: ["ok", "raise"] },
-    tools: ["allow", "ask"],
+    outcomes: { permission: ["allow", "suspend"], tool: ["ok", "raise"] },
+    tools: ["allow", "ask", "gate"],
     // The state of a run that a cancel or an error ended continues its turn, as guides/results has it.
     decisions: {
       live: false, ids: false, suspensions: false, payload: false, after_error: false, after_cancel: false,
@@ -108,6 +110,9 @@ class Adapter {
     if (result.cancelled) return { reason: "Cancelled" };
     if (this.isOver) return { reason: "NaturalEnd" };
     this.kept = result.state.toString();
+    for (const { name, arguments: args, rawItem } of result.interruptions) {
+      this.host.observe("call.shown", { call: rawItem.callId, name, args: JSON.parse(args) });
+    }
     return { reason: "Suspended", pending: this.ask(result.interruptions) };
   }
 
@@ -122,7 +127,9 @@ class Adapter {
       return (await unlessAborted(signal, this.host.tool(callId, name, args, { signal }))).content;
     };
     const parameters = { type: "object", properties: {}, required: [], additionalProperties: true };
-    const needsApproval = permission === "ask";
+    // The function is given no signal: the library looks at its own when it has its answer.
+    const isHeld = async (_, args, call) => (await this.host.permit(call, name, args)).kind === "suspend";
+    const needsApproval = permission === "gate" ? isHeld : permission === "ask";
     return tool({ name, description: name, parameters, strict: false, needsApproval, execute });
   }
 }
