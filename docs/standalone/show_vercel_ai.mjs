@@ -5,7 +5,7 @@
 //     node --input-type=module - [NAME] < show_vercel_ai.mjs
 
 import {
-  AbstractChat, convertToModelMessages, DirectChatTransport, generateText, jsonSchema,
+  AbstractChat, convertToModelMessages, DirectChatTransport, generateText, hasToolCall, jsonSchema,
   lastAssistantMessageIsCompleteWithApprovalResponses as sendAutomaticallyWhen, readUIMessageStream, streamText, tool,
   ToolLoopAgent,
 } from "ai";
@@ -99,15 +99,36 @@ async function cancel_during_an_approval() {
   return parts.includes("tool-approval-request");
 }
 
+async function asks_after_a_cancel() {
+  about(
+    "After a cancel, the function that says whether a call needs approval is still asked about the other calls.",
+    "nothing is asked after the cancel.",
+    "a person or a service is asked about calls of a run that the user has stopped.",
+  );
+  const stop = new AbortController();
+  const questions = [];
+  const needsApproval = async (_, { toolCallId }) => {
+    questions.push(toolCallId);
+    stop.abort();
+    return false;
+  };
+  const tools = { write: tool({ inputSchema, needsApproval, execute: async () => "written" }) };
+  const model = scripted([["c1", "write"], ["c2", "write"]], "done");
+  const request = { model, tools, stopWhen, messages: hello, abortSignal: stop.signal };
+  await generateText(request).catch((error) => console.log("actual: the end is:", error.name));
+  console.log("actual: cancelled at c1, and these were asked about:", questions);
+  return questions.join() === "c1,c2";
+}
+
 /** A conversation about a call that waits for approval; `answer` sends a response to the request for it. */
-async function asked(ran) {
+async function asked(ran, when = stopWhen) {
   const execute = async (_, { toolCallId }) => ran.push(toolCallId);
   const tools = { write: tool({ inputSchema, needsApproval: true, execute }) };
   const model = scripted([["c1", "write"]], "done", "done");
   const messages = [...hello];
   const resume = async (...more) => {
     messages.push(...more);
-    const result = await generateText({ model, tools, stopWhen, messages: [...messages] });
+    const result = await generateText({ model, tools, stopWhen: when, messages: [...messages] });
     messages.push(...(result.responseMessages ?? result.response.messages));
     return result;
   };
@@ -145,6 +166,19 @@ async function approval_of_a_rejected_call() {
   await answer(true);
   console.log("actual: approved after that:", ran);
   return ran.join() === "c1";
+}
+
+async function stop_tool_after_its_approval() {
+  about(
+    "A tool that stops the loop does not stop it if it has waited for approval: the model is asked again.",
+    "the loop stops when the tool has run, as it does without approval.",
+    "the model goes on after the tool that ends its work, and may call others.",
+  );
+  const ran = [];
+  const answer = await asked(ran, hasToolCall("write"));
+  const result = await answer(true);
+  console.log("actual: these ran:", ran, "and then the model said:", result.text);
+  return ran.join() === "c1" && result.text === "done";
 }
 
 /** The last message that a page has built from the stream of a response to its messages. */
@@ -215,6 +249,51 @@ async function approval_after_a_message() {
   return chat.status === "error" && !ran.length;
 }
 
+/** A chat about two calls that the user stops while the function for the first is asked; it says what that was given. */
+async function stopped_while_asked(questions, answer) {
+  const needsApproval = async (_, options) => {
+    questions.push(options);
+    return answer;
+  };
+  const write = tool({ inputSchema, needsApproval, execute: async () => "written" });
+  const model = scripted([["c1", "write"], ["c2", "write"]], "done");
+  const chat = new Chat(new ToolLoopAgent({ model, tools: { write }, stopWhen }));
+  const sent = chat.sendMessage({ text: "hello" });
+  while (!questions.length) await new Promise((resolve) => setTimeout(resolve, 1));
+  await chat.stop();
+  await sent;
+  return chat;
+}
+
+async function question_is_not_told_of_a_stop() {
+  about(
+    "When the user stops a chat, the function that says whether a call needs approval is not told.",
+    "it is given a signal, as a tool is.",
+    "a person or a service is still asked about a call of a response that was stopped.",
+  );
+  const questions = [];
+  const chat = await stopped_while_asked(questions, new Promise(() => {}));
+  const given = Object.keys(questions[0]);
+  console.log("actual: the chat is", chat.status, "and the function still waits; it was given:", given);
+  return chat.status === "ready" && !given.includes("abortSignal");
+}
+
+async function asks_after_a_stop() {
+  about(
+    "When the user has stopped a chat, the function that says whether a call needs approval is asked about another.",
+    "nothing is asked after the stop.",
+    "a person or a service is asked about a call of a response that the user has stopped.",
+  );
+  const questions = [];
+  let answer;
+  const chat = await stopped_while_asked(questions, new Promise((resolve) => (answer = resolve)));
+  answer(false);
+  await new Promise((resolve) => setTimeout(resolve, 100));
+  const calls = questions.map((one) => one.toolCallId);
+  console.log("actual: the chat was", chat.status, "at c1, and these were asked about:", calls);
+  return chat.status === "ready" && calls.join() === "c1,c2";
+}
+
 const shown = {
   approval_after_a_message,
   results_told_anew,
@@ -223,6 +302,10 @@ const shown = {
   cancel_during_an_approval,
   approval_again,
   approval_of_a_rejected_call,
+  asks_after_a_cancel,
+  asks_after_a_stop,
+  question_is_not_told_of_a_stop,
+  stop_tool_after_its_approval,
 };
 const stillThere = [];
 for (const name of process.argv.slice(2).length ? process.argv.slice(2) : Object.keys(shown)) {

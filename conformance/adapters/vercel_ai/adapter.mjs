@@ -2,8 +2,10 @@
 //
 // A call that waits has a request for its approval among the messages, and a decision is the response that is
 // put after them.  The messages are all the state there is, and their caller keeps them.
+//
+// Undeclared: a limit of rounds, since one counts the steps of a request, and a run that waits takes several.
 
-import { generateText, jsonSchema, tool } from "ai";
+import { generateText, hasToolCall, jsonSchema, tool } from "ai";
 import about from "ai/package.json" with { type: "json" };
 import { Refused, serve } from "./runlock.mjs";
 import { kitModel } from "./model.mjs";
@@ -12,21 +14,27 @@ class Adapter {
   handshake = {
     implementation: { name: "ai", version: about.version, language: "javascript" },
     profile: "core",
-    // Two are promised at https://ai-sdk.dev/docs/ai-sdk-core/tools-and-tool-calling, and at
-    // https://ai-sdk.dev/docs/troubleshooting/missing-tool-results-error that no call may lack its response.
-    policies: { state: "caller", resume: "all_or_nothing", "tool.raises": "failed_call" },
-    gates: ["model", "tool"],
+    // At https://ai-sdk.dev/docs/ ai-sdk-core/tools-and-tool-calling gives its caller the messages, runs what is
+    // approved, and tells the model of an error; troubleshooting/missing-tool-results-error lets no call lack its
+    // response; agents/tool-approvals asks again about what was approved; agents/loop-control stops after the tools.
+    policies: {
+      state: "caller", resume: "all_or_nothing", "decision.modes": ["replay"], "replay.gate": "yes",
+      "tool.raises": "failed_call", "stop.conditions": ["stop_on_tool"], "stop.tools": "drained",
+    },
+    gates: ["model", "permission", "tool"],
+    observes: ["call.shown"],
     stimuli: ["decide", "cancel", "run.again", "run.input", "clock.advance", "deliver"],
-    outcomes: { tool: ["ok", "raise"] },
-    tools: ["allow", "ask"],
+    outcomes: { permission: ["allow", "suspend"], tool: ["ok", "raise"] },
+    tools: ["allow", "ask", "gate"],
     decisions: { live: false, ids: false, suspensions: false, payload: false, after_error: false },
   };
 
-  open(host, { tools }) {
+  open(host, { tools, agent }) {
     this.host = host;
     this.model = kitModel(host, () => this.keep(this.now));
     this.tools = Object.fromEntries(tools.map((spec) => [spec.name, this.tool(spec)]));
     this.stop = new AbortController();
+    this.stops = agent.stop.map((one) => hasToolCall(one.tool_name));
     this.asked = {}; // the request for each call that waits, or waited
     this.kept = { messages: [], ended: null };
   }
@@ -70,11 +78,11 @@ class Adapter {
     const messages = (this.now = [...this.kept.messages, ...said]);
     const abortSignal = (this.stop = new AbortController()).signal;
     const prepareStep = (step) => void (this.now = step.messages);
-    const how = { abortSignal, prepareStep, stopWhen: () => false };
+    const how = { abortSignal, prepareStep, stopWhen: this.stops.length ? this.stops : () => false };
     try {
       const result = await generateText({ ...how, model: this.model, tools: this.tools, messages });
       const added = result.responseMessages ?? result.response.messages; // of version 7, of version 6
-      return this.keep([...messages, ...added], this.ended(result.content));
+      return this.keep([...messages, ...added], this.ended(result));
     } catch (error) {
       if (!abortSignal.aborted) throw error;
       return this.keep(this.now, { reason: "Cancelled" });
@@ -86,10 +94,16 @@ class Adapter {
     return ended;
   }
 
-  ended(content) {
+  ended({ content, finishReason }) {
     const requests = content.filter((part) => part.type === "tool-approval-request");
     const waiting = requests.map(({ toolCall, approvalId }) => [toolCall.toolCallId, approvalId]);
     Object.assign(this.asked, Object.fromEntries(waiting));
+    for (const { toolCall: { toolCallId: call, toolName: name, input: args } } of requests) {
+      this.host.observe("call.shown", { call, name, args });
+    }
+    if (this.stops.length && !waiting.length && finishReason === "tool-calls") {
+      return { reason: { code: "Stopped", stop: { code: "stop_on_tool" } } };
+    }
     return { reason: waiting.length ? "Suspended" : "NaturalEnd", pending: waiting.map(([call]) => call) };
   }
 
@@ -98,8 +112,10 @@ class Adapter {
       this.keep(this.now);
       return (await this.host.tool(toolCallId, name, args, { signal })).content;
     };
-    const inputSchema = jsonSchema({ type: "object" });
-    return tool({ description: name, inputSchema, needsApproval: permission === "ask", execute });
+    // The function is given no signal: the library looks at its own when it has its answer.
+    const isHeld = async (args, { toolCallId }) => (await this.host.permit(toolCallId, name, args)).kind === "suspend";
+    const needsApproval = permission === "gate" ? isHeld : permission === "ask";
+    return tool({ description: name, inputSchema: jsonSchema({ type: "object" }), needsApproval, execute });
   }
 }
 

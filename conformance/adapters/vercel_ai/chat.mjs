@@ -6,7 +6,7 @@
 // Undeclared: a crash, since an application stores the messages when a response is over, each in its own way.
 
 import {
-  AbstractChat, DirectChatTransport, isToolUIPart, jsonSchema,
+  AbstractChat, DirectChatTransport, getToolName, hasToolCall, isToolUIPart, jsonSchema,
   lastAssistantMessageIsCompleteWithApprovalResponses as sendAutomaticallyWhen, tool, ToolLoopAgent,
 } from "ai";
 import about from "ai/package.json" with { type: "json" };
@@ -33,20 +33,26 @@ class Adapter {
     implementation: { name: "ai, chat", version: about.version, language: "javascript" },
     profile: "core",
     // At https://ai-sdk.dev/docs/ai-sdk-ui/chatbot-tool-usage the client holds the responses until all are there.
-    policies: { state: "caller", resume: "collect", "tool.raises": "failed_call" },
-    gates: ["model", "tool"],
+    // agents/tool-approvals and agents/loop-control say of its agent what they say of `generateText`.
+    policies: {
+      state: "caller", resume: "collect", "decision.modes": ["replay"], "replay.gate": "yes",
+      "tool.raises": "failed_call", "stop.conditions": ["stop_on_tool"], "stop.tools": "drained",
+    },
+    gates: ["model", "permission", "tool"],
     stimuli: ["decide", "cancel", "run.again", "run.input", "clock.advance", "deliver", "watch.request"],
     streams: ["ai-sdk-v6"],
-    observes: ["event", "stream.closed"],
-    outcomes: { tool: ["ok", "raise"] },
-    tools: ["allow", "ask"],
+    observes: ["call.shown", "event", "stream.closed"],
+    outcomes: { permission: ["allow", "suspend"], tool: ["ok", "raise"] },
+    tools: ["allow", "ask", "gate"],
     decisions: { live: false, ids: false, suspensions: false, payload: false, after_error: false },
   };
 
-  open(host, { tools }) {
+  open(host, { tools, agent: { stop } }) {
     this.host = host;
     const kit = Object.fromEntries(tools.map((spec) => [spec.name, this.tool(spec)]));
-    const agent = new ToolLoopAgent({ model: kitModel(host, () => {}), tools: kit, stopWhen: () => false });
+    this.stops = stop.map((one) => hasToolCall(one.tool_name));
+    const stopWhen = this.stops.length ? this.stops : () => false;
+    const agent = new ToolLoopAgent({ model: kitModel(host, () => {}), tools: kit, stopWhen });
     const direct = new DirectChatTransport({ agent });
     const transport = { sendMessages: async (request) => this.shown(await direct.sendMessages(request)) };
     this.chat = new Chat({ state: new State(), transport, sendAutomaticallyWhen, onFinish: (how) => this.finish(how) });
@@ -84,11 +90,17 @@ class Adapter {
     this.finished = new Promise((finish) => void (this.finish = finish));
   }
 
-  ended({ isAbort }) {
+  ended({ isAbort, finishReason }) {
     this.expect();
     if (this.chat.status === "error") throw this.chat.error;
     if (isAbort) return { reason: "Cancelled" };
     const waiting = parts(this.chat.lastMessage).filter(isAsked);
+    for (const part of waiting) {
+      this.host.observe("call.shown", { call: part.toolCallId, name: getToolName(part), args: part.input });
+    }
+    if (this.stops.length && !waiting.length && finishReason === "tool-calls") {
+      return { reason: { code: "Stopped", stop: { code: "stop_on_tool" } } };
+    }
     return { reason: waiting.length ? "Suspended" : "NaturalEnd", pending: waiting.map((one) => one.toolCallId) };
   }
 
@@ -115,8 +127,9 @@ class Adapter {
     const execute = async (args, { toolCallId, abortSignal: signal }) => {
       return (await this.host.tool(toolCallId, name, args, { signal })).content;
     };
-    const inputSchema = jsonSchema({ type: "object" });
-    return tool({ description: name, inputSchema, needsApproval: permission === "ask", execute });
+    const isHeld = async (args, { toolCallId }) => (await this.host.permit(toolCallId, name, args)).kind === "suspend";
+    const needsApproval = permission === "gate" ? isHeld : permission === "ask";
+    return tool({ description: name, inputSchema: jsonSchema({ type: "object" }), needsApproval, execute });
   }
 }
 
