@@ -7,6 +7,7 @@
 
 import { generateText, hasToolCall, jsonSchema, tool } from "ai";
 import about from "ai/package.json" with { type: "json" };
+import { needsApproval, policies, toolApproval, verdicts } from "./approval.mjs";
 import { Refused, serve } from "./runlock.mjs";
 import { kitModel } from "./model.mjs";
 
@@ -19,12 +20,12 @@ class Adapter {
     // response; agents/tool-approvals asks again about what was approved; agents/loop-control stops after the tools.
     policies: {
       state: "caller", resume: "all_or_nothing", "decision.modes": ["replay"], "replay.gate": "yes",
-      "tool.raises": "failed_call", "stop.conditions": ["stop_on_tool"], "stop.tools": "drained",
+      "tool.raises": "failed_call", "stop.conditions": ["stop_on_tool"], "stop.tools": "drained", ...policies,
     },
     gates: ["model", "permission", "tool"],
     observes: ["call.shown"],
     stimuli: ["decide", "cancel", "run.again", "run.input", "clock.advance", "deliver"],
-    outcomes: { permission: ["allow", "suspend"], tool: ["ok", "raise"] },
+    outcomes: { permission: verdicts, tool: ["ok", "raise"] },
     tools: ["allow", "ask", "gate"],
     decisions: { live: false, ids: false, suspensions: false, payload: false, after_error: false },
   };
@@ -33,8 +34,10 @@ class Adapter {
     this.host = host;
     this.model = kitModel(host, () => this.keep(this.now));
     this.tools = Object.fromEntries(tools.map((spec) => [spec.name, this.tool(spec)]));
+    this.toolApproval = toolApproval(host, tools);
     this.stop = new AbortController();
     this.stops = agent.stop.map((one) => hasToolCall(one.tool_name));
+    this.stopWhen = this.stops.length ? this.stops : () => false;
     this.asked = {}; // the request for each call that waits, or waited
     this.kept = { messages: [], ended: null };
   }
@@ -78,7 +81,7 @@ class Adapter {
     const messages = (this.now = [...this.kept.messages, ...said]);
     const abortSignal = (this.stop = new AbortController()).signal;
     const prepareStep = (step) => void (this.now = step.messages);
-    const how = { abortSignal, prepareStep, stopWhen: this.stops.length ? this.stops : () => false };
+    const how = { abortSignal, prepareStep, toolApproval: this.toolApproval, stopWhen: this.stopWhen };
     try {
       const result = await generateText({ ...how, model: this.model, tools: this.tools, messages });
       const added = result.responseMessages ?? result.response.messages; // of version 7, of version 6
@@ -95,7 +98,7 @@ class Adapter {
   }
 
   ended({ content, finishReason }) {
-    const requests = content.filter((part) => part.type === "tool-approval-request");
+    const requests = content.filter((part) => part.type === "tool-approval-request" && !part.isAutomatic);
     const waiting = requests.map(({ toolCall, approvalId }) => [toolCall.toolCallId, approvalId]);
     Object.assign(this.asked, Object.fromEntries(waiting));
     for (const { toolCall: { toolCallId: call, toolName: name, input: args } } of requests) {
@@ -107,15 +110,14 @@ class Adapter {
     return { reason: waiting.length ? "Suspended" : "NaturalEnd", pending: waiting.map(([call]) => call) };
   }
 
-  tool({ name, permission }) {
+  tool(spec) {
+    const { name } = spec;
     const execute = async (args, { toolCallId, abortSignal: signal }) => {
       this.keep(this.now);
       return (await this.host.tool(toolCallId, name, args, { signal })).content;
     };
-    // The function is given no signal: the library looks at its own when it has its answer.
-    const isHeld = async (args, { toolCallId }) => (await this.host.permit(toolCallId, name, args)).kind === "suspend";
-    const needsApproval = permission === "gate" ? isHeld : permission === "ask";
-    return tool({ description: name, inputSchema: jsonSchema({ type: "object" }), needsApproval, execute });
+    const about = { description: name, inputSchema: jsonSchema({ type: "object" }) };
+    return tool({ ...about, needsApproval: needsApproval(this.host, spec), execute });
   }
 }
 

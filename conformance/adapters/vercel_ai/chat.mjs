@@ -10,6 +10,7 @@ import {
   lastAssistantMessageIsCompleteWithApprovalResponses as sendAutomaticallyWhen, tool, ToolLoopAgent,
 } from "ai";
 import about from "ai/package.json" with { type: "json" };
+import { needsApproval, policies, toolApproval, verdicts } from "./approval.mjs";
 import { serve } from "./runlock.mjs";
 import { kitModel } from "./model.mjs";
 
@@ -36,13 +37,13 @@ class Adapter {
     // agents/tool-approvals and agents/loop-control say of its agent what they say of `generateText`.
     policies: {
       state: "caller", resume: "collect", "decision.modes": ["replay"], "replay.gate": "yes",
-      "tool.raises": "failed_call", "stop.conditions": ["stop_on_tool"], "stop.tools": "drained",
+      "tool.raises": "failed_call", "stop.conditions": ["stop_on_tool"], "stop.tools": "drained", ...policies,
     },
     gates: ["model", "permission", "tool"],
     stimuli: ["decide", "cancel", "run.again", "run.input", "clock.advance", "deliver", "watch.request"],
     streams: ["ai-sdk-v6"],
     observes: ["call.shown", "event", "stream.closed"],
-    outcomes: { permission: ["allow", "suspend"], tool: ["ok", "raise"] },
+    outcomes: { permission: verdicts, tool: ["ok", "raise"] },
     tools: ["allow", "ask", "gate"],
     decisions: { live: false, ids: false, suspensions: false, payload: false, after_error: false },
   };
@@ -52,7 +53,8 @@ class Adapter {
     const kit = Object.fromEntries(tools.map((spec) => [spec.name, this.tool(spec)]));
     this.stops = stop.map((one) => hasToolCall(one.tool_name));
     const stopWhen = this.stops.length ? this.stops : () => false;
-    const agent = new ToolLoopAgent({ model: kitModel(host, () => {}), tools: kit, stopWhen });
+    const how = { toolApproval: toolApproval(host, tools), stopWhen };
+    const agent = new ToolLoopAgent({ model: kitModel(host, () => {}), tools: kit, ...how });
     const direct = new DirectChatTransport({ agent });
     const transport = { sendMessages: async (request) => this.shown(await direct.sendMessages(request)) };
     this.chat = new Chat({ state: new State(), transport, sendAutomaticallyWhen, onFinish: (how) => this.finish(how) });
@@ -123,13 +125,13 @@ class Adapter {
     return response.pipeThrough(new TransformStream({ transform, flush }));
   }
 
-  tool({ name, permission }) {
+  tool(spec) {
+    const { name } = spec;
     const execute = async (args, { toolCallId, abortSignal: signal }) => {
       return (await this.host.tool(toolCallId, name, args, { signal })).content;
     };
-    const isHeld = async (args, { toolCallId }) => (await this.host.permit(toolCallId, name, args)).kind === "suspend";
-    const needsApproval = permission === "gate" ? isHeld : permission === "ask";
-    return tool({ description: name, inputSchema: jsonSchema({ type: "object" }), needsApproval, execute });
+    const about = { description: name, inputSchema: jsonSchema({ type: "object" }) };
+    return tool({ ...about, needsApproval: needsApproval(this.host, spec), execute });
   }
 }
 
