@@ -26,9 +26,12 @@ class Adapter {
     implementation: { name: "langchain", version: about.version, language: "javascript" },
     profile: "core",
     // At https://docs.langchain.com/oss/javascript/ langgraph/persistence keeps the state, and
-    // langchain/human-in-the-loop asks for a decision on each call, and lets it edit its tool and
-    // its arguments; ToolNode.ts makes a message of an error.
-    policies: { state: "runtime", resume: "all_or_nothing", "tool.raises": "failed_call", "edit.tool": "taken" },
+    // langchain/human-in-the-loop asks for a decision on each call, executes what is approved, and lets a
+    // decision edit the tool and the arguments; ToolNode.ts makes a message of an error.
+    policies: {
+      state: "runtime", resume: "all_or_nothing", "decision.modes": ["replay"], "edit.tool": "taken",
+      "tool.raises": "failed_call",
+    },
     gates: ["model", "tool"],
     observes: ["call.shown"],
     stimuli: ["decide", "cancel", "run.again", "run.input", "clock.advance", "deliver"],

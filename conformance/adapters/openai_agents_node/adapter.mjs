@@ -15,9 +15,9 @@ class Adapter {
   handshake = {
     implementation: { name: "@openai/agents", version: about.version, language: "javascript" },
     profile: "core",
-    // At https://openai.github.io/openai-agents-js/guides/ human-in-the-loop gives its caller the state, and
-    // lets it decide a part of the calls, and tools makes a result of an error.
-    policies: { state: "caller", resume: "partial", "tool.raises": "failed_call" },
+    // At https://openai.github.io/openai-agents-js/guides/ human-in-the-loop gives its caller the state, lets it
+    // decide a part of the calls, and executes what is approved, and tools makes a result of an error.
+    policies: { state: "caller", resume: "partial", "decision.modes": ["replay"], "tool.raises": "failed_call" },
     gates: ["model", "permission", "tool"],
     observes: ["call.shown"],
     stimuli: ["decide", "cancel", "run.again", "run.input", "clock.advance", "deliver"],
