@@ -59,7 +59,7 @@ function thread(turns, before = () => {}) {
   const agent = new Agent({ id: "a", name: "a", instructions: "", model, tools, memory });
   new Mastra({ agents: { agent }, storage, logger: false });
   const how = { memory: { thread: "thread", resource: "user" } };
-  const say = (text) => agent.generate(text, how);
+  const say = (text, more) => agent.generate(text, { ...how, ...more });
   const approve = (runId, toolCallId, more) => {
     return agent.approveToolCallGenerate({ ...how, runId, toolCallId, ...more });
   };
@@ -111,7 +111,23 @@ async function resultOfAnEarlierRun() {
   return shown.filter((one) => one === "result of c1: done as number 1").length === 2;
 }
 
-const programs = { cancelDuringAnApproval, resultOfASibling, resultOfAnEarlierRun };
+async function functionIsForgotten() {
+  about(
+    "A function says which calls need approval: once a call is approved, it is not asked any more.",
+    "the run waits for the approval of c2 as well, as it does where `requireToolApproval` is true.",
+    "whoever approves one call lets all later calls of the run through.",
+  );
+  const { ran, say, approve } = thread([[["c1", "read"]], [["c2", "read"]], "done"]);
+  const questions = [];
+  const requireToolApproval = ({ toolName }) => questions.push(toolName) > 0;
+  const { runId } = await say("read twice", { requireToolApproval });
+  const end = await approve(runId, "c1");
+  console.log("actual: c1 is approved, and the end is:", end.finishReason, "these were executed:", ran);
+  console.log("actual: the function was asked this often:", questions.length);
+  return ran.join() === "c1,c2" && questions.length === 1;
+}
+
+const programs = { cancelDuringAnApproval, resultOfASibling, resultOfAnEarlierRun, functionIsForgotten };
 const names = process.argv.slice(2).filter((name) => name in programs);
 const stillThere = [];
 for (const name of names.length ? names : Object.keys(programs)) {

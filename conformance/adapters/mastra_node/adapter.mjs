@@ -27,19 +27,22 @@ class Adapter {
   handshake = {
     implementation: { name: "@mastra/core", version: about.version, language: "javascript" },
     profile: "core",
-    // At https://mastra.ai/docs/agents/human-in-the-loop the store keeps a run that waits.
-    policies: { state: "runtime" },
+    // At https://mastra.ai/docs/agents/human-in-the-loop the store keeps a run that waits, a function may say which
+    // calls do, and what is approved is executed.
+    policies: { state: "runtime", "decision.modes": ["replay"] },
     control: { store: "own", crash: ["soft", "kill"] },
-    gates: ["model", "tool"],
+    gates: ["model", "permission", "tool"],
+    observes: ["call.shown"],
     stimuli: ["decide", "cancel", "run.again", "run.input", "clock.advance", "deliver"],
-    outcomes: { tool: ["ok", "raise", "pending"] },
-    tools: ["allow", "ask"],
+    outcomes: { permission: ["allow", "suspend"], tool: ["ok", "raise", "pending"] },
+    tools: ["allow", "ask", "gate"],
     decisions: { live: false, ids: false, suspensions: false, payload: true },
   };
 
   open(host, { tools, data }) {
     this.host = host;
     this.stop = new AbortController();
+    this.gated = tools.filter(({ permission }) => permission === "gate").map(({ name }) => name);
     this.runs = 0; // how many of Mastra's were begun
     this.asked = {}; // what it asked for of each call that waits, or waited
     const storage = new LibSQLStore({ id: "store", url: `file:${data}/mastra.db` });
@@ -56,7 +59,8 @@ class Adapter {
 
   start(text) {
     const runId = `${this.host.run}-${this.runs++}`;
-    return this.run((options) => this.agent.generate(text, { ...options, runId }));
+    const requireToolApproval = (asked) => this.isHeld(asked); // which an approval is not given, as it documents
+    return this.run((options) => this.agent.generate(text, { ...options, runId, requireToolApproval }));
   }
 
   input(text) {
@@ -65,7 +69,9 @@ class Adapter {
 
   async decide(decisions) {
     let left = null;
+    this.stop = new AbortController();
     for (const decision of decisions) {
+      if (this.stop.signal.aborted) break; // a caller who has cancelled approves no further call
       try { // each is a call of its own, and one that is turned down says nothing of the others
         left = await this.run((options) => this.answer(decision, options));
       } catch (error) {
@@ -119,7 +125,17 @@ class Adapter {
       this.runs = Math.max(this.runs, Number(runId.split("-")[1]) + 1);
       for (const one of toolCalls) this.asked[one.toolCallId] = { ...one, runId };
     }
-    return ours.flatMap(({ toolCalls }) => toolCalls.map(({ toolCallId }) => toolCallId));
+    const calls = ours.flatMap(({ toolCalls }) => toolCalls);
+    for (const { toolCallId: call, toolName: name, args, suspendPayload } of calls) {
+      this.host.observe("call.shown", { call, name, args: args ?? suspendPayload.args });
+    }
+    return calls.map(({ toolCallId }) => toolCallId);
+  }
+
+  /** The function is given no id of the call, of which the kit's is among the arguments. */
+  async isHeld({ toolName, args }) {
+    if (!this.gated.includes(toolName)) return false;
+    return (await this.host.permit(args.k, toolName, args)).kind === "suspend";
   }
 
   tool({ name, permission }) {
@@ -127,7 +143,7 @@ class Adapter {
       const { toolCallId: call, suspend, resumeData } = agent;
       if (resumeData?.approved === false) return "rejected"; // its body suspended, and was declined
       const { kind, content } = await unlessAborted(signal, this.host.tool(call, name, args, { signal }));
-      return kind === "pending" ? suspend({}) : content;
+      return kind === "pending" ? suspend({ args }) : content; // what is shown of it is what it says itself
     };
     const about = { id: name, description: name, inputSchema: z.looseObject({}) };
     return createTool({ ...about, requireApproval: permission === "ask", execute });
