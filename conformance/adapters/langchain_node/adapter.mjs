@@ -37,7 +37,11 @@ class Adapter {
     stimuli: ["decide", "cancel", "run.again", "run.input", "clock.advance", "deliver"],
     outcomes: { tool: ["ok", "raise"] },
     tools: ["allow", "ask"],
-    decisions: { live: false, ids: false, suspensions: false, payload: false, edit: ["args", "name"] },
+    // "Fault tolerance" of langgraph/persistence there: what comes next tries again what an error or a cancel ended.
+    decisions: {
+      live: false, ids: false, suspensions: false, payload: false, edit: ["args", "name"],
+      after_error: false, after_cancel: false,
+    },
   };
 
   open(host, { tools }) {
