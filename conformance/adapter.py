@@ -25,6 +25,7 @@ from runlock.conformance.families.lifecycle.messages import (
     HookAnswer,
     OfferedOutcomes,
     Outcome,
+    PermissionOutcome,
     Reason,
     ReasonCode,
     Resumption,
@@ -41,7 +42,8 @@ from runlock.conformance.protocol import Control, Message, Party, ToolCall, Turn
 __all__ = [
     "Action", "AdapterFactory", "CallSnapshot", "Checkpoint", "CommitFault", "Control", "Decision",
     "DecisionSupport", "Handshake", "HookAnswer", "HookFault", "Host", "HostedAdapter", "Message",
-    "ModelFault", "OfferedOutcomes", "Outcome", "Party", "PermissionFault", "Reason", "ReasonCode",
-    "Refused", "RequiredAdapter", "Resumption", "Scenario", "Segment", "Snapshot", "StopReason", "StreamKind",
-    "ToolCall", "ToolFault", "ToolOutcome", "ToolRaised", "ToolSpec", "Turn", "Verdict", "WorldFault",
+    "ModelFault", "OfferedOutcomes", "Outcome", "Party", "PermissionFault", "PermissionOutcome", "Reason",
+    "ReasonCode", "Refused", "RequiredAdapter", "Resumption", "Scenario", "Segment", "Snapshot", "StopReason",
+    "StreamKind", "ToolCall", "ToolFault", "ToolOutcome", "ToolRaised", "ToolSpec", "Turn", "Verdict",
+    "WorldFault",
 ]  # fmt: skip

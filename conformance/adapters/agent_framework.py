@@ -27,6 +27,7 @@ class AgentFramework(Thread):
         tool=["ok", "raise"],
         # https://learn.microsoft.com/en-us/agent-framework/agents/conversations: a session is a value.
         policies={"state": "caller"},
+        observes=["call.shown"],
     )
 
     async def open(self, host: Host, scenario: Scenario) -> None:
@@ -73,6 +74,8 @@ class AgentFramework(Thread):
         answer = await self.agent.run(given, session=self.session)
         self.text = None
         requests = {str(one.function_call.call_id): one for one in answer.user_input_requests}
+        for call, one in requests.items():
+            self.show(call, one.function_call.name, one.function_call.parse_arguments())
         return self.ended(requests.items())
 
     def _request(self, call: str) -> Content:

@@ -41,6 +41,7 @@ class Agno(Thread):
         tool=["ok", "raise"],
         # https://docs.agno.com/hitl/overview: a run that waits is stored, and is continued by its id.
         policies={"state": "runtime"},
+        observes=["call.shown"],
     )
 
     async def open(self, host: Host, scenario: Scenario) -> None:
@@ -103,6 +104,8 @@ class Agno(Thread):
         self.asked = {_call(one): one for one in output.requirements or ()}
         paused = output.status is RunStatus.paused
         waiting = [(_call(one), one) for one in output.active_requirements if paused]
+        for call, one in waiting:
+            self.show(call, str(one.tool_execution.tool_name), one.tool_execution.tool_args)
         return self.ended(waiting, ENDS.get(output.status, "NaturalEnd"))
 
     def _tool(self, spec: ToolSpec) -> Any:

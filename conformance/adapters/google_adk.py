@@ -24,6 +24,7 @@ from runlock.conformance.adapters.libraries import YES_OR_NO, Thread, offers
 from runlock.conformance.adapters.models.google_adk import KitModel
 
 ASKED = "adk_request_confirmation"
+PENDING = "This tool call requires confirmation."
 SESSION: Any = {"user_id": "user", "session_id": "thread"}
 
 
@@ -35,19 +36,25 @@ class Adk(Thread):
     handshake = offers(
         "google-adk",
         "google-adk",
-        tool=["ok", "error", "raise", "fault"],
+        tool=["ok", "error", "raise", "fault", "pending"],
+        permission=["allow", "block", "suspend", "set_result"],
         policies={},
         # https://google.github.io/adk-docs/runtime/resume: what stopped is taken up there.
         decisions=YES_OR_NO.model_copy(update={"after_error": False}),
+        observes=["call.shown"],
     )
 
     async def open(self, host: Host, scenario: Scenario) -> None:
         await super().open(host, scenario)
         self.requests: dict[str, str] = {}  # those without an answer, by their calls
         self.invocation: str | None = None
+        self.verdicts: dict[str, str] = {}  # what was said of each call last
+        self.asks_itself: set[str] = set()  # the calls whose bodies asked for a confirmation
         self.abort = asyncio.Event()
         model = KitModel(model="kit", host=host)
-        agent = LlmAgent(name="agent", model=model, tools=[self._tool(spec) for spec in scenario.tools])
+        self.gated = [spec.name for spec in scenario.tools if spec.permission == "gate"]
+        tools = [self._tool(spec) for spec in scenario.tools]
+        agent = LlmAgent(name="agent", model=model, tools=tools, before_tool_callback=self._permit)
         resumability = ResumabilityConfig(is_resumable=self.is_resumable)
         self.runner = InMemoryRunner(app=App(name="app", root_agent=agent, resumability_config=resumability))
         await self.runner.session_service.create_session(app_name="app", **SESSION)
@@ -88,10 +95,12 @@ class Adk(Thread):
         self.invocation = event.invocation_id if self.is_resumable else None
         for call in event.get_function_calls():
             if call.name == ASKED:
-                self.requests[call.args["originalFunctionCall"]["id"]] = call.id
+                asked = call.args["originalFunctionCall"]
+                self.requests[asked["id"]] = call.id
+                self.show(asked["id"], asked["name"], asked["args"])
         self.asked |= self.requests
         for one in event.get_function_responses():
-            if one.id in self.requests and not event.actions.requested_tool_confirmations:
+            if one.id in self.requests and one.id not in event.actions.requested_tool_confirmations:
                 del self.requests[one.id]
 
     def _answer(self, decision: Decision) -> types.Part:
@@ -101,13 +110,36 @@ class Adk(Thread):
             function_response=types.FunctionResponse(id=request, name=ASKED, response=confirmed)
         )
 
+    async def _permit(self, tool: Any, args: Any, tool_context: ToolContext) -> dict[str, Any] | None:
+        """A callback before each call; the confirmation that it may want is for the tool to require."""
+        if tool.name not in self.gated:
+            return None
+        call = str(tool_context.function_call_id)
+        verdict = await self.host.permit(call, tool.name, args)
+        self.verdicts[call] = verdict.kind
+        if verdict.kind == "set_result":
+            return {"result": verdict.content}
+        return {"error": "blocked"} if verdict.kind == "block" else None
+
     def _tool(self, spec: ToolSpec) -> FunctionTool:
         async def body(tool_context: ToolContext, k: str = "", v: JsonValue = None) -> dict[str, Any]:
-            answer = await self.host.tool(str(tool_context.function_call_id), spec.name, {"k": k, "v": v})
+            call, confirmation = str(tool_context.function_call_id), tool_context.tool_confirmation
+            if call in self.asks_itself and confirmation and not confirmation.confirmed:
+                return {"error": "rejected"}
+            answer = await self.host.tool(call, spec.name, {"k": k, "v": v})
+            if answer.kind == "pending":
+                self.asks_itself.add(call)
+                tool_context.request_confirmation()
+                return {"error": PENDING}
             return {"error" if answer.kind == "error" else "result": answer.content}
 
+        def asks(tool_context: ToolContext, k: str = "", v: JsonValue = None) -> bool:
+            return self.verdicts[str(tool_context.function_call_id)] == "suspend"
+
         body.__name__ = body.__doc__ = spec.name
-        return FunctionTool(body, require_confirmation=spec.permission == "ask")
+        return FunctionTool(
+            body, require_confirmation=asks if spec.permission == "gate" else spec.permission == "ask"
+        )
 
 
 class Resumable(Adk):
@@ -118,11 +150,15 @@ class Resumable(Adk):
     async def checkpoint(self) -> Any:
         if self.invocation is None:
             return None
-        return copy.deepcopy((self.runner.session_service, self.asked, self.requests, self.invocation))
+        own = self.asked, self.requests, self.invocation, self.verdicts, self.asks_itself
+        return copy.deepcopy((self.runner.session_service, own))
 
     async def restore(self, host: Host, scenario: Scenario, checkpoint: Any) -> None:
         await self.open(host, scenario)
-        self.runner.session_service, self.asked, self.requests, self.invocation = checkpoint
+        self.runner.session_service, own = checkpoint
+        self.asked, self.requests, self.invocation, self.verdicts, self.asks_itself = own
 
     async def resume_run(self, run: str) -> Segment:
+        if self.requests:  # its caller still has them
+            return self.waiting_again(list(self.requests))
         return await self._run(invocation=self.invocation)

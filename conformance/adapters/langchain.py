@@ -24,7 +24,6 @@ class PerCallAgent(LangGraph):
 
     package = "langchain"
     mode: ClassVar[Any] = "per_call"
-    shows = ("call.shown",)
     # "Human-in-the-loop" of https://docs.langchain.com/oss/python/langchain has a reviewer edit the action;
     # asked for each call, "an edit can't switch tools".
     edits = ("args", "name")
@@ -41,13 +40,9 @@ class PerCallAgent(LangGraph):
         await super().open(host, scenario)
         self.actions: dict[str, Any] = {}  # what the requests say of each call
 
-    def _calls(self, asked: Any) -> list[str]:
-        return [self._request(asked["tool_call_id"], asked)]
-
     def _request(self, call: str, action: Any) -> str:
         self.actions[call] = action
-        self.show(call, action["name"], action["args"])
-        return call
+        return super()._request(call, action)
 
     def _answer(self, decision: Decision) -> Any:
         edit, action = decision.edit, self.actions.get(decision.call)

@@ -35,7 +35,6 @@ class LangGraph(Thread, ABC):
     """One thread of a graph, whatever it is made of."""
 
     package: ClassVar[str] = "langgraph"
-    shows: ClassVar[Sequence[str]] = ()
     edits: ClassVar[Sequence[str]] = ()
     policies: ClassVar[Mapping[str, JsonValue]] = {}
 
@@ -52,7 +51,7 @@ class LangGraph(Thread, ABC):
             decisions=YES_OR_NO.model_copy(
                 update={"after_error": False, "after_cancel": False, "edit": list(self.edits)}
             ),
-            observes=self.shows,
+            observes=["call.shown"],
             store=True,
         )
 
@@ -105,7 +104,12 @@ class LangGraph(Thread, ABC):
         """The graph of this model and these tools; one without a saver has that of the graph around it."""
 
     def _calls(self, asked: Any) -> list[str]:
-        return [asked["tool_call_id"]]
+        """The calls that an interrupt is about, each shown as it says."""
+        return [self._request(asked["tool_call_id"], asked)]
+
+    def _request(self, call: str, action: Any) -> str:
+        self.show(call, action["name"], action["args"])
+        return call
 
     def _resumption(self, decisions: Sequence[Decision]) -> dict[str, Any]:
         return {self.asked.get(one.call, NOBODY): ANSWERS[one.action] for one in decisions}
@@ -150,6 +154,7 @@ class ToolNodeGraph(LangGraph):
         return graph.compile(checkpointer=saver)
 
     async def _enter(self, host: Host, tool: str, call: str, args: Any) -> Outcome:
-        if tool in self.asking and interrupt({"tool_call_id": call}) != ANSWERS["resume"]:
+        request = {"tool_call_id": call, "name": tool, "args": args}
+        if tool in self.asking and interrupt(request) != ANSWERS["resume"]:
             raise ToolException("rejected")
         return await super()._enter(host, tool, call, args)

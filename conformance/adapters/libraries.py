@@ -18,6 +18,7 @@ from runlock.conformance.adapter import (
     Host,
     OfferedOutcomes,
     Party,
+    PermissionOutcome,
     ReasonCode,
     Refused,
     Scenario,
@@ -71,6 +72,7 @@ def offers(
     package: str,
     *,
     tool: list[ToolOutcome],
+    permission: Sequence[PermissionOutcome] = (),
     policies: Mapping[str, JsonValue],
     decisions: DecisionSupport = YES_OR_NO,
     observes: Sequence[str] = (),
@@ -78,15 +80,23 @@ def offers(
     store: bool = False,
 ) -> Handshake:
     """The handshake of such a library: `tool` is what a tool may do, `agents` whether it may be one, and
-    `store` whether the library's own writes wait for the kit."""
+    `store` whether the library's own writes wait for the kit.
+
+    `permission` is what a hook can say of a single call; left out, the library has no such hook.
+    """
     return Handshake(
         implementation=Party(name=name, version=version(package), language="python"),
         policies=dict(policies),
-        gates=["model", "tool", "store.put"] if store else ["model", "tool"],
+        gates=[
+            "model",
+            "tool",
+            *(["permission"] if permission else []),
+            *(["store.put"] if store else []),
+        ],
         observes=list(observes),
         stimuli=["decide", "cancel", "run.again", "run.input", "clock.advance", "deliver"],
-        outcomes=OfferedOutcomes(tool=tool),
-        tools=["allow", "ask", "agent"] if agents else ["allow", "ask"],
+        outcomes=OfferedOutcomes(tool=tool, permission=list(permission)),
+        tools=["allow", "ask", *(["gate"] if permission else []), *(["agent"] if agents else [])],
         decisions=decisions,
     )
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping, Sequence
 from contextvars import ContextVar
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -38,6 +39,7 @@ class InputList(Thread):
         # https://openai.github.io/openai-agents-python/tools/ the model a message for a tool that raises.
         policies={"state": "caller", "tool.raises": "failed_call"},
         observes=["call.shown"],
+        permission=["allow", "suspend"],
         agents=True,
     )
 
@@ -121,9 +123,14 @@ class InputList(Thread):
             answer = await self._here().tool(ctx.tool_call_id, spec.name, {"k": k, "v": v})
             return answer.content
 
-        return agents.function_tool(
-            body, name_override=spec.name, needs_approval=spec.permission == "ask", strict_mode=False
-        )
+        async def asks(ctx: Any, args: dict[str, Any], call: str) -> bool:
+            return (await self._here().permit(call, spec.name, args)).kind == "suspend"
+
+        approval = asks if spec.permission == "gate" else spec.permission == "ask"
+        tool = agents.function_tool(body, name_override=spec.name, needs_approval=approval, strict_mode=False)
+        # The arguments of a plain function that are left to their defaults are put up for approval unasked.
+        tool.on_invoke_tool = partial(tool.on_invoke_tool)
+        return tool
 
     def _agent_as_tool(self, spec: ToolSpec, tools: Mapping[str, ToolSpec]) -> agents.FunctionTool:
         """The library's own tool, whose run differs from the others by the call that it is within."""

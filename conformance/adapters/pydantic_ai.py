@@ -11,6 +11,8 @@ from typing import Any
 
 import pydantic_ai as ai
 from pydantic import JsonValue
+from pydantic_ai.capabilities import Hooks
+from pydantic_ai.exceptions import SkipToolExecution
 from pydantic_ai.messages import ModelMessage, ModelMessagesTypeAdapter, ModelRequest
 
 from runlock.conformance.adapter import Decision, DecisionSupport, Host, Scenario, Segment, ToolSpec
@@ -37,6 +39,7 @@ class PydanticAI(Thread):
         },
         decisions=DecisionSupport(live=False, ids=False, suspensions=False, payload=True, edit=["args"]),
         observes=["call.shown"],
+        permission=["allow", "block", "suspend", "set_result"],
     )
 
     async def open(self, host: Host, scenario: Scenario) -> None:
@@ -46,10 +49,13 @@ class PydanticAI(Thread):
         self.left: Segment | None = None  # how the last segment ended, if none has begun since
         self.outside: list[str] = []  # the calls whose results come with their decisions
         self.external = [spec.name for spec in scenario.tools if spec.resume_mode == "use_as_result"]
+        self.gated = [spec.name for spec in scenario.tools if spec.permission == "gate"]
+        self.permit: Any = host.permit
         self.agent = ai.Agent(
             kit_model(host, self._before),
             tools=[self._tool(spec) for spec in scenario.tools],
             output_type=[str, ai.DeferredToolRequests],
+            capabilities=[Hooks(before_tool_execute=self._permit)],
         )
 
     async def start(self, text: str) -> Segment:
@@ -117,6 +123,19 @@ class PydanticAI(Thread):
     def _before(self, messages: Sequence[ModelMessage]) -> None:
         """Keep what the model is about to be asked: it is the history, should nothing come after."""
         self.history, self.left = list(messages), None
+
+    async def _permit(self, ctx: Any, *, call: Any, tool_def: Any, args: Any) -> Any:
+        """A hook before each call that is about to run, replayed ones too."""
+        if call.tool_name not in self.gated:
+            return args
+        verdict = await self.permit(call.tool_call_id, call.tool_name, args)
+        if verdict.kind == "suspend":
+            raise ai.ApprovalRequired
+        if verdict.kind == "block":
+            raise ai.ToolFailed(verdict.message or "blocked")
+        if verdict.kind == "set_result":
+            raise SkipToolExecution(verdict.content)
+        return args
 
     def _tool(self, spec: ToolSpec) -> ai.Tool[None]:
         async def body(ctx: ai.RunContext[None], k: str = "", v: JsonValue = None) -> Any:

@@ -1,7 +1,8 @@
 """pydantic-ai on DBOS behind the hosted interface, offline: each segment is a workflow in a SQLite database.
 
-Its capability makes a step of each question to the model, and the tools are steps as its documentation
-advises.  A crash leaves the database: DBOS, launched again, recovers the workflow that had not ended.
+Its capability makes a step of each question to the model; the tools, and what the hook asks, are steps as
+its documentation advises.  A crash leaves the database: DBOS, launched again, recovers the workflow that had
+not ended.
 
 Undeclared: a cancel of a run that waits, since none of its workflows is under way then; decisions that are
 live or have ids, since a decision begins a workflow; streams, since a recorded step does not stream again;
@@ -18,6 +19,7 @@ from typing import Any, Final
 
 import pydantic_ai as ai
 from dbos import DBOS, SetWorkflowID, error
+from pydantic_ai.capabilities import Hooks
 from pydantic_ai.durable_exec.dbos import DBOSDurability
 from pydantic_ai.messages import repair_messages
 
@@ -46,6 +48,9 @@ class OnDBOS(PydanticAI):
     checkpoint: Any = None  # what survives a crash is in the database
 
     async def open(self, host: Host, scenario: Scenario) -> None:
+        async def permit(*given: Any) -> Any:
+            return await host.permit(*given)
+
         await Thread.open(self, host, scenario)
         DBOS.destroy(destroy_registry=True)  # there is one in a process, and it served the life before
         url = f"sqlite:///{scenario.data}/dbos.sqlite"
@@ -54,12 +59,14 @@ class OnDBOS(PydanticAI):
         self.workflows: list[Any] | None = None  # of the database, in their order, once DBOS is launched
         self.begun = asyncio.Event()
         self.external = [spec.name for spec in scenario.tools if spec.resume_mode == "use_as_result"]
+        self.gated = [spec.name for spec in scenario.tools if spec.permission == "gate"]
+        self.permit = DBOS.step(name="permit")(permit)
         self.agent = ai.Agent(
             kit_model(host, lambda _: None),
             name="agent",
             tools=[self._tool(spec) for spec in scenario.tools],
             output_type=[str, ai.DeferredToolRequests],
-            capabilities=[DBOSDurability()],
+            capabilities=[DBOSDurability(), Hooks(before_tool_execute=self._permit)],
         )
         self.segment = self._workflow()
 

@@ -6,6 +6,7 @@ thread lies in the files of the library's own session manager.
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Sequence
 from typing import Any
 
@@ -25,14 +26,18 @@ class Strands(Thread):
     handshake = offers(
         "strands-agents",
         "strands-agents",
-        tool=["ok", "error", "raise"],
+        tool=["ok", "error", "raise", "pending"],
+        permission=["allow", "block", "suspend"],
         # https://strandsagents.com/docs/user-guide/sdk/interrupts/: a session keeps what was interrupted.
         policies={"state": "runtime"},
+        observes=["call.shown"],
     )
 
     async def open(self, host: Host, scenario: Scenario) -> None:
         await super().open(host, scenario)
-        self.asking = [spec.name for spec in scenario.tools if spec.permission == "ask"]
+        self.permissions = {spec.name: spec.permission for spec in scenario.tools}
+        self.held: set[str] = set()  # the calls that the hook interrupted on a verdict
+        self.pended: Counter[str] = Counter()  # how often the body of a call has interrupted it
         self.agent = Agent(
             model=KitModel(host),
             tools=[self._tool(spec) for spec in scenario.tools],
@@ -43,6 +48,8 @@ class Strands(Thread):
         self.agent.add_hook(self._ask, BeforeToolCallEvent)
 
     async def start(self, text: str) -> Segment:
+        self.held.clear()
+        self.pended.clear()
         return await self._run(text)
 
     input = start
@@ -57,11 +64,11 @@ class Strands(Thread):
         self.agent.cancel()
 
     async def checkpoint(self) -> Any:
-        return self.asked, self.waiting
+        return self.asked, self.waiting, set(self.held), Counter(self.pended)
 
     async def restore(self, host: Host, scenario: Scenario, checkpoint: Any) -> None:
         await self.open(host, scenario)
-        self.asked, self.waiting = checkpoint
+        self.asked, self.waiting, self.held, self.pended = checkpoint
         if not self.agent.messages:
             raise Refused("nothing was durable")
 
@@ -73,18 +80,36 @@ class Strands(Thread):
 
     async def _run(self, prompt: Any) -> Segment:
         answer = await self.agent.invoke_async(prompt)
-        requests = [(one.name, one.id) for one in answer.interrupts or ()]
+        requests = [(one.reason["toolUseId"], one.id) for one in answer.interrupts or ()]
+        for one in answer.interrupts or ():
+            self.show(one.reason["toolUseId"], one.reason["name"], one.reason["input"])
         return self.ended(requests, "Cancelled" if answer.stop_reason == "cancelled" else "NaturalEnd")
 
-    def _ask(self, event: BeforeToolCallEvent) -> None:
-        call = event.tool_use
-        if call["name"] in self.asking and event.interrupt(call["toolUseId"]) != "resume":
-            event.cancel_tool = "rejected"
+    async def _ask(self, event: BeforeToolCallEvent) -> None:
+        call, permission = event.tool_use, self.permissions.get(event.tool_use["name"])
+        is_replayed = call["toolUseId"] in self.held or self.pended[call["toolUseId"]]
+        if permission == "gate" and not is_replayed:
+            verdict = await self.host.permit(call["toolUseId"], call["name"], call["input"])
+            if verdict.kind == "block":
+                event.cancel_tool = "blocked"
+            elif verdict.kind == "suspend":
+                self.held.add(call["toolUseId"])
+        if permission == "ask" or call["toolUseId"] in self.held:
+            if event.interrupt("hook", dict(call)) != "resume":
+                event.cancel_tool = "rejected"
+            self.held.discard(call["toolUseId"])
 
     def _tool(self, spec: ToolSpec) -> Any:
         async def body(tool_context: ToolContext, k: str = "", v: JsonValue = None) -> Any:
-            call = tool_context.tool_use["toolUseId"]
+            use = tool_context.tool_use
+            call = use["toolUseId"]
+            if self.pended[call] and tool_context.interrupt(f"body {self.pended[call]}", use) != "resume":
+                return {"status": "error", "content": [{"text": "rejected"}]}
             answer = await self.host.tool(call, spec.name, {"k": k, "v": v})
+            if answer.kind == "pending":
+                self.pended[call] += 1
+                tool_context.interrupt(f"body {self.pended[call]}", use)
+            del self.pended[call]
             status = "error" if answer.kind == "error" else "success"
             return {"status": status, "content": [{"text": str(answer.content)}]}
 

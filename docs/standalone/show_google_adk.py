@@ -14,6 +14,7 @@ from google.adk.models.base_llm import BaseLlm
 from google.adk.models.llm_response import LlmResponse
 from google.adk.runners import InMemoryRunner
 from google.adk.tools.function_tool import FunctionTool
+from google.adk.tools.tool_context import ToolContext
 from google.genai import types
 
 
@@ -145,7 +146,68 @@ async def answer_after_an_abort():
     return not model.turns
 
 
-SHOWN = {one.__name__: one for one in (repeated_id, later_results_lost, nothing_given, answer_after_an_abort)}
+async def second_request_is_not_sent():
+    """A tool that asks for a confirmation again, in the run that the first one resumed, asks no one.
+
+    expected: asked about c1 again.
+    it hurts: the model learns that the call waits for an approval that no one was asked for.
+    """
+
+    entered = []
+
+    def write(tool_context: ToolContext) -> str:
+        """Write."""
+        entered.append("write")
+        tool_context.request_confirmation()
+        return "an approval is required"
+
+    model = Scripted(model="scripted", turns=[[("c1", "write")], "it waits", "done"])
+    thread = Thread(model, [write])
+    asked = await thread.send(said("write it"))
+    print("actual: asked about", list(asked))
+    again = await thread.send(confirmed(asked["c1"]))
+    print("actual: after the confirmation, asked about", list(again), "and turns left:", len(model.turns))
+    await thread.send(confirmed(asked["c1"]))
+    print("actual: after one more answer to the first request, the tool was entered", len(entered), "times")
+    return not again
+
+
+async def rejected_call_runs():
+    """A rejected call runs if the function that decides who needs a confirmation says no by then.
+
+    expected: nothing ran, since the user has rejected the call.
+    it hurts: a rule is relaxed while a request is open, and what the user rejects is done.
+    """
+    ran, is_strict = [], [True]
+
+    def write() -> str:
+        """Write."""
+        ran.append("write")
+        return "written"
+
+    def asks() -> bool:
+        return is_strict[0]
+
+    model = Scripted(model="scripted", turns=[[("c1", "write")], "done"])
+    thread = Thread(model, [FunctionTool(write, require_confirmation=asks)])
+    asked = await thread.send(said("write it"))
+    is_strict[0] = False
+    await thread.send(confirmed(asked["c1"], yes=False))
+    print("actual: after the rejection, these ran:", ran)
+    return ran == ["write"]
+
+
+SHOWN = {
+    one.__name__: one
+    for one in (
+        repeated_id,
+        later_results_lost,
+        nothing_given,
+        answer_after_an_abort,
+        second_request_is_not_sent,
+        rejected_call_runs,
+    )
+}
 
 
 if __name__ == "__main__":

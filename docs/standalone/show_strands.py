@@ -124,6 +124,30 @@ async def cancel_in_a_resume():
     return stopped == "interrupt"
 
 
+async def cancel_in_a_hook():
+    """A cancel while a hook decides about a call does not keep the tool from running.
+
+    expected: nothing ran, since an agent stops before the execution of tools.
+    it hurts: the user presses stop while a policy service is asked about a call, and it is executed.
+    """
+    ran = []
+
+    @tool
+    def write() -> str:
+        """Write."""
+        ran.append("write")
+        return "written"
+
+    async def check(event):
+        event.agent.cancel()
+
+    agent = Agent(model=Scripted([("c1", "write")], "done"), tools=[write], callback_handler=None)
+    agent.add_hook(check, BeforeToolCallEvent)
+    stopped = (await agent.invoke_async("write it")).stop_reason
+    print("actual: after the cancel, these ran:", ran, "and the run ends as", stopped)
+    return ran == ["write"]
+
+
 async def refused_batch_acts_later():
     """A batch with an unknown interrupt is turned down, yet its other answer acts with the next one.
 
@@ -165,6 +189,7 @@ SHOWN = {
         cancel_after_the_end,
         cancel_while_the_model_answers,
         cancel_in_a_resume,
+        cancel_in_a_hook,
         refused_batch_acts_later,
     )
 }

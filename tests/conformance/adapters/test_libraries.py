@@ -50,6 +50,16 @@ def test_a_library_takes_a_yes_or_a_no_between_two_segments():
     assert not YES_OR_NO.payload
 
 
+def test_a_library_with_a_hook_has_a_permission_gate():
+    """It is asked about the tools that have one, and says no more than it can."""
+    plain = offers("tests", "pytest", tool=["ok"], policies={})
+    hooked = offers("tests", "pytest", tool=["ok"], policies={}, permission=["allow", "suspend"])
+
+    assert (plain.gates, plain.tools) == (["model", "tool"], ["allow", "ask"])
+    assert (hooked.gates, hooked.tools) == (["model", "tool", "permission"], ["allow", "ask", "gate"])
+    assert hooked.outcomes.permission == ["allow", "suspend"]
+
+
 def test_the_text_of_a_turn_stands_before_its_calls():
     """A turn without text has no part for it."""
     calls = [ToolCall(id="c1", name="t0"), ToolCall(id="c2", name="t0")]

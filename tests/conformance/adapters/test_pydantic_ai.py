@@ -33,13 +33,13 @@ def suspend(talk):
 
 
 def test_it_declares_what_it_has(talk):
-    """No decisions while it runs, no permission hook; its history makes it survive a crash."""
+    """No decisions while it runs; its history makes it survive a crash."""
     answer = talk("initialize", kit={"name": "runlock", "version": "0"})
 
     assert answer["control"] == {
         "settle": "exact", "clock": "virtual", "step": "turns", "store": "own", "crash": ["soft"],
     }  # fmt: skip
-    assert answer["tools"] == ["allow", "ask"]
+    assert answer["tools"] == ["allow", "ask", "gate"]
     assert answer["implementation"]["name"] == "pydantic-ai"
     assert [name for name, taken in answer["decisions"].items() if taken] == ["payload", "edit"]
 

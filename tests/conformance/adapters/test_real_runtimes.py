@@ -19,7 +19,7 @@ from runlock.conformance.protocol import ProtocolError
 
 pytestmark = pytest.mark.filterwarnings("default")  # what a runtime warns of is not ours to fail on
 
-TOOLS = [{"name": "t0"}, {"name": "t1", "permission": "ask"}]
+TOOLS = [{"name": "t0"}, {"name": "t1", "permission": "ask"}, {"name": "t2", "permission": "gate"}]
 MADE = ROOT / ENVIRONMENTS
 """Where `runlock matrix --install` makes environments: a runtime of npm's is here if it is there."""
 
@@ -54,6 +54,19 @@ def talk(request, tmp_path):
     with contextlib.suppress(ProtocolError):  # it may be closed by now
         talk("scenario.close")
     talk.sut.close()
+
+
+def declared(talk):
+    """What a runtime says of itself."""
+    return talk("initialize", protocol={"min": 1, "max": 1}, kit={"name": "runlock", "version": "0"})
+
+
+def asked_about(talk):
+    """The permission gate of a call of the tool that has one, where a runtime has such gates."""
+    if "gate" not in declared(talk)["tools"]:
+        pytest.skip("no hook of it decides about a single call")
+    talk.start()
+    return only(talk.release("g1", turn(("c1", "t2"))))
 
 
 def turn(*calls):
@@ -104,6 +117,62 @@ def test_a_call_that_was_rejected_never_runs(talk):
     assert "c1" in results(asked)
 
 
+def test_those_who_decide_are_shown_the_call(talk):
+    """Its tool and its arguments, in the segment that leaves it waiting."""
+    if "call.shown" not in declared(talk)["observes"]:
+        pytest.skip("it shows no call to those who decide")
+    talk.start()
+    seen = talk.release("g1", turn(("c1", "t1")))["observations"]
+    shown = [one for one in seen if one["kind"] == "call.shown"]
+
+    assert [(one["call"], one["name"], one["args"]["k"]) for one in shown] == [("c1", "t1", "c1")]
+
+
+def test_a_tool_that_answers_pending_waits_and_is_entered_again(talk):
+    """Its call waits then; a runtime may have the model go on first."""
+    if "pending" not in declared(talk)["outcomes"]["tool"]:
+        pytest.skip("its tools have no answer for later")
+    talk.start()
+    talk.release("g1", turn(("c1", "t0")))
+    seen = only(talk.release("g2", {"kind": "pending"}))
+    left = seen if seen["kind"] == "run.finished" else only(talk.release(seen["gate"], TURN))
+    again = only(talk.decide(resume("c1")))
+
+    assert left["pending"] == ["c1"]
+    assert [again["on"], again["call"], again["attempt"]] == ["tool", "c1", 2]
+
+
+def test_a_call_that_a_hook_allows_runs(talk):
+    """The hook is asked about the call with its arguments, and then the body is entered."""
+    gate = asked_about(talk)
+
+    assert [gate["on"], gate["call"], gate["name"], gate["args"]["k"]] == ["permission", "c1", "t2", "c1"]
+    assert only(talk.release(gate["gate"], {"kind": "allow"}))["on"] == "tool"
+
+
+def test_a_call_that_a_hook_suspends_waits_for_its_approval(talk):
+    """A runtime may ask the hook once more when the approval comes."""
+    gate = asked_about(talk)
+    assert only(talk.release(gate["gate"], {"kind": "suspend"}))["pending"] == ["c1"]
+    seen = only(talk.decide(resume("c1")))
+    if seen["on"] == "permission":
+        seen = only(talk.release(seen["gate"], {"kind": "allow"}))
+
+    assert [seen["on"], seen["call"]] == ["tool", "c1"]
+
+
+@pytest.mark.parametrize("verdict", ["block", "set_result"])
+def test_a_call_that_a_hook_answers_does_not_run(talk, verdict):
+    """The model is asked next, and is shown a result of the call."""
+    gate = asked_about(talk)
+    if verdict not in declared(talk)["outcomes"]["permission"]:
+        pytest.skip(f"its hook cannot say {verdict}")
+    asked = only(talk.release(gate["gate"], {"kind": verdict, "content": "fine"}))
+
+    assert asked["on"] == "model"
+    assert "c1" in results(asked)
+
+
 def test_the_next_run_sees_the_one_before(talk):
     """The thread goes on."""
     talk.start()
@@ -115,8 +184,7 @@ def test_the_next_run_sees_the_one_before(talk):
 
 def test_a_run_that_waits_outlives_a_crash(talk):
     """Where a runtime can be lost, the approval is taken by the life after."""
-    shaken = talk("initialize", protocol={"min": 1, "max": 1}, kit={"name": "runlock", "version": "0"})
-    if "soft" not in shaken["control"]["crash"]:
+    if "soft" not in declared(talk)["control"]["crash"]:
         pytest.skip("nothing of it is promised to outlive a crash")
     talk.start()
     talk.release("g1", turn(("c1", "t1")))
