@@ -10,7 +10,15 @@ import json
 from collections.abc import Sequence
 from typing import Any
 
-from agent_framework import Agent, AgentSession, Content, FunctionTool, Message
+from agent_framework import (
+    Agent,
+    AgentSession,
+    Content,
+    FunctionInvocationContext,
+    FunctionTool,
+    Message,
+    function_middleware,
+)
 from pydantic import JsonValue
 
 from runlock.conformance.adapter import Decision, Host, Refused, Scenario, Segment, ToolCall, ToolSpec
@@ -28,6 +36,8 @@ class AgentFramework(Thread):
         # https://learn.microsoft.com/en-us/agent-framework/agents/conversations: a session is a value.
         policies={"state": "caller"},
         observes=["call.shown"],
+        # Function middleware sees the arguments and not the call, whose id is one of them.
+        permission=["allow", "block", "set_result"],
     )
 
     async def open(self, host: Host, scenario: Scenario) -> None:
@@ -38,7 +48,9 @@ class AgentFramework(Thread):
         client.function_invocation_configuration["max_consecutive_errors_per_request"] = 1_000
         client.function_invocation_configuration["max_iterations"] = 1_000
         client.host = host
-        self.agent = Agent(client=client, tools=[self._tool(spec) for spec in scenario.tools])
+        self.gated = [spec.name for spec in scenario.tools if spec.permission == "gate"]
+        tools = [self._tool(spec) for spec in scenario.tools]
+        self.agent = Agent(client=client, tools=tools, middleware=[self._middleware()])
         self.session = self.agent.create_session()
 
     async def start(self, text: str) -> Segment:
@@ -82,6 +94,20 @@ class AgentFramework(Thread):
         """The request that was made for a call, or one that no one made."""
         nothing = function_call(ToolCall(id=call, name="nothing"))
         return self.asked.get(call) or Content.from_function_approval_request(id=call, function_call=nothing)
+
+    def _middleware(self) -> Any:
+        """What is around each call, and asks about the tools that have a gate."""
+
+        @function_middleware
+        async def permit(context: FunctionInvocationContext, call_next: Any) -> None:
+            name, args = context.function.name, dict(context.arguments)
+            verdict = await self.host.permit(args.get("k", ""), name, args) if name in self.gated else None
+            if verdict is None or verdict.kind == "allow":
+                await call_next()
+            else:
+                context.result = str(verdict.content) if verdict.kind == "set_result" else "blocked"
+
+        return permit
 
     def _tool(self, spec: ToolSpec) -> FunctionTool:
         async def body(k: str = "", v: JsonValue = None) -> Any:

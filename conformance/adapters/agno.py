@@ -42,14 +42,18 @@ class Agno(Thread):
         # https://docs.agno.com/hitl/overview: a run that waits is stored, and is continued by its id.
         policies={"state": "runtime"},
         observes=["call.shown"],
+        # https://docs.agno.com/tools/hooks: a hook raises, or returns another result.
+        permission=["allow", "block", "set_result"],
     )
 
     async def open(self, host: Host, scenario: Scenario) -> None:
         await super().open(host, scenario)
         self.run = ""
+        self.gated = [spec.name for spec in scenario.tools if spec.permission == "gate"]
         self.agent = Agent(
             model=KitModel(host),
             tools=[self._tool(spec) for spec in scenario.tools],
+            tool_hooks=[self._permit],
             db=JsonDb(db_path=scenario.data),
             session_id="session",
             add_history_to_context=True,
@@ -107,6 +111,16 @@ class Agno(Thread):
         for call, one in waiting:
             self.show(call, str(one.tool_execution.tool_name), one.tool_execution.tool_args)
         return self.ended(waiting, ENDS.get(output.status, "NaturalEnd"))
+
+    async def _permit(self, function_name: str, function_call: Any, arguments: dict[str, Any]) -> Any:
+        """A hook around each call, which finds the id of the call among its arguments."""
+        if function_name in self.gated:
+            verdict = await self.host.permit(arguments.get("k", ""), function_name, arguments)
+            if verdict.kind == "block":
+                raise ValueError("blocked")
+            if verdict.kind == "set_result":
+                return verdict.content
+        return await function_call(**arguments)
 
     def _tool(self, spec: ToolSpec) -> Any:
         async def body(fc: FunctionCall, k: str = "", v: JsonValue = None) -> Any:

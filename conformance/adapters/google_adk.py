@@ -38,9 +38,10 @@ class Adk(Thread):
         "google-adk",
         tool=["ok", "error", "raise", "fault", "pending"],
         permission=["allow", "block", "suspend", "set_result"],
-        policies={},
+        # https://google.github.io/adk-docs/tools-custom/confirmation: the tool gets the payload of an answer.
+        policies={"decision.modes": ["replay", "pass_to_tool"]},
         # https://google.github.io/adk-docs/runtime/resume: what stopped is taken up there.
-        decisions=YES_OR_NO.model_copy(update={"after_error": False}),
+        decisions=YES_OR_NO.model_copy(update={"after_error": False, "payload": True}),
         observes=["call.shown"],
     )
 
@@ -105,7 +106,7 @@ class Adk(Thread):
 
     def _answer(self, decision: Decision) -> types.Part:
         request = self.asked.get(decision.call, f"nobody asked about {decision.call}")
-        confirmed = {"confirmed": decision.action == "resume"}
+        confirmed = {"confirmed": decision.action == "resume", "payload": decision.payload}
         return types.Part(
             function_response=types.FunctionResponse(id=request, name=ASKED, response=confirmed)
         )
@@ -126,7 +127,9 @@ class Adk(Thread):
             call, confirmation = str(tool_context.function_call_id), tool_context.tool_confirmation
             if call in self.asks_itself and confirmation and not confirmation.confirmed:
                 return {"error": "rejected"}
-            answer = await self.host.tool(call, spec.name, {"k": k, "v": v})
+            is_given = spec.resume_mode == "pass_to_tool" and confirmation
+            args = {"k": k, "v": confirmation.payload if is_given else v}
+            answer = await self.host.tool(call, spec.name, args)
             if answer.kind == "pending":
                 self.asks_itself.add(call)
                 tool_context.request_confirmation()

@@ -9,7 +9,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any, ClassVar
 
 from langchain.agents import create_agent
-from langchain.agents.middleware import HumanInTheLoopMiddleware
+from langchain.agents.middleware import HumanInTheLoopMiddleware, wrap_tool_call
 from langchain_core.tools import StructuredTool
 from pydantic import JsonValue
 
@@ -34,7 +34,9 @@ class PerCallAgent(LangGraph):
             {name: {"allowed_decisions": ["approve", "edit", "reject"]} for name in self.asking},
             interrupt_mode=self.mode,
         )
-        return create_agent(model, tools, middleware=[asking], checkpointer=saver)
+        return create_agent(
+            model, tools, middleware=[wrap_tool_call(self._permit(model.host)), asking], checkpointer=saver
+        )
 
     async def open(self, host: Host, scenario: Scenario) -> None:
         await super().open(host, scenario)

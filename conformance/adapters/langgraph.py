@@ -12,10 +12,11 @@ from collections.abc import Mapping, Sequence
 from typing import Any, ClassVar
 
 from langchain.tools import ToolRuntime
-from langchain_core.messages import HumanMessage
+from langchain_core.messages import HumanMessage, ToolMessage
 from langchain_core.tools import StructuredTool, ToolException
 from langgraph.graph import START, MessagesState, StateGraph
 from langgraph.prebuilt import ToolNode, tools_condition
+from langgraph.prebuilt.tool_node import ToolCallRequest
 from langgraph.types import Command, interrupt
 from pydantic import JsonValue
 
@@ -43,6 +44,8 @@ class LangGraph(Thread, ABC):
             f"{self.package} {type(self).__name__}",
             self.package,
             tool=["ok", "error", "raise", "fault"],
+            # What wraps a call may answer it.  It is not to interrupt: answers go by the order of interrupts.
+            permission=["allow", "block", "set_result"],
             # "Persistence" and "Durable execution" (each step is stored before the next), https://docs.langchain.com/oss/python/langgraph/persistence
             policies={"state": "runtime", "durability": "round", "tool.raises": "end_run", **self.policies},
             agents=True,
@@ -61,6 +64,7 @@ class LangGraph(Thread, ABC):
         self.saver.host = host
         self.saver.setup()  # some versions of SQLite cannot serialize a database that has no tables yet
         self.asking = [tool.name for tool in scenario.tools if tool.permission == "ask"]
+        self.gated = [tool.name for tool in scenario.tools if tool.permission == "gate"]
         self.specs = {spec.name: spec for spec in scenario.tools}
         self.hosts: dict[str, Host] = {}  # of the runs within calls
         self.graph: Any = self._agent(host, list(self.specs), self.saver)
@@ -102,6 +106,21 @@ class LangGraph(Thread, ABC):
     @abstractmethod
     def _build(self, model: KitModel, tools: list[StructuredTool], saver: Saver | None) -> Any:
         """The graph of this model and these tools; one without a saver has that of the graph around it."""
+
+    def _permit(self, host: Host) -> Any:
+        """What wraps each call, and asks about the tools that have a gate."""
+
+        async def permit(request: ToolCallRequest, run: Any) -> Any:
+            call = request.tool_call
+            if call["name"] not in self.gated:
+                return await run(request)
+            verdict = await host.permit(str(call["id"]), call["name"], call["args"])
+            if verdict.kind == "allow":
+                return await run(request)
+            status = "error" if verdict.kind == "block" else "success"
+            return ToolMessage(str(verdict.content), tool_call_id=call["id"], status=status)
+
+        return permit
 
     def _calls(self, asked: Any) -> list[str]:
         """The calls that an interrupt is about, each shown as it says."""
@@ -147,7 +166,7 @@ class ToolNodeGraph(LangGraph):
 
         graph = StateGraph(MessagesState)
         graph.add_node("model", ask_model)
-        graph.add_node("tools", ToolNode(tools))
+        graph.add_node("tools", ToolNode(tools, awrap_tool_call=self._permit(model.host)))
         graph.add_edge(START, "model")
         graph.add_conditional_edges("model", tools_condition)
         graph.add_edge("tools", "model")

@@ -39,7 +39,7 @@ class InputList(Thread):
         # https://openai.github.io/openai-agents-python/tools/ the model a message for a tool that raises.
         policies={"state": "caller", "tool.raises": "failed_call"},
         observes=["call.shown"],
-        permission=["allow", "suspend"],
+        permission=["allow", "block", "suspend"],
         agents=True,
     )
 
@@ -51,6 +51,7 @@ class InputList(Thread):
         self.state: agents.RunState[Any] | None = None
         self.kept: str | None = None  # the state of a run that waits, as its caller stores it
         self.text: str | None = None  # what was said and has no answer yet
+        self.verdicts: dict[str, str] = {}  # what was said of each call
         self.hosts: dict[str, Host] = {}  # of the runs within calls
         self.agent = self._agent("agent", {tool.name: tool for tool in scenario.tools})
 
@@ -123,14 +124,30 @@ class InputList(Thread):
             answer = await self._here().tool(ctx.tool_call_id, spec.name, {"k": k, "v": v})
             return answer.content
 
-        async def asks(ctx: Any, args: dict[str, Any], call: str) -> bool:
-            return (await self._here().permit(call, spec.name, args)).kind == "suspend"
-
-        approval = asks if spec.permission == "gate" else spec.permission == "ask"
-        tool = agents.function_tool(body, name_override=spec.name, needs_approval=approval, strict_mode=False)
-        # The arguments of a plain function that are left to their defaults are put up for approval unasked.
-        tool.on_invoke_tool = partial(tool.on_invoke_tool)
+        tool = agents.function_tool(
+            body, name_override=spec.name, needs_approval=spec.permission == "ask", strict_mode=False
+        )
+        if spec.permission == "gate":
+            self._gate(tool)
         return tool
+
+    def _gate(self, tool: agents.FunctionTool) -> None:
+        """Give a tool a function that puts calls up for approval, and a guardrail that blocks them."""
+
+        async def asks(ctx: Any, args: dict[str, Any], call: str) -> bool:
+            self.verdicts[call] = (await self._here().permit(call, tool.name, args)).kind
+            return self.verdicts[call] == "suspend"
+
+        @agents.tool_input_guardrail
+        def block(data: agents.ToolInputGuardrailData) -> agents.ToolGuardrailFunctionOutput:
+            is_blocked = self.verdicts.get(data.context.tool_call_id) == "block"
+            outputs = agents.ToolGuardrailFunctionOutput
+            return outputs.reject_content("blocked") if is_blocked else outputs.allow()
+
+        tool.needs_approval = asks
+        tool.tool_input_guardrails = [block]
+        # Of a plain function, a call that leaves arguments to their defaults is put up for approval unasked.
+        tool.on_invoke_tool = partial(tool.on_invoke_tool)
 
     def _agent_as_tool(self, spec: ToolSpec, tools: Mapping[str, ToolSpec]) -> agents.FunctionTool:
         """The library's own tool, whose run differs from the others by the call that it is within."""

@@ -146,6 +146,23 @@ async def answer_after_an_abort():
     return not model.turns
 
 
+async def confirmed_together():
+    """Two confirmations in one message, of calls of two turns, give the model two results for each call.
+
+    expected: one result for each of c1, c2 and c3.
+    it hurts: a call has two results, and one comes before its call; providers refuse such a history.
+    """
+    turns = [[("c1", "write"), ("c2", "write")], [("c3", "write")], "done", "hello"]
+    model = Scripted(model="scripted", turns=turns)
+    thread = Thread(model, [FunctionTool(write, require_confirmation=True)])
+    asked = await thread.send(said("write both"))
+    asked |= await thread.send(confirmed(asked["c1"], yes=False))
+    await thread.send(confirmed(asked["c2"]), confirmed(asked["c3"]))
+    await thread.send(said("hello"))
+    print("actual: the model is shown results for:", model.results())
+    return len(model.results()) > len(set(model.results()))
+
+
 async def second_request_is_not_sent():
     """A tool that asks for a confirmation again, in the run that the first one resumed, asks no one.
 
@@ -204,6 +221,7 @@ SHOWN = {
         later_results_lost,
         nothing_given,
         answer_after_an_abort,
+        confirmed_together,
         second_request_is_not_sent,
         rejected_call_runs,
     )

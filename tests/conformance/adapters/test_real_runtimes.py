@@ -61,10 +61,11 @@ def declared(talk):
     return talk("initialize", protocol={"min": 1, "max": 1}, kit={"name": "runlock", "version": "0"})
 
 
-def asked_about(talk):
-    """The permission gate of a call of the tool that has one, where a runtime has such gates."""
-    if "gate" not in declared(talk)["tools"]:
-        pytest.skip("no hook of it decides about a single call")
+def asked_about(talk, verdict):
+    """The permission gate of a call of the tool that has one, where a hook of the runtime can say this."""
+    offered = declared(talk)
+    if "gate" not in offered["tools"] or verdict not in offered["outcomes"]["permission"]:
+        pytest.skip(f"no hook of it can {verdict} a single call")
     talk.start()
     return only(talk.release("g1", turn(("c1", "t2"))))
 
@@ -144,7 +145,7 @@ def test_a_tool_that_answers_pending_waits_and_is_entered_again(talk):
 
 def test_a_call_that_a_hook_allows_runs(talk):
     """The hook is asked about the call with its arguments, and then the body is entered."""
-    gate = asked_about(talk)
+    gate = asked_about(talk, "allow")
 
     assert [gate["on"], gate["call"], gate["name"], gate["args"]["k"]] == ["permission", "c1", "t2", "c1"]
     assert only(talk.release(gate["gate"], {"kind": "allow"}))["on"] == "tool"
@@ -152,7 +153,7 @@ def test_a_call_that_a_hook_allows_runs(talk):
 
 def test_a_call_that_a_hook_suspends_waits_for_its_approval(talk):
     """A runtime may ask the hook once more when the approval comes."""
-    gate = asked_about(talk)
+    gate = asked_about(talk, "suspend")
     assert only(talk.release(gate["gate"], {"kind": "suspend"}))["pending"] == ["c1"]
     seen = only(talk.decide(resume("c1")))
     if seen["on"] == "permission":
@@ -164,9 +165,7 @@ def test_a_call_that_a_hook_suspends_waits_for_its_approval(talk):
 @pytest.mark.parametrize("verdict", ["block", "set_result"])
 def test_a_call_that_a_hook_answers_does_not_run(talk, verdict):
     """The model is asked next, and is shown a result of the call."""
-    gate = asked_about(talk)
-    if verdict not in declared(talk)["outcomes"]["permission"]:
-        pytest.skip(f"its hook cannot say {verdict}")
+    gate = asked_about(talk, verdict)
     asked = only(talk.release(gate["gate"], {"kind": verdict, "content": "fine"}))
 
     assert asked["on"] == "model"
