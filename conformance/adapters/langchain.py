@@ -13,7 +13,7 @@ from langchain.agents.middleware import HumanInTheLoopMiddleware, wrap_tool_call
 from langchain_core.tools import StructuredTool
 from pydantic import JsonValue
 
-from runlock.conformance.adapter import Decision, Host, Refused, Scenario
+from runlock.conformance.adapter import Decision, Host, PermissionOutcome, Refused, Scenario
 from runlock.conformance.adapters.langgraph import ANSWERS, NOBODY, LangGraph
 from runlock.conformance.adapters.models.langgraph import KitModel
 from runlock.conformance.adapters.sqlite_saver import Saver
@@ -27,16 +27,22 @@ class PerCallAgent(LangGraph):
     # "Human-in-the-loop" of https://docs.langchain.com/oss/python/langchain has a reviewer edit the action;
     # asked for each call, "an edit can't switch tools".
     edits = ("args", "name")
+    # The reference says of `when`: it "must return the same answer for the same call".
+    permission: ClassVar[Sequence[PermissionOutcome]] = ("allow", "block", "suspend", "set_result")
     policies: ClassVar[Mapping[str, JsonValue]] = {"edit.tool": "refused"}
 
     def _build(self, model: KitModel, tools: list[StructuredTool], saver: Saver | None) -> Any:
-        asking = HumanInTheLoopMiddleware(
-            {name: {"allowed_decisions": ["approve", "edit", "reject"]} for name in self.asking},
-            interrupt_mode=self.mode,
-        )
+        answers = {"allowed_decisions": ["approve", "edit", "reject"]}
+        interrupts: Any = {name: answers for name in self.asking}
+        if "suspend" in self.permission:
+            interrupts |= {name: {**answers, "when": self._is_suspended} for name in self.gated}
+        asking = HumanInTheLoopMiddleware(interrupts, interrupt_mode=self.mode)
         return create_agent(
             model, tools, middleware=[wrap_tool_call(self._permit(model.host)), asking], checkpointer=saver
         )
+
+    def _is_suspended(self, request: Any) -> bool:
+        return request.tool_call["id"] in self.suspended
 
     async def open(self, host: Host, scenario: Scenario) -> None:
         await super().open(host, scenario)
@@ -61,6 +67,7 @@ class BatchedAgent(PerCallAgent):
     """An agent whose middleware interrupts once for all calls of a turn that need approval."""
 
     mode = "batched"
+    permission = LangGraph.permission  # its predicates are asked after the turn, which nothing wraps
     policies: ClassVar[Mapping[str, JsonValue]] = {"edit.tool": "taken"}
 
     def _calls(self, asked: Any) -> list[str]:

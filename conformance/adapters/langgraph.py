@@ -20,7 +20,16 @@ from langgraph.prebuilt.tool_node import ToolCallRequest
 from langgraph.types import Command, interrupt
 from pydantic import JsonValue
 
-from runlock.conformance.adapter import Decision, Host, Outcome, Refused, Scenario, Segment, ToolSpec
+from runlock.conformance.adapter import (
+    Decision,
+    Host,
+    Outcome,
+    PermissionOutcome,
+    Refused,
+    Scenario,
+    Segment,
+    ToolSpec,
+)
 from runlock.conformance.adapters.libraries import YES_OR_NO, Thread, offers
 from runlock.conformance.adapters.models.langgraph import KitModel
 from runlock.conformance.adapters.sqlite_saver import Saver
@@ -37,6 +46,8 @@ class LangGraph(Thread, ABC):
 
     package: ClassVar[str] = "langgraph"
     edits: ClassVar[Sequence[str]] = ()
+    # What wraps a call may answer it.  It is not to interrupt: answers go by the order of interrupts.
+    permission: ClassVar[Sequence[PermissionOutcome]] = ("allow", "block", "set_result")
     policies: ClassVar[Mapping[str, JsonValue]] = {}
 
     def __init__(self) -> None:
@@ -44,6 +55,7 @@ class LangGraph(Thread, ABC):
             f"{self.package} {type(self).__name__}",
             self.package,
             tool=["ok", "error", "raise", "fault"],
+            permission=self.permission,
             # What wraps a call may answer it.  It is not to interrupt: answers go by the order of interrupts.
             permission=["allow", "block", "set_result"],
             # "Persistence" and "Durable execution" (each step is stored before the next), https://docs.langchain.com/oss/python/langgraph/persistence
@@ -67,12 +79,14 @@ class LangGraph(Thread, ABC):
         self.gated = [tool.name for tool in scenario.tools if tool.permission == "gate"]
         self.specs = {spec.name: spec for spec in scenario.tools}
         self.hosts: dict[str, Host] = {}  # of the runs within calls
+        self.suspended: set[str] = set()  # the calls that a verdict suspended
         self.graph: Any = self._agent(host, list(self.specs), self.saver)
 
     def _agent(self, host: Host, offered: Sequence[str], saver: Saver | None) -> Any:
         return self._build(KitModel(host=host), [self._tool(self.specs[one], host) for one in offered], saver)
 
     async def start(self, text: str) -> Segment:
+        self.suspended.clear()
         return await self._run({"messages": [HumanMessage(text)]})
 
     input = start
@@ -82,12 +96,13 @@ class LangGraph(Thread, ABC):
             raise Refused("nothing is interrupted")  # invoked all the same, it would try a failed step again
         return await self._run(Command(resume=self._resumption(decisions)))
 
-    async def checkpoint(self) -> bytes:
-        return self.saver.conn.serialize()
+    async def checkpoint(self) -> Any:
+        return self.saver.conn.serialize(), set(self.suspended)
 
-    async def restore(self, host: Host, scenario: Scenario, checkpoint: bytes) -> None:
+    async def restore(self, host: Host, scenario: Scenario, checkpoint: Any) -> None:
         await self.open(host, scenario)
-        self.saver.conn.deserialize(checkpoint)
+        saved, self.suspended = checkpoint
+        self.saver.conn.deserialize(saved)
         if not (await self.graph.aget_state(THREAD)).values:
             raise Refused("nothing was durable")
 
@@ -108,17 +123,20 @@ class LangGraph(Thread, ABC):
         """The graph of this model and these tools; one without a saver has that of the graph around it."""
 
     def _permit(self, host: Host) -> Any:
-        """What wraps each call, and asks about the tools that have a gate."""
+        """What wraps each call; a call that was suspended is not asked about again."""
 
         async def permit(request: ToolCallRequest, run: Any) -> Any:
-            call = request.tool_call
-            if call["name"] not in self.gated:
-                return await run(request)
-            verdict = await host.permit(str(call["id"]), call["name"], call["args"])
-            if verdict.kind == "allow":
-                return await run(request)
-            status = "error" if verdict.kind == "block" else "success"
-            return ToolMessage(str(verdict.content), tool_call_id=call["id"], status=status)
+            name, call = request.tool_call["name"], str(request.tool_call["id"])
+            if name in self.gated and call not in self.suspended:
+                verdict = await host.permit(call, name, request.tool_call["args"])
+                if verdict.kind == "suspend":
+                    self.suspended.add(call)
+                elif verdict.kind != "allow":
+                    status = "error" if verdict.kind == "block" else "success"
+                    return ToolMessage(str(verdict.content), tool_call_id=call, status=status)
+            answer = await run(request)
+            self.suspended.discard(call)
+            return answer
 
         return permit
 

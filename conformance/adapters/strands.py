@@ -102,14 +102,15 @@ class Strands(Thread):
     def _tool(self, spec: ToolSpec) -> Any:
         async def body(tool_context: ToolContext, k: str = "", v: JsonValue = None) -> Any:
             use = tool_context.tool_use
-            call = use["toolUseId"]
-            if self.pended[call] and tool_context.interrupt(f"body {self.pended[call]}", use) != "resume":
+            call, waits = use["toolUseId"], self.pended[use["toolUseId"]]
+            is_rejected = waits and tool_context.interrupt(f"body {waits}", use) != "resume"
+            del self.pended[call]
+            if is_rejected:
                 return {"status": "error", "content": [{"text": "rejected"}]}
             answer = await self.host.tool(call, spec.name, {"k": k, "v": v})
             if answer.kind == "pending":
-                self.pended[call] += 1
-                tool_context.interrupt(f"body {self.pended[call]}", use)
-            del self.pended[call]
+                self.pended[call] = waits + 1
+                tool_context.interrupt(f"body {waits + 1}", use)
             status = "error" if answer.kind == "error" else "success"
             return {"status": status, "content": [{"text": str(answer.content)}]}
 
