@@ -56,8 +56,6 @@ class LangGraph(Thread, ABC):
             self.package,
             tool=["ok", "error", "raise", "fault"],
             permission=self.permission,
-            # What wraps a call may answer it.  It is not to interrupt: answers go by the order of interrupts.
-            permission=["allow", "block", "set_result"],
             # "Persistence" and "Durable execution" (each step is stored before the next), https://docs.langchain.com/oss/python/langgraph/persistence
             policies={"state": "runtime", "durability": "round", "tool.raises": "end_run", **self.policies},
             agents=True,
