@@ -16,7 +16,7 @@ from strands.hooks import BeforeToolCallEvent
 from strands.session.file_session_manager import FileSessionManager
 
 from runlock.conformance.adapter import Decision, Host, Refused, Scenario, Segment, ToolSpec
-from runlock.conformance.adapters.libraries import Thread, offers
+from runlock.conformance.adapters.libraries import YES_OR_NO, Thread, offers
 from runlock.conformance.adapters.models.strands import KitModel
 
 
@@ -30,6 +30,8 @@ class Strands(Thread):
         permission=["allow", "block", "suspend"],
         # https://strandsagents.com/docs/user-guide/sdk/interrupts/: a session keeps what was interrupted.
         policies={"state": "runtime"},
+        # https://strandsagents.com/docs/user-guide/sdk/agents/hooks/: a hook may change the input of a call.
+        decisions=YES_OR_NO.model_copy(update={"edit": ["args"]}),
         observes=["call.shown"],
     )
 
@@ -56,7 +58,8 @@ class Strands(Thread):
 
     async def decide(self, decisions: Sequence[Decision]) -> Segment:
         answers = [
-            {"interruptId": self.asked.get(one.call, one.call), "response": one.action} for one in decisions
+            {"interruptId": self.asked.get(one.call, one.call), "response": _response(one)}
+            for one in decisions
         ]
         return await self._run([{"interruptResponse": answer} for answer in answers])
 
@@ -95,23 +98,34 @@ class Strands(Thread):
             elif verdict.kind == "suspend":
                 self.held.add(call["toolUseId"])
         if permission == "ask" or call["toolUseId"] in self.held:
-            if event.interrupt("hook", dict(call)) != "resume":
+            answer = event.interrupt("hook", dict(call))
+            if answer["action"] != "resume":
                 event.cancel_tool = "rejected"
+            elif answer["args"] is not None:
+                event.tool_use = {**call, "input": answer["args"]}
             self.held.discard(call["toolUseId"])
 
     def _tool(self, spec: ToolSpec) -> Any:
         async def body(tool_context: ToolContext, k: str = "", v: JsonValue = None) -> Any:
             use = tool_context.tool_use
             call, waits = use["toolUseId"], self.pended[use["toolUseId"]]
-            is_rejected = waits and tool_context.interrupt(f"body {waits}", use) != "resume"
+            given = (
+                tool_context.interrupt(f"body {waits}", use) if waits else {"action": "resume", "args": None}
+            )
             del self.pended[call]
-            if is_rejected:
+            if given["action"] != "resume":
                 return {"status": "error", "content": [{"text": "rejected"}]}
-            answer = await self.host.tool(call, spec.name, {"k": k, "v": v})
+            args = given["args"] or {"k": k, "v": v}
+            answer = await self.host.tool(call, spec.name, args)
             if answer.kind == "pending":
                 self.pended[call] = waits + 1
-                tool_context.interrupt(f"body {waits + 1}", use)
+                tool_context.interrupt(f"body {waits + 1}", {**use, "input": args})
             status = "error" if answer.kind == "error" else "success"
             return {"status": status, "content": [{"text": str(answer.content)}]}
 
         return tool(name=spec.name, description=spec.name, context=True)(body)
+
+
+def _response(decision: Decision) -> dict[str, Any]:
+    """The answer to an interrupt, for the hook or the body that raised it."""
+    return {"action": decision.action, "args": decision.edit.args if decision.edit is not None else None}
