@@ -40,8 +40,7 @@ class Adk(Thread):
         permission=["allow", "block", "suspend", "set_result"],
         # https://google.github.io/adk-docs/tools-custom/confirmation: the tool gets the payload of an answer.
         policies={"decision.modes": ["replay", "pass_to_tool"]},
-        # https://google.github.io/adk-docs/runtime/resume: what stopped is taken up there.
-        decisions=YES_OR_NO.model_copy(update={"after_error": False, "payload": True}),
+        decisions=YES_OR_NO.model_copy(update={"payload": True}),
         observes=["call.shown"],
     )
 
@@ -149,6 +148,11 @@ class Resumable(Adk):
     """One session of an app whose invocations can be resumed."""
 
     is_resumable = True
+
+    # https://google.github.io/adk-docs/runtime/resume: what stopped is taken up there.
+    handshake = Adk.handshake.model_copy(
+        update={"decisions": YES_OR_NO.model_copy(update={"payload": True, "after_error": False})}
+    )
 
     async def checkpoint(self) -> Any:
         if self.invocation is None:

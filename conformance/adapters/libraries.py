@@ -84,19 +84,16 @@ def offers(
 
     `permission` is what a hook can say of a single call; left out, the library has no such hook.
     """
+    more: dict[Any, bool] = {"permission": bool(permission), "store.put": store}
+    kinds: dict[Any, bool] = {"gate": bool(permission), "agent": agents}
     return Handshake(
         implementation=Party(name=name, version=version(package), language="python"),
         policies=dict(policies),
-        gates=[
-            "model",
-            "tool",
-            *(["permission"] if permission else []),
-            *(["store.put"] if store else []),
-        ],
+        gates=["model", "tool", *filter(more.get, more)],
         observes=list(observes),
         stimuli=["decide", "cancel", "run.again", "run.input", "clock.advance", "deliver"],
         outcomes=OfferedOutcomes(tool=tool, permission=list(permission)),
-        tools=["allow", "ask", *(["gate"] if permission else []), *(["agent"] if agents else [])],
+        tools=["allow", "ask", *filter(kinds.get, kinds)],
         decisions=decisions,
     )
 

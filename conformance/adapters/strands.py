@@ -109,9 +109,9 @@ class Strands(Thread):
         async def body(tool_context: ToolContext, k: str = "", v: JsonValue = None) -> Any:
             use = tool_context.tool_use
             call, waits = use["toolUseId"], self.pended[use["toolUseId"]]
-            given = (
-                tool_context.interrupt(f"body {waits}", use) if waits else {"action": "resume", "args": None}
-            )
+            given: Any = {"action": "resume", "args": None}
+            if waits:
+                given = tool_context.interrupt(f"body {waits}", use)
             del self.pended[call]
             if given["action"] != "resume":
                 return {"status": "error", "content": [{"text": "rejected"}]}
