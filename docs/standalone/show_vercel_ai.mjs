@@ -249,6 +249,76 @@ async function approval_after_a_message() {
   return chat.status === "error" && !ran.length;
 }
 
+const settled = () => new Promise((resolve) => setTimeout(resolve, 100));
+
+/** The ids of the approvals that a chat waits for. */
+const waiting = (chat) => chat.messages.flatMap(({ parts }) => parts).flatMap(({ state, approval }) => {
+  return state === "approval-requested" ? [approval.id] : [];
+});
+
+async function approvals_around_a_message() {
+  about(
+    "Of two calls that wait one is approved, a message is sent, and the other is approved: no call runs.",
+    "the approved calls run, or the message or the approval is refused.",
+    "every later message fails: the chat is lost, with two approvals that nothing came of.",
+  );
+  const ran = [];
+  const write = tool({ inputSchema, needsApproval: true, execute: async (_, { toolCallId }) => ran.push(toolCallId) });
+  const model = scripted([["c1", "write"], ["c2", "write"]], "done", "done");
+  const chat = new Chat(new ToolLoopAgent({ model, tools: { write }, stopWhen }));
+  await chat.sendMessage({ text: "hello" });
+  const [first, second] = waiting(chat);
+  await chat.addToolApprovalResponse({ id: first, approved: true });
+  await chat.sendMessage({ text: "never mind" });
+  await chat.addToolApprovalResponse({ id: second, approved: true });
+  await settled();
+  await chat.sendMessage({ text: "and now?" });
+  console.log("actual: after both approvals and another message, the chat is", chat.status, "and these ran:", ran);
+  return chat.status === "error" && !ran.length;
+}
+
+async function approved_again_after_a_stop() {
+  about(
+    "The user stops a chat while an approved call runs; an approval that comes again runs the call again.",
+    "the tool runs once: the call is approved already, and its run was stopped.",
+    "what the user approved once is done twice, the second time after a stop.",
+  );
+  const ran = [];
+  const execute = async (_, { toolCallId, abortSignal }) => {
+    ran.push(toolCallId);
+    await new Promise((_, reject) => abortSignal.addEventListener("abort", () => reject(new Error("stopped"))));
+  };
+  const write = tool({ inputSchema, needsApproval: true, execute });
+  const chat = new Chat(new ToolLoopAgent({ model: scripted([["c1", "write"]], "done"), tools: { write }, stopWhen }));
+  await chat.sendMessage({ text: "hello" });
+  const [id] = waiting(chat);
+  await chat.addToolApprovalResponse({ id, approved: true });
+  while (!ran.length) await settled();
+  await chat.stop();
+  await settled();
+  await chat.addToolApprovalResponse({ id, approved: true });
+  await settled();
+  console.log("actual: the tool ran for:", ran);
+  return ran.length > 1;
+}
+
+async function one_id_asks_and_does_not() {
+  about(
+    "Two calls of a turn have one id, and one of them needs approval: no user is asked, and the chat goes on.",
+    "the approval of the call that needs it is asked for, or the turn is refused.",
+    "a call that should have been put before the user is dropped.",
+  );
+  const read = tool({ inputSchema, execute: async () => "read" });
+  const write = tool({ inputSchema, needsApproval: true, execute: async () => "written" });
+  const model = scripted([["c1", "write"], ["c1", "read"]], "done");
+  const chat = new Chat(new ToolLoopAgent({ model, tools: { read, write }, stopWhen }));
+  await chat.sendMessage({ text: "hello" });
+  await settled();
+  const states = chat.lastMessage.parts.filter((part) => part.toolCallId).map((part) => `${part.type} ${part.state}`);
+  console.log("actual: the chat is", chat.status, "and waits for", waiting(chat).length, "approvals; its calls:", states);
+  return chat.status === "ready" && !waiting(chat).length;
+}
+
 /** A chat about two calls that the user stops while the function for the first is asked; it says what that was given. */
 async function stopped_while_asked(questions, answer) {
   const needsApproval = async (_, options) => {
@@ -296,6 +366,9 @@ async function asks_after_a_stop() {
 
 const shown = {
   approval_after_a_message,
+  approvals_around_a_message,
+  approved_again_after_a_stop,
+  one_id_asks_and_does_not,
   results_told_anew,
   repeated_id,
   partial_approval,
