@@ -6,17 +6,20 @@ What asks is its middleware for human approval, in either of its two modes.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Final
 
 from langchain.agents import create_agent
 from langchain.agents.middleware import HumanInTheLoopMiddleware, wrap_tool_call
 from langchain_core.tools import StructuredTool
-from pydantic import JsonValue
+from pydantic import JsonValue, ValidationError
 
-from runlock.conformance.adapter import Decision, Host, PermissionOutcome, Refused, Scenario
+from runlock.conformance.adapter import Decision, Host, PermissionOutcome, Refused, Scenario, Segment
 from runlock.conformance.adapters.langgraph import ANSWERS, NOBODY, LangGraph
 from runlock.conformance.adapters.models.langgraph import KitModel
 from runlock.conformance.adapters.sqlite_saver import Saver
+
+MODES: Final[list[JsonValue]] = ["replay", "use_as_result"]
+"""A reviewer may respond in place of the tool."""
 
 
 class PerCallAgent(LangGraph):
@@ -29,10 +32,10 @@ class PerCallAgent(LangGraph):
     edits = ("args", "name")
     # The reference says of `when`: it "must return the same answer for the same call".
     permission: ClassVar[Sequence[PermissionOutcome]] = ("allow", "block", "suspend", "set_result")
-    policies: ClassVar[Mapping[str, JsonValue]] = {"edit.tool": "refused"}
+    policies: ClassVar[Mapping[str, JsonValue]] = {"edit.tool": "refused", "decision.modes": MODES}
 
     def _build(self, model: KitModel, tools: list[StructuredTool], saver: Saver | None) -> Any:
-        answers = {"allowed_decisions": ["approve", "edit", "reject"]}
+        answers = {"allowed_decisions": ["approve", "edit", "reject", "respond"]}
         interrupts: Any = {name: answers for name in self.asking}
         if "suspend" in self.permission:
             interrupts |= {name: {**answers, "when": self._is_suspended} for name in self.gated}
@@ -48,12 +51,21 @@ class PerCallAgent(LangGraph):
         await super().open(host, scenario)
         self.actions: dict[str, Any] = {}  # what the requests say of each call
 
+    async def decide(self, decisions: Sequence[Decision]) -> Segment:
+        try:
+            return await super().decide(decisions)
+        except ValidationError as error:  # an answer that does not fit is not stored
+            raise Refused(str(error)) from error
+
     def _request(self, call: str, action: Any) -> str:
         self.actions[call] = action
         return super()._request(call, action)
 
     def _answer(self, decision: Decision) -> Any:
         edit, action = decision.edit, self.actions.get(decision.call)
+        spec = self.specs[action["name"]] if action is not None else None
+        if decision.action == "resume" and spec is not None and spec.resume_mode == "use_as_result":
+            return {"type": "respond", "message": str(decision.payload)}
         if edit is None or action is None:
             return ANSWERS[decision.action]
         edited = {"name": edit.name or action["name"], "args": edit.args or action["args"]}
@@ -68,7 +80,7 @@ class BatchedAgent(PerCallAgent):
 
     mode = "batched"
     permission = LangGraph.permission  # its predicates are asked after the turn, which nothing wraps
-    policies: ClassVar[Mapping[str, JsonValue]] = {"edit.tool": "taken"}
+    policies: ClassVar[Mapping[str, JsonValue]] = {"edit.tool": "taken", "decision.modes": MODES}
 
     def _calls(self, asked: Any) -> list[str]:
         self.order = [self._request(action["args"]["k"], action) for action in asked["action_requests"]]

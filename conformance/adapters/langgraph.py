@@ -62,7 +62,12 @@ class LangGraph(Thread, ABC):
             # As "Fault tolerance" there says, whatever comes next tries again what an error ended; what a
             # cancel ended too: https://docs.langchain.com/langgraph-platform/cancel-run
             decisions=YES_OR_NO.model_copy(
-                update={"after_error": False, "after_cancel": False, "edit": list(self.edits)}
+                update={
+                    "after_error": False,
+                    "after_cancel": False,
+                    "edit": list(self.edits),
+                    "payload": "decision.modes" in self.policies,
+                }
             ),
             observes=["call.shown"],
             store=True,

@@ -7,7 +7,7 @@ import contextlib
 import importlib
 
 import pytest
-from hosted_fakes import OK, TURN, Talk, only, resume
+from hosted_fakes import OK, TURN, Talk, resume
 from places import ROOT
 
 from runlock.conformance.campaign.environments import ENVIRONMENTS, Packages
@@ -54,6 +54,12 @@ def talk(request, tmp_path):
     with contextlib.suppress(ProtocolError):  # it may be closed by now
         talk("scenario.close")
     talk.sut.close()
+
+
+def only(report):
+    """The one observation of a report, apart from what approvers are shown and what is stored."""
+    (seen,) = [one for one in report["observations"] if one["kind"] not in ("call.shown", "checkpoint")]
+    return seen
 
 
 def declared(talk):
