@@ -364,6 +364,29 @@ async function asks_after_a_stop() {
   return chat.status === "ready" && calls.join() === "c1,c2";
 }
 
+async function approved_and_not_needed() {
+  about(
+    "A call waits, and then its function says that it needs no approval: once it is approved, it is denied.",
+    "the approved call runs.",
+    "what the user has approved does not run, and every later message of the chat fails.",
+  );
+  const ran = [];
+  let needsIt = true;
+  const execute = async (_, { toolCallId }) => ran.push(toolCallId);
+  const write = tool({ inputSchema, needsApproval: () => needsIt, execute });
+  const model = scripted([["c1", "write"]], "done", "done again");
+  const chat = new Chat(new ToolLoopAgent({ model, tools: { write }, stopWhen }));
+  await chat.sendMessage({ text: "hello" });
+  const { approval } = chat.lastMessage.parts.find((part) => part.approval);
+  needsIt = false;
+  await chat.addToolApprovalResponse({ id: approval.id, approved: true });
+  await new Promise((resolve) => setTimeout(resolve, 100));
+  console.log("actual: c1 is approved, the chat is", chat.status, "and these ran:", ran);
+  await chat.sendMessage({ text: "go on" });
+  console.log("actual: after another message, it is", chat.status);
+  return chat.status === "error" && !ran.length;
+}
+
 const shown = {
   approval_after_a_message,
   approvals_around_a_message,
@@ -375,6 +398,7 @@ const shown = {
   cancel_during_an_approval,
   approval_again,
   approval_of_a_rejected_call,
+  approved_and_not_needed,
   asks_after_a_cancel,
   asks_after_a_stop,
   question_is_not_told_of_a_stop,
