@@ -206,9 +206,16 @@ def a_call_that_waits_keeps_its_run(state: ObservedState, seen: SegmentEnded) ->
     before = [one for one in run.finished if one is not seen][-1:]
     left = {call for one in before if one.reason.code == "Suspended" for call in one.pending}
     for call in run.calls.values():
-        waited = call.id in left or (state.policy("round.mixed") == "continue" and _has_waited(call))
+        was_left = call.id in left and _has_not_gone_on(call)
+        waited = was_left or (state.policy("round.mixed") == "continue" and _has_waited(call))
         if waited and not (call.is_unclear or call.decisions):
             yield broken(f"call {call.id} waits for a decision, yet the run ended as NaturalEnd")
+
+
+def _has_not_gone_on(call: Call) -> bool:
+    """Whether neither its body has answered since, nor a gate that was asked again has let it go on."""
+    answer = call.last_answer
+    return answer["kind"] == "pending" if answer is not None else call.last_verdict in (None, "suspend")
 
 
 def _has_waited(call: Call) -> bool:

@@ -102,6 +102,7 @@ ABOUT = {
     "a-wait-superseded-without-a-status": "DERIVE-5",
     "a-wait-that-expires-where-an-id-is-there-twice": "PROGRESS-1",
     "a-wait-that-is-announced-again-after-a-rejection": "RUN-21",
+    "a-waiting-call-that-its-gate-lets-go-on": "GATE-3",
     "an-answer-that-meets-a-stop": "PHASE-14",
     "a-wait-that-is-over-in-the-replay-that-began-it": "RUN-31",
     "an-end-after-a-replay-during-the-model": "RUN-31",
