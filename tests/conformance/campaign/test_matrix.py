@@ -137,7 +137,7 @@ def test_each_policy_that_is_declared_has_its_page(committed):
 
 
 def test_what_an_adapter_hides_is_not_held(committed):
-    """It is untested, with the reason of the file; if it breaks all the same, that is told."""
+    """It is untested, with the reason of the file; a violation is reported all the same."""
     for runtime, one in zip(RUNTIMES, committed["runtimes"], strict=True):
         held = {clause for some in one["clauses"].get("held", {}).values() for clause in some}
         untested = one["clauses"].get("untested", {})
