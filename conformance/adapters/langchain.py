@@ -11,7 +11,7 @@ from typing import Any, ClassVar, Final
 from langchain.agents import create_agent
 from langchain.agents.middleware import HumanInTheLoopMiddleware, wrap_tool_call
 from langchain_core.tools import StructuredTool
-from pydantic import JsonValue, ValidationError
+from pydantic import JsonValue
 
 from runlock.conformance.adapter import Decision, Host, PermissionOutcome, Refused, Scenario, Segment
 from runlock.conformance.adapters.langgraph import ANSWERS, NOBODY, LangGraph
@@ -54,7 +54,7 @@ class PerCallAgent(LangGraph):
     async def decide(self, decisions: Sequence[Decision]) -> Segment:
         try:
             return await super().decide(decisions)
-        except ValidationError as error:  # an answer that does not fit is not stored
+        except ValueError as error:  # the answers do not fit what was asked
             raise Refused(str(error)) from error
 
     def _request(self, call: str, action: Any) -> str:

@@ -56,5 +56,5 @@ async def main():
 
 
 asyncio.run(main())
-print("actual:", *log, sep="\n")
+print("actual: what happened:", *log, sep="\n")
 raise SystemExit("still there" if "pay runs" in log else 0)
