@@ -182,40 +182,6 @@ async def refused_batch_acts_later():
     return sorted(ran) == ["c1", "c2"]
 
 
-async def approved_call_is_left_out():
-    """An approved call never runs if another call of its turn has the same id, and has run.
-
-    expected: write runs, since it was approved.
-    it hurts: the user has approved a call, and the model goes on as if it had been made.
-    """
-    ran = []
-
-    @tool
-    def write() -> str:
-        """Write."""
-        ran.append("write")
-        return "written"
-
-    @tool
-    def read() -> str:
-        """Read."""
-        ran.append("read")
-        return "read"
-
-    def ask(event):
-        if event.tool_use["name"] == "write" and event.interrupt("write") != "yes":
-            event.cancel_tool = "rejected"
-
-    model = Scripted([("c1", "write"), ("c1", "read")], "done")
-    agent = Agent(model=model, tools=[write, read], callback_handler=None)
-    agent.add_hook(ask, BeforeToolCallEvent)
-    (asked,) = (await agent.invoke_async("write and read")).interrupts
-    print("actual: before the approval, these ran:", ran)
-    await agent.invoke_async([{"interruptResponse": {"interruptId": asked.id, "response": "yes"}}])
-    print("actual: after it:", ran, "and turns of the model that are left:", len(model.turns))
-    return ran == ["read"] and not model.turns
-
-
 SHOWN = {
     one.__name__: one
     for one in (
@@ -225,7 +191,6 @@ SHOWN = {
         cancel_in_a_resume,
         cancel_in_a_hook,
         refused_batch_acts_later,
-        approved_call_is_left_out,
     )
 }
 

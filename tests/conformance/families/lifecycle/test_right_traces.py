@@ -27,6 +27,7 @@ ABOUT = {
     "a-decision-after-a-crash-and-a-cancel": "RECOVER-4",
     "a-decision-after-a-crash-and-a-fault": "RECOVER-1",
     "a-decision-after-an-end-that-left-its-call": "DECIDE-3",
+    "a-decision-for-an-id-that-two-calls-have": "RUN-3",
     "a-decision-for-a-run-that-a-block-ends": "ROUND-7",
     "a-decision-that-a-cancel-overtakes": "RUN-31",
     "a-decision-that-is-the-answer-without-a-status": "ROUND-89",
