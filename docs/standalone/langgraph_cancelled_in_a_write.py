@@ -1,4 +1,4 @@
-"""LangGraph: a run that is cancelled during its first write to the saver leaves nothing of what the user said.
+"""LangGraph: a run that is cancelled during its first write to the saver leaves nothing of what was said.
 
 pip install langgraph==1.2.24 langchain==1.5.2 langgraph-checkpoint-sqlite==3.1.2
 
