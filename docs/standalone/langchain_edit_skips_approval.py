@@ -14,6 +14,8 @@ from langchain_core.tools import tool
 from langgraph.checkpoint.memory import InMemorySaver
 from langgraph.types import Command
 
+print(__doc__)
+
 
 class Model(GenericFakeChatModel):
     """A scripted model."""

@@ -143,7 +143,7 @@ async def changed_by_the_first_call(change):
     server = Server(called("c1", "c2", names=("first", "second")), [{"type": "text", "text": "done"}])
     tools = runner(server, first, second)
     await tools.until_done()
-    print("  this ran:", ran)
+    print("actual: this ran:", ran)
     return ran == ["the old second tool"]
 
 
