@@ -98,7 +98,9 @@ def test_what_an_adapter_does_not_declare_has_a_reason(module):
     assert explained - needed == set()
 
 
-LACKED = re.compile("(the (runtime|runner|user of a stream|kit may)|its (waits|decisions)|no (tool|turn|look)|it cannot) ")
+LACKED = re.compile(
+    "(the (runtime|runner|user of a stream|kit may)|its (waits|decisions)|no (tool|turn|look)|it cannot) "
+)
 
 
 def lacks(runtime):
