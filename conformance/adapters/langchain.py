@@ -68,7 +68,8 @@ class PerCallAgent(LangGraph):
             return {"type": "respond", "message": str(decision.payload)}
         if edit is None or action is None:
             return ANSWERS[decision.action]
-        edited = {"name": edit.name or action["name"], "args": edit.args or action["args"]}
+        args = action["args"] if edit.args is None else edit.args
+        edited = {"name": edit.name or action["name"], "args": args}
         return {"type": "edit", "edited_action": edited}
 
     def _resumption(self, decisions: Sequence[Decision]) -> dict[str, Any]:

@@ -56,7 +56,8 @@ class LangGraph(Thread, ABC):
             self.package,
             tool=["ok", "error", "raise", "fault"],
             permission=self.permission,
-            # "Persistence" and "Durable execution" (each step is stored before the next), https://docs.langchain.com/oss/python/langgraph/persistence
+            # At https://docs.langchain.com/oss/python/langgraph/ persistence keeps the state, and
+            # durable-execution stores what a step has done before the next one, with `sync`.
             policies={"state": "runtime", "durability": "round", "tool.raises": "end_run", **self.policies},
             agents=True,
             # As "Fault tolerance" there says, whatever comes next tries again what an error ended; what a

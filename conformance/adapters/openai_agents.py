@@ -18,7 +18,7 @@ from agents.items import ToolApprovalItem
 from agents.tool_context import ToolContext
 from pydantic import JsonValue
 
-from runlock.conformance.adapter import Decision, Host, Scenario, Segment, ToolCall, ToolSpec
+from runlock.conformance.adapter import Decision, Host, Refused, Scenario, Segment, ToolCall, ToolSpec
 from runlock.conformance.adapters.libraries import Thread, offers
 from runlock.conformance.adapters.models.openai_agents import KitModel, function_call
 
@@ -69,7 +69,8 @@ class InputList(Thread):
     input = start
 
     async def decide(self, decisions: Sequence[Decision]) -> Segment:
-        assert self.state is not None
+        if self.state is None:
+            raise Refused("no run of this process has a state that could be decided about")
         for one in decisions:
             nothing = ToolApprovalItem(self.agent, function_call(ToolCall(id=one.call, name="nothing")))
             item = self.asked.get(one.call, nothing)

@@ -11,7 +11,10 @@ from runlock.conformance.adapter import Checkpoint, Host
 
 
 class Saver(SqliteSaver):
-    """The saver, which needs no thread of its own to be awaited; what it stores is opaque to the kit."""
+    """The saver, which needs no thread of its own to be awaited; what it stores is opaque to the kit.
+
+    The library saves at the end of each of its steps (`put`), and what a task has done before (`put_writes`).
+    """
 
     host: Host
 

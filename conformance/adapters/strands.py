@@ -115,7 +115,7 @@ class Strands(Thread):
             del self.pended[call]
             if given["action"] != "resume":
                 return {"status": "error", "content": [{"text": "rejected"}]}
-            args = given["args"] or {"k": k, "v": v}
+            args = {"k": k, "v": v} if given["args"] is None else given["args"]
             answer = await self.host.tool(call, spec.name, args)
             if answer.kind == "pending":
                 self.pended[call] = waits + 1

@@ -77,12 +77,12 @@ def _judged(runtime: Runtime, order: Order) -> Column:
         result = campaign(order, jobs=1)
     except RunlockError as error:
         return Column(runtime, why=str(error))
-    result.clauses = [honest(runtime, one) for one in result.clauses]
+    result.clauses = [unless_hidden(runtime, one) for one in result.clauses]
     return Column(runtime, result)
 
 
-def honest(runtime: Runtime, one: ClauseVerdict) -> ClauseVerdict:
-    """The verdict; what the adapter keeps from being broken is untested and not held."""
+def unless_hidden(runtime: Runtime, one: ClauseVerdict) -> ClauseVerdict:
+    """The verdict; a clause that the adapter keeps from being broken is untested instead of held."""
     if one.verdict != "held" or one.id not in runtime.hidden:
         return one
     return replace(one, verdict="untested", why=runtime.hidden[one.id], offered=False, exercised=0)

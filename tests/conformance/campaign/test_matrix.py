@@ -14,7 +14,7 @@ import pytest
 from places import ROOT
 
 from runlock.conformance.campaign.environments import BIN, ENVIRONMENTS, Packages
-from runlock.conformance.campaign.matrix import Column, honest
+from runlock.conformance.campaign.matrix import Column, unless_hidden
 from runlock.conformance.campaign.programs import can_run, run
 from runlock.conformance.campaign.result import THIN, ClauseVerdict, Result
 from runlock.conformance.campaign.runtimes import runtimes
@@ -150,10 +150,10 @@ def test_what_an_adapter_hides_is_not_held(committed):
 def test_only_what_would_be_held_is_hidden(verdict, left):
     """A violation is shown, whatever the adapter hides."""
     runtime = replace(RUNTIMES[0], hidden={"RUN-3": "the adapter does it"})
-    seen = honest(runtime, ClauseVerdict("RUN-3", "MUST", verdict, exercised=4))
+    seen = unless_hidden(runtime, ClauseVerdict("RUN-3", "MUST", verdict, exercised=4))
 
     assert seen.verdict == left
-    assert honest(runtime, replace(seen, id="RUN-4", verdict=verdict)).verdict == verdict
+    assert unless_hidden(runtime, replace(seen, id="RUN-4", verdict=verdict)).verdict == verdict
 
 
 def test_the_committed_matrix_says_something_of_every_clause(committed):

@@ -209,15 +209,15 @@ def _late(state: ObservedState) -> Decided | None:
     if run is None or state.newest[0][1]["run"] != run.id:
         return None
     sent = [_newest(state, raw["id"], raw["call"], run) for raw in state.newest[0][1]["decisions"]]
-    if not sent or any(d is None or not (d.stale or d.repeats) for d in sent):
+    if not sent or any(d is None or not (d.repeats or _is_too_late(run, d)) for d in sent):
         return None
-    return None if any(_is_of_two(run, raw["call"]) for raw in state.newest[0][1]["decisions"]) else sent[0]
+    return sent[0]
 
 
-def _is_of_two(run: Run, call: str) -> bool:
-    """Whether an id was asked for twice, so that one of its calls may wait when the other is over."""
-    known = run.calls.get(call)
-    return known is not None and known.duplicate_id
+def _is_too_late(run: Run, decided: Decided) -> bool:
+    """Whether no call waits for it; where two calls have one id, one may wait when the other is over."""
+    known = run.calls.get(decided.call)
+    return decided.stale and not (known is not None and known.duplicate_id)
 
 
 def _newest(state: ObservedState, decision: str, call: str, run: Run) -> Decided | None:

@@ -201,7 +201,7 @@ def a_turn_without_calls_ends_the_run_naturally(state: ObservedState, seen: Segm
 def a_call_that_waits_keeps_its_run(state: ObservedState, seen: SegmentEnded) -> CheckResults:
     """A run does not end naturally while a call waits that nothing has decided."""
     run = state.run_of(seen)
-    if run is None or seen.reason.code != "NaturalEnd" or run.disturbed_by(CANCEL, CRASH, INPUT, FAULT):
+    if run is None or seen.reason.code != "NaturalEnd" or run.disturbed_by(CANCEL, CRASH, INPUT):
         return
     before = [one for one in run.finished if one is not seen][-1:]
     left = {call for one in before if one.reason.code == "Suspended" for call in one.pending}
