@@ -25,6 +25,7 @@ from runlock.conformance.adapters.models.google_adk import KitModel
 
 ASKED = "adk_request_confirmation"
 PENDING = "This tool call requires confirmation."
+KEPT = ["asked", "requests", "invocation", "invocations", "verdicts", "asks_itself"]  # by the caller
 SESSION: Any = {"user_id": "user", "session_id": "thread"}
 
 
@@ -47,7 +48,8 @@ class Adk(Thread):
     async def open(self, host: Host, scenario: Scenario) -> None:
         await super().open(host, scenario)
         self.requests: dict[str, str] = {}  # those without an answer, by their calls
-        self.invocation: str | None = None
+        self.invocation: str | None = None  # the newest
+        self.invocations: dict[str, str | None] = {}  # in which a call was asked about
         self.verdicts: dict[str, str] = {}  # what was said of each call last
         self.asks_itself: set[str] = set()  # the calls whose bodies asked for a confirmation
         self.abort = asyncio.Event()
@@ -67,7 +69,9 @@ class Adk(Thread):
         return await self._run(types.Part(text=text))
 
     async def decide(self, decisions: Sequence[Decision]) -> Segment:
-        return await self._run(*map(self._answer, decisions), invocation=self.invocation)
+        asked = [self.invocations[one.call] for one in decisions if one.call in self.invocations]
+        invocation = asked[-1] if asked else self.invocation
+        return await self._run(*map(self._answer, decisions), invocation=invocation)
 
     async def cancel(self) -> None:
         self.abort.set()
@@ -97,6 +101,7 @@ class Adk(Thread):
             if call.name == ASKED:
                 asked = call.args["originalFunctionCall"]
                 self.requests[asked["id"]] = call.id
+                self.invocations[asked["id"]] = self.invocation
                 self.show(asked["id"], asked["name"], asked["args"])
         self.asked |= self.requests
         for one in event.get_function_responses():
@@ -157,13 +162,12 @@ class Resumable(Adk):
     async def checkpoint(self) -> Any:
         if self.invocation is None:
             return None
-        own = self.asked, self.requests, self.invocation, self.verdicts, self.asks_itself
-        return copy.deepcopy((self.runner.session_service, own))
+        return copy.deepcopy((self.runner.session_service, {name: getattr(self, name) for name in KEPT}))
 
     async def restore(self, host: Host, scenario: Scenario, checkpoint: Any) -> None:
         await self.open(host, scenario)
-        self.runner.session_service, own = checkpoint
-        self.asked, self.requests, self.invocation, self.verdicts, self.asks_itself = own
+        self.runner.session_service, kept = checkpoint
+        vars(self).update(kept)
 
     async def resume_run(self, run: str) -> Segment:
         if self.requests:  # its caller still has them

@@ -123,6 +123,22 @@ async def continued_after_its_end():
     return not model.turns
 
 
+async def left_out_while_it_waits():
+    """What was said in a run that waits is not shown to the model in the next run of the session.
+
+    expected: both texts are shown; the first run still waits, and may be approved at any time.
+    it hurts: a user who types while an approval is open talks to a model that has forgotten the request.
+    """
+    model = Scripted([("c1", "write")], "done")
+    agent = agent_of(model)
+    agent.add_history_to_context = True
+    await agent.arun("write it")
+    await agent.arun("never mind, read it")
+    said = [text for role, text in model.shown if role == "user"]
+    print("actual: the model is shown:", said)
+    return "write it" not in said
+
+
 async def repeated_id():
     """Two calls with one id in one turn give the model two results under that id.
 
@@ -141,6 +157,7 @@ SHOWN = {
         undecided_is_rejected,
         cancel_before_the_tools,
         continued_after_its_end,
+        left_out_while_it_waits,
         repeated_id,
     )
 }
