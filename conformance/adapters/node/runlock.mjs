@@ -10,6 +10,7 @@
 
 import { AsyncLocalStorage } from "node:async_hooks";
 import { Console } from "node:console";
+import { readSync } from "node:fs";
 
 /**
  * @typedef {{id: string, name: string, args: Record<string, unknown>}} ToolCall
@@ -689,10 +690,12 @@ export async function serve(factory, make = (one) => new Served(one)) {
   process.stdout.write = process.stderr.write.bind(process.stderr); // what the runtime prints is no answer
   globalThis.console = new Console(process.stderr, process.stderr);
   process.on("uncaughtException", (error) => stray.push(error)); // a rejection that nobody awaits as well
+  const say = (answer) => write(`${JSON.stringify({ jsonrpc: "2.0", ...answer })}\n`);
   const served = make(factory);
+  served.exchange = (answer) => (say(answer), JSON.parse(nextLine()));
   for await (const line of lines(process.stdin)) {
     const answer = await answered(served, line);
-    write(`${JSON.stringify({ jsonrpc: "2.0", ...answer })}\n`);
+    say(answer);
     if (answer.isOver) break;
   }
   process.exit(0);
@@ -708,19 +711,36 @@ async function* lines(input) {
   }
 }
 
+/** The next line of the input, read while nothing else of this process runs. */
+function nextLine() {
+  const read = [], some = Buffer.alloc(65_536), clock = new Int32Array(new SharedArrayBuffer(4));
+  while (read.at(-1)?.at(-1) !== 10) {
+    try {
+      const size = readSync(0, some);
+      if (!size) process.exit(0);
+      read.push(Buffer.from(some.subarray(0, size)));
+    } catch (error) {
+      if (error.code !== "EAGAIN") throw error;
+      Atomics.wait(clock, 0, 0, 1); // decides nothing but how soon the line is seen
+    }
+  }
+  return Buffer.concat(read).toString("utf8");
+}
+
 async function answered(served, line) {
-  let request;
   try {
-    request = JSON.parse(line);
+    served.request = JSON.parse(line);
   } catch (error) {
     return { id: null, error: { code: PARSE_ERROR, message: String(error) } };
   }
-  try {
-    return { id: request.id, result: await served.answer(request.method, request.params ?? {}) };
-  } catch (error) {
-    const isOurs = error instanceof ProtocolError;
-    const words = isOurs ? error.message : `the runtime or its adapter crashed: ${error}`;
-    const told = { code: isOurs ? error.code : SUT_CRASHED, message: words };
-    return { id: request.id, error: isOurs ? told : { ...told, data: { trace: error?.stack } } };
-  }
+  const { method, params = {} } = served.request;
+  const answer = await served.answer(method, params).then((result) => ({ result }), failure);
+  return { id: served.request.id, ...answer };
+}
+
+/** The answer to a request that went wrong. */
+export function failure(error) {
+  if (error instanceof ProtocolError) return { error: { code: error.code, message: error.message } };
+  const message = `the runtime or its adapter crashed: ${error}`;
+  return { error: { code: SUT_CRASHED, message, data: { trace: error?.stack } } };
 }

@@ -5,7 +5,9 @@
 //     import { serveRunner, Refused } from "./runlock_runner.mjs";
 //     serveRunner(() => new Adapter());
 
-import { Clock, ProtocolError, Refused, ToolRaised, WorldFault, serve, settle, turn, underWay } from "./runlock.mjs";
+import {
+  Clock, ProtocolError, Refused, ToolRaised, WorldFault, failure, serve, settle, turn, underWay,
+} from "./runlock.mjs";
 
 export { Refused, ToolRaised, WorldFault };
 
@@ -35,6 +37,7 @@ const NEEDS = {
   "runner.tools": "tools", "runner.again": "again", cancel: "cancel", "cancel.yield": "cancel",
 };
 const NO_YIELD = "no yield is open";
+const OUTSIDE_A_RUN = new Set(["initialize", "scenario.open", "scenario.close", "shutdown"]);
 
 class Left extends Error {}
 
@@ -100,6 +103,14 @@ export class RunnerHost {
     return outcome;
   }
 
+  /**
+   * Show the user a turn in a listener that the runner does not wait for, in the place of an item.  The user acts
+   * before the listener returns, so that nothing else runs meanwhile.  Gives "resume" or "break".
+   */
+  show(message) {
+    return this.#life.show(message);
+  }
+
   /** Report that the runner has put a message into its state. */
   message(message) {
     this.#life.append("message", { message });
@@ -113,7 +124,7 @@ class RunnerLife {
     Object.assign(this, { adapter, scenario, clock, isOver: false, broken: null, baseline: new Map() });
     Object.assign(this, { log: [], refused: [], runs: [], gates: new Map(), numbers: 0, attempts: {} });
     Object.assign(this, { step: 0, iteration: 0, toolsEntered: 0, run: null, walk: null });
-    Object.assign(this, { status: null, reason: null, isCancelled: false, between: [] });
+    Object.assign(this, { status: null, reason: null, isCancelled: false, between: [], shown: null });
     this.host = new RunnerHost(this);
     this.reads = (scenario.runner.read ?? "all") === "all";
   }
@@ -137,6 +148,11 @@ class RunnerLife {
   shut(gate) {
     this.gates.delete(gate.id);
     if (gate.on === "model") for (const wake of this.between.splice(0)) wake();
+  }
+
+  /** Whether the runner stands in a listener, where the user acts. */
+  isHeld() {
+    return this.shown !== null && this.gates.has(this.shown.id);
   }
 
   giveUp(gate) {
@@ -210,20 +226,34 @@ class RunnerLife {
         await this.see(walk, value);
         await this.betweenRequests();
       }
+      if (walk.isLeft) throw new Left();
       const code = this.adapter.ended();
       this.finish(code === "Stopped" ? { code, stop: { code: "max_iterations" } } : { code });
     } catch (error) {
       if (error instanceof Refused) return undo(error.message);
       await Promise.resolve(walk.items?.return?.()).catch(() => {});
-      const left = error instanceof Left;
+      const left = walk.isLeft || error instanceof Left;
       const code = this.isCancelled ? "Cancelled" : left ? "BehaviorRequested" : "Error";
       this.finish(left ? { code } : { code, detail: String(error) });
     }
   }
 
+  openYield(message) {
+    return this.openGate("yield", { iteration: ++this.iteration, message });
+  }
+
+  show(message) {
+    if (this.isOver) return "break";
+    const gate = (this.shown = this.openYield(message));
+    this.hold(gate);
+    this.shown = null;
+    const answer = gate.answers.values[0]?.kind ?? "break"; // without an answer the scenario is over
+    this.walk.isLeft = answer === "break";
+    return answer;
+  }
+
   async see(walk, { message, pieces }) {
-    this.iteration += 1;
-    const gate = (walk.gate = this.openGate("yield", { iteration: this.iteration, message }));
+    const gate = (walk.gate = this.openYield(message));
     walk.inlet = new Queue();
     const reader = pieces && this.reads ? this.read(pieces, gate) : null;
     reader?.catch(() => {});
@@ -290,6 +320,10 @@ class RunnerLife {
 
   async report() {
     await settle(this);
+    return this.observed();
+  }
+
+  observed() {
     if (this.broken) throw this.broken;
     const answer = { observations: this.log, quiescent: true, refused: this.refused };
     Object.assign(this, { log: [], refused: [] });
@@ -303,7 +337,7 @@ const illegal = (why) => new ProtocolError(ILLEGAL_STIMULUS, why);
 
 class ServedRunner {
   constructor(factory) {
-    Object.assign(this, { factory, clock: new Clock(), life: null });
+    Object.assign(this, { factory, clock: new Clock(), life: null, request: null, later: null });
     this.clock.install();
   }
 
@@ -325,6 +359,7 @@ class ServedRunner {
     Object.assign(this.clock, { now: 0, horizon: 0 });
     const tools = (scenario.tools ?? []).map((tool) => ({ offered: true, ...tool }));
     const life = new RunnerLife(this.factory(), { ...scenario, tools, runner: scenario.runner ?? {} }, this.clock);
+    life.hold = (gate) => this.hold(life, gate);
     await life.adapter.open(life.host, life.scenario);
     await turn();
     life.baseline = underWay();
@@ -382,7 +417,8 @@ class ServedRunner {
         return () => {
           if (life.status !== "Running") return;
           life.isCancelled = true;
-          this.clock.soon(() => adapter.cancel(), []);
+          if (life.isHeld()) adapter.cancel();
+          else this.clock.soon(() => adapter.cancel(), []);
         };
       case "runner.push":
         return act("push", () => adapter.push(params.messages));
@@ -400,11 +436,38 @@ class ServedRunner {
     throw new ProtocolError(METHOD_NOT_FOUND, `there is no verb ${method}`);
   }
 
-  async stimulate(method, params) {
+  handOver(method, params) {
     const parts = method === "deliver" ? params.stimuli : [{ method, params }];
     const plans = parts.map((part, at) => this.plan(part.method, part.params, at)); // all, before any acts
-    for (const handOver of plans) handOver();
-    return this.life.report();
+    for (const act of plans) act();
+  }
+
+  async stimulate(method, params) {
+    this.handOver(method, params);
+    const report = await this.life.report();
+    const { later } = this;
+    this.later = null;
+    return later ? this.answer(later.method, later.params ?? {}) : report;
+  }
+
+  /** Answer the kit from within a listener of the runner, until the yield is released or the scenario ends. */
+  hold(life, gate) {
+    let answer = { result: life.observed() };
+    while (life.gates.has(gate.id) && !life.isOver) {
+      this.request = this.exchange({ id: this.request.id, ...answer });
+      answer = this.answerHeld(life, this.request);
+    }
+  }
+
+  answerHeld(life, { method, params = {} }) {
+    try {
+      if (method === "inspect") return { result: this.inspect() };
+      if (OUTSIDE_A_RUN.has(method)) return (this.later = this.request), (life.isOver = true), {};
+      this.handOver(method, params);
+      return life.isHeld() ? { result: life.observed() } : {};
+    } catch (error) {
+      return failure(error);
+    }
   }
 
   async answer(method, params) {

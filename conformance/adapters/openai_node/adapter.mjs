@@ -1,7 +1,8 @@
 // `runTools` of `openai` behind the hosted interface, offline: its `fetch` ends in the kit.
 //
-// The user of `runTools` sees a completion in an event and cannot hold the runner there.  So the answer of the
-// endpoint is held back while the user has it, and what the user does then is done when it arrives.
+// The user of `runTools` sees a completion in the event `message`, for whose listeners the runner does not wait: the
+// user acts before the listener returns.  As in the first example of its documentation, one tool gets the arguments
+// as a string, and the others have a `parse`.
 // Not declared: changes of the state, since what the runner shows between a turn and its tools cannot be awaited;
 // an error of a tool, which the API has no word for; a fault, since what a tool throws ends the run in any case;
 // a turn that was cut off, which the SDK's helpers make an exception of, as they document.
@@ -34,18 +35,14 @@ class Adapter {
     const tools = this.scenario.tools.filter((tool) => tool.offered).map(({ name }) => this.tool(name));
     const maxChatCompletions = this.scenario.runner.max_iterations ?? Infinity;
     this.runner = this.client.chat.completions.runTools({ model: "kit", messages, tools }, { maxChatCompletions });
-    const over = this.runner.done().then(() => null);
-    for (let held; (held = await Promise.race([this.endpoint.held(), over])); ) {
-      let isResumed = false;
-      this.received = held.message;
-      try {
-        yield { message: held.message, pieces: null };
-        isResumed = true;
-      } finally {
-        if (!isResumed) this.runner.abort();
-        held.arrive();
-      }
-    }
+    this.runner.on("message", (message) => message.role === "assistant" && this.see(message));
+    await this.runner.done();
+  }
+
+  /** What the user does in the listener of the event. */
+  see(message) {
+    [this.received] = seen([message]);
+    if (this.host.show(this.received) === "break") this.runner.abort();
   }
 
   cancel() {
@@ -67,7 +64,8 @@ class Adapter {
 
   tool(name) {
     const run = async (args) => (await this.host.tool(null, name, args)).content ?? "";
-    return { type: "function", function: { name, parameters: { type: "object" }, parse: JSON.parse, function: run } };
+    const parsed = name === "t0" ? { function: (args) => run(JSON.parse(args)) } : { function: run, parse: JSON.parse };
+    return { type: "function", function: { name, parameters: { type: "object" }, ...parsed } };
   }
 }
 

@@ -1,5 +1,5 @@
-// The Chat Completions API for `openai`, answered by the kit: a `fetch` that shows each turn to the user before it
-// arrives, and refuses a history in which calls and results do not pair, as the API documents it.
+// The Chat Completions API for `openai`, answered by the kit: a `fetch` that refuses a history in which calls and
+// results do not pair, as the API documents it.
 
 import { WorldFault } from "./runlock_runner.mjs";
 
@@ -8,7 +8,7 @@ const ENVELOPE = new Set(["messages", "model", "stream", "tool_choice", "tools"]
 
 export class Endpoint {
   constructor(host) {
-    Object.assign(this, { host, replies: 0, waiting: [], wake: () => {} });
+    Object.assign(this, { host, replies: 0 });
     this.fetch = this.fetch.bind(this);
   }
 
@@ -27,27 +27,11 @@ export class Endpoint {
     }
     try {
       const turn = await this.host.infer(seen(asked.messages), shown);
-      await this.hold(turn);
       return new Response(JSON.stringify(this.completion(turn)), { headers: JSON_TYPE });
     } catch (fault) {
       if (!(fault instanceof WorldFault)) throw fault;
       return error(500, "server_error", fault.message);
     }
-  }
-
-  /** Wait until the user is done with a turn. */
-  hold({ text, tool_calls }) {
-    const message = { role: "assistant", text, ...(tool_calls.length && { tool_calls }) };
-    return new Promise((arrive) => {
-      this.waiting.push({ message, arrive });
-      this.wake();
-    });
-  }
-
-  /** The next turn that is held. */
-  async held() {
-    while (!this.waiting.length) await new Promise((wake) => (this.wake = wake));
-    return this.waiting.shift();
   }
 
   completion({ text, tool_calls, stop_reason }) {
