@@ -57,7 +57,25 @@ async function limitOfZero() {
   return error instanceof Error && asked.length === 0;
 }
 
-const shown = { repeatedId, limitOfZero };
+async function abortInTheListener() {
+  about(
+    "An abort in the listener of the event `message` still runs the first call of that message.",
+    "no call runs after the abort.",
+    "a user who stops the runner because of what the model asks for has it done all the same.",
+  );
+  const ran = [];
+  const write = { name: "write", parameters: { type: "object" }, function: (args) => ran.push(args) };
+  const asks = { tool_calls: ["1", "2"].map((id) => ({ id, type: "function", function: { name: "write", arguments: id } })) };
+  const { client } = served(asks, { content: "done" });
+  const messages = [{ role: "user", content: "write" }];
+  const runner = client.chat.completions.runTools({ model: "m", messages, tools: [{ type: "function", function: write }] });
+  runner.on("message", () => runner.abort());
+  const error = await runner.done().catch((error) => error);
+  console.log("actual: the runner ends with:", error?.message, "after it ran the calls:", ran);
+  return ran.length > 0;
+}
+
+const shown = { repeatedId, limitOfZero, abortInTheListener };
 const names = process.argv.slice(2).filter((name) => name in shown);
 const stillThere = [];
 for (const name of names.length ? names : Object.keys(shown)) {

@@ -248,7 +248,7 @@ class RunnerLife {
     this.hold(gate);
     this.shown = null;
     const answer = gate.answers.values[0]?.kind ?? "break"; // without an answer the scenario is over
-    this.walk.isLeft = answer === "break";
+    if (answer === "break") this.walk.isLeft = true;
     return answer;
   }
 

@@ -3,6 +3,7 @@
 // The user of `runTools` sees a completion in the event `message`, for whose listeners the runner does not wait: the
 // user acts before the listener returns.  As in the first example of its documentation, one tool gets the arguments
 // as a string, and the others have a `parse`.
+// A run that has its last turn ends well in spite of an abort, as documented; the adapter then says Cancelled.
 // Not declared: changes of the state, since what the runner shows between a turn and its tools cannot be awaited;
 // an error of a tool, which the API has no word for; a fault, since what a tool throws ends the run in any case;
 // a turn that was cut off, which the SDK's helpers make an exception of, as they document.
