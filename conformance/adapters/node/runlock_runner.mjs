@@ -314,6 +314,7 @@ class RunnerLife {
   }
 
   finish(reason) {
+    if (this.isOver) return;
     Object.assign(this, { status: "Done", reason, walk: null });
     this.append("run.finished", { reason, pending: [], message: this.adapter.last() });
   }
