@@ -22,7 +22,7 @@ class Adapter {
 
   async *run(input) {
     this.messages.push({ role: "user", text: input });
-    for (;;) {
+    while (!this.isAborted) {
       const { text, tool_calls } = await this.host.infer(this.messages, { sent: this.messages.length, params: {} });
       this.received = { role: "assistant", text, ...(tool_calls.length && { tool_calls }) };
       this.messages.push(this.received);

@@ -53,7 +53,7 @@ def test_nothing_runs_while_the_user_has_a_turn(runner):
 
 
 def test_the_user_leaves_in_the_listener(runner):
-    """The runner is told before it goes on, and the run ends."""
+    """The runner learns it before it goes on, and the run ends."""
     assert release(runner, "break") == ["BehaviorRequested"]
 
 
