@@ -149,9 +149,9 @@ class AgentSession(ABC):
         self.tools = ToolServer(self.names.tools, self._run_tool)
         self.requests = self.prompts = 0
         self.said = self.published = ""  # the text of the newest response, and what was published of it
-        self.round: list[ToolCall] = []
+        self.round: list[ToolCall] = []  # of the newest response, as far as it has come, as the next four
         self.entered: set[str] = set()
-        self.proposed: set[str] = set()  # of the newest response, as the next two
+        self.proposed: set[str] = set()
         self.answered: set[str] = set()
         self.settled: set[str] = set()
         self.aborted: set[str] = set()
@@ -205,14 +205,17 @@ class AgentSession(ABC):
         await self._told(lambda: self.answered <= self.settled and len(self.published) >= len(self.said))
         self.requests, self.is_asked, self.is_unanswered = self.requests + 1, True, False
         self.said, self.published = "", ""
-        for calls in (self.proposed, self.answered, self.settled):
+        self.round = []
+        for calls in (self.entered, self.proposed, self.answered, self.settled):
             calls.clear()
         return await self.answer_of(self._pieces(request))
 
     async def _pieces(self, request: Request) -> AsyncGenerator[Delta | Turn, None]:
         async for piece in self.bridge.each(self.host.stream(request)):
             if isinstance(piece, Turn):
-                self.said, self.round, self.entered = piece.text, piece.tool_calls, set()
+                self.said, self.round = piece.text, piece.tool_calls
+            elif piece.tool_call is not None and (whole := piece.tool_call.whole):
+                self.round = [*self.round, whole]
             yield piece
 
     async def _run_tool(self, name: str, args: Params, meta: Params) -> tuple[str, bool]:

@@ -387,6 +387,27 @@ async function approved_and_not_needed() {
   return chat.status === "error" && !ran.length;
 }
 
+async function approved_in_vain() {
+  about(
+    "A call waits, and then its function says that it needs no approval: the approved call is denied.",
+    "the approved call runs.",
+    "what the user has approved does not run, and the model is told that it was refused.",
+  );
+  const ran = [];
+  let needsIt = true;
+  const execute = async (_, { toolCallId }) => ran.push(toolCallId);
+  const tools = { write: tool({ inputSchema, needsApproval: () => needsIt, execute }) };
+  const model = scripted([["c1", "write"]], "done");
+  const { content, response } = await generateText({ model, tools, stopWhen, messages: hello });
+  const { approvalId } = content.find((part) => part.type === "tool-approval-request");
+  needsIt = false;
+  const yes = { role: "tool", content: [{ type: "tool-approval-response", approvalId, approved: true }] };
+  await generateText({ model, tools, stopWhen, messages: [...hello, ...response.messages, yes] });
+  const [result] = model.shown.at(-1).content;
+  console.log("actual: c1 is approved, these ran:", ran, "and the model is shown:", result.output);
+  return !ran.length;
+}
+
 const shown = {
   approval_after_a_message,
   approvals_around_a_message,
@@ -399,6 +420,7 @@ const shown = {
   approval_again,
   approval_of_a_rejected_call,
   approved_and_not_needed,
+  approved_in_vain,
   asks_after_a_cancel,
   asks_after_a_stop,
   question_is_not_told_of_a_stop,

@@ -99,7 +99,8 @@ class Reply:
         for call in turn.tool_calls:
             args = call.args if isinstance(call.args, str) else json.dumps(call.args)
             if call.id in self._calls:
-                yield self._more(call.id, args[self._calls[call.id] :])
+                if rest := args[self._calls[call.id] :]:
+                    yield self._more(call.id, rest)
             else:
                 yield self._begin(CallPiece(id=call.id, name=call.name, args_text=args))
 

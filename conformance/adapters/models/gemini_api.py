@@ -1,6 +1,6 @@
 """The streamed Gemini API for a message loop: its requests in the protocol's words, and a turn as its events.
 
-A call has no pieces there, so those that the kit gives are written with the whole turn.
+A call has no pieces there, so one of which the kit gives a part is written with the whole turn.
 """
 
 from __future__ import annotations
@@ -67,14 +67,18 @@ async def _events(
     piece: Delta | Turn, pieces: AsyncGenerator[Delta | Turn, None], names: Names
 ) -> AsyncGenerator[bytes, None]:
     written = 0
+    ended: set[str] = set()
     try:
         while isinstance(piece, Delta):
             if piece.text:
                 written += len(piece.text)
                 yield _sse([{"text": piece.text}])
+            if piece.tool_call is not None and (whole := piece.tool_call.whole):
+                ended.add(whole.id)
+                yield _sse([{"functionCall": _written(whole, names)}])
             piece = await anext(pieces)
         text = [{"text": piece.text[written:]}] if piece.text[written:] else []
-        calls = [{"functionCall": _written(call, names)} for call in piece.tool_calls]
+        calls = [{"functionCall": _written(call, names)} for call in piece.tool_calls if call.id not in ended]
         yield _sse([*text, *calls], finishReason="STOP")
     finally:
         await pieces.aclose()

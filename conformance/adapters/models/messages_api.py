@@ -1,7 +1,7 @@
 """The streamed Messages API for a message loop: requests in the protocol's words, and turns as events.
 
-A call of which a piece came stays open until the turn is whole, and nothing else is written meanwhile: the
-API writes one block after another.
+The API writes one block after another.  A call of which a part came stays open until the turn is whole, and
+nothing else is written meanwhile; one that came whole is ended at once.
 """
 
 from __future__ import annotations
@@ -94,6 +94,7 @@ class Reply:
         self._open: str | None = None  # "text", or the id of a call
         self._written = 0  # characters of text
         self._begun: dict[str, str] = {}  # what was written of the arguments of each call
+        self._ended: set[str] = set()  # the calls that were written whole
 
     def piece(self, piece: Delta) -> Iterator[bytes]:
         """The events of a piece, unless a call is open."""
@@ -103,12 +104,16 @@ class Reply:
             yield from self._text(piece.text)
         if piece.tool_call is not None:
             yield from self._begin_call(piece.tool_call)
+            if piece.tool_call.whole is not None:
+                self._ended.add(piece.tool_call.id)
+                yield from self._stop()
 
     def turn(self, turn: Turn) -> Iterator[bytes]:
         """The events of everything that is still to be written, and of the end."""
         calls = sorted(turn.tool_calls, key=lambda call: call.id not in self._begun)
         for call in calls[: len(self._begun)]:
-            yield from self._call(call)
+            if call.id not in self._ended:
+                yield from self._call(call)
         if rest := turn.text[self._written :]:
             yield from self._text(rest)
         for call in calls[len(self._begun) :]:

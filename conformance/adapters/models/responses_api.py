@@ -1,6 +1,7 @@
 """The streamed Responses API for a message loop: requests in the protocol's words, and turns as events.
 
-A result has no status there.  A call is written whole: the API lets a client wait for the end of each item.
+A result has no status there.  A call is written when all of it has come: the API lets a client wait for
+the end of each item.
 """
 
 from __future__ import annotations
@@ -85,36 +86,70 @@ async def answer_of(pieces: AsyncGenerator[Delta | Turn, None], number: int, nam
 async def _events(
     piece: Delta | Turn, pieces: AsyncGenerator[Delta | Turn, None], number: int, names: Names
 ) -> AsyncGenerator[bytes, None]:
-    message = {"type": "message", "id": f"msg_{number}", "role": "assistant", "content": list[Any]()}
-    written = ""
+    reply = Reply(number, names)
     yield _sse("response.created", response={"id": f"resp_{number}"})
     try:
         while isinstance(piece, Delta):
-            if piece.text:
-                if not written:
-                    yield _sse("response.output_item.added", output_index=0, item=message)
-                written += piece.text
-                yield _delta(message, piece.text)
+            yield b"".join(reply.piece(piece))
             piece = await anext(pieces)
-        for event in _rest(piece, written, message, names):
-            yield event
+        yield b"".join(reply.turn(piece))
         usage = {"input_tokens": 1, "output_tokens": 1, "total_tokens": 2}
         yield _sse("response.completed", response={"id": f"resp_{number}", "usage": usage})
     finally:
         await pieces.aclose()
 
 
-def _rest(turn: Turn, written: str, message: Mapping[str, Any], names: Names) -> Iterator[bytes]:
-    """The events of everything that is still to be written."""
-    if turn.text:
-        if not written:
-            yield _sse("response.output_item.added", output_index=0, item=message)
-        if rest := turn.text[len(written) :]:
-            yield _delta(message, rest)
-        whole = {**message, "content": [{"type": "output_text", "text": turn.text}]}
-        yield _sse("response.output_item.done", output_index=0, item=whole)
-    for index, call in enumerate(turn.tool_calls, start=1):
-        yield _sse("response.output_item.done", output_index=index, item=_item(call, names))
+class Reply:
+    """The items of one response."""
+
+    def __init__(self, number: int, names: Names) -> None:
+        self._id = f"msg_{number}"
+        self._names = names
+        self._index = -1
+        self._text = ""  # of the message that is open
+        self._written = 0  # characters of text
+        self._ended: set[str] = set()  # the calls that were written
+
+    def piece(self, piece: Delta) -> Iterator[bytes]:
+        """The events of a piece; a part of a call is written with the whole of it."""
+        if piece.text:
+            yield from self._more(piece.text)
+        if piece.tool_call is not None and (whole := piece.tool_call.whole):
+            yield from self._call(whole)
+
+    def turn(self, turn: Turn) -> Iterator[bytes]:
+        """The events of everything that is still to be written."""
+        if rest := turn.text[self._written :]:
+            yield from self._more(rest)
+        yield from self._end()
+        for call in turn.tool_calls:
+            if call.id not in self._ended:
+                yield from self._call(call)
+
+    def _more(self, text: str) -> Iterator[bytes]:
+        if not self._text:
+            self._index += 1
+            yield _sse("response.output_item.added", output_index=self._index, item=self._message())
+        self._text += text
+        self._written += len(text)
+        where = {"item_id": f"{self._id}_{self._index}", "output_index": self._index, "content_index": 0}
+        yield _sse("response.output_text.delta", **where, delta=text)
+
+    def _end(self) -> Iterator[bytes]:
+        if self._text:
+            whole = self._message({"type": "output_text", "text": self._text})
+            self._text = ""
+            yield _sse("response.output_item.done", output_index=self._index, item=whole)
+
+    def _call(self, call: ToolCall) -> Iterator[bytes]:
+        yield from self._end()
+        self._index += 1
+        self._ended.add(call.id)
+        yield _sse("response.output_item.done", output_index=self._index, item=_item(call, self._names))
+
+    def _message(self, *content: Mapping[str, Any]) -> dict[str, Any]:
+        item_id = f"{self._id}_{self._index}"
+        return {"type": "message", "id": item_id, "role": "assistant", "content": list(content)}
 
 
 def _item(call: ToolCall, names: Names) -> dict[str, Any]:
@@ -122,11 +157,6 @@ def _item(call: ToolCall, names: Names) -> dict[str, Any]:
     space = {"namespace": names.prefix} if call.name in names.tools else {}
     item = {"type": "function_call", "id": f"fc_{call.id}", "call_id": call.id, "name": call.name}
     return {**item, **space, "arguments": args}
-
-
-def _delta(message: Mapping[str, Any], text: str) -> bytes:
-    where = {"item_id": message["id"], "output_index": 0, "content_index": 0}
-    return _sse("response.output_text.delta", **where, delta=text)
 
 
 def _sse(kind: str, **fields: Any) -> bytes:

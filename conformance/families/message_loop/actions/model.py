@@ -120,12 +120,13 @@ def model_says(stage: Stage, chooser: Chooser) -> Move | None:
 
 
 def model_begins_a_call(stage: Stage, chooser: Chooser) -> Move | None:
-    """The model streams a piece of a call."""
+    """The model streams a piece of a call, or the whole of it, and its response goes on."""
     gate = _gate(stage, chooser)
     if gate is None or not stage.scenario.tools or not stage.handshake.takes("model", "delta"):
         return None
     call = asked(stage.fresh("c"), pick(chooser, offered(stage, gate)))
-    piece = {"id": call["id"], "name": call["name"], "args_text": json.dumps(call["args"])[:6]}
+    args_text = json.dumps(call["args"])
+    piece = {"id": call["id"], "name": call["name"], "args_text": pick(chooser, (args_text[:6], args_text))}
     return Move("gate.release", {"gate": gate.ref, "outcome": {"kind": "delta", "tool_call": piece}})
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from typing import Annotated, Any, Final, Literal
 
 from pydantic import Field, TypeAdapter
@@ -30,6 +31,16 @@ class CallPiece(Wire):
     id: str
     name: str | None = None
     args_text: str = ""
+
+    @property
+    def whole(self) -> ToolCall | None:
+        """The call, if this one piece has all of it."""
+        try:
+            args = json.loads(self.args_text)
+        except ValueError:
+            return None
+        is_whole = self.name is not None and isinstance(args, dict)
+        return ToolCall(id=self.id, name=self.name or "", args=args) if is_whole else None
 
 
 class Delta(Wire):
