@@ -19,10 +19,10 @@ from __future__ import annotations
 
 import asyncio
 from abc import ABC, abstractmethod
-from collections.abc import AsyncGenerator, Callable, Coroutine, Mapping, Sequence
+from collections.abc import AsyncGenerator, Coroutine, Mapping, Sequence
 from functools import partial
 from pathlib import Path
-from typing import Any, ClassVar, Final
+from typing import Any, ClassVar
 
 from runlock.conformance.adapters.agent_client import Params
 from runlock.conformance.adapters.agent_process import AgentProcess, process_of
@@ -45,10 +45,6 @@ from runlock.conformance.families.message_loop.adapter import (
 )
 from runlock.conformance.families.message_loop.messages import OfferedOutcomes, ToolCall, Turn
 from runlock.conformance.protocol import Control, Party
-
-LAG_SECONDS: Final = 0.05
-LAGS_MAX: Final = 20
-"""How long, and how often, it is waited for what was told over the other channel."""
 
 
 class AgentSession(ABC):
@@ -202,7 +198,9 @@ class AgentSession(ABC):
         request = self.request_of(asked) if self.in_turn else None
         if request is None:
             return self.answer_aside(asked)
-        await self._told(lambda: self.answered <= self.settled and len(self.published) >= len(self.said))
+        await self.bridge.until(
+            lambda: self.answered <= self.settled and len(self.published) >= len(self.said)
+        )
         self.requests, self.is_asked, self.is_unanswered = self.requests + 1, True, False
         self.said, self.published = "", ""
         self.round = []
@@ -214,13 +212,16 @@ class AgentSession(ABC):
         async for piece in self.bridge.each(self.host.stream(request)):
             if isinstance(piece, Turn):
                 self.said, self.round = piece.text, piece.tool_calls
-            elif piece.tool_call is not None and (whole := piece.tool_call.whole):
+            whole = piece.tool_call.whole if isinstance(piece, Delta) and piece.tool_call else None
+            if whole is not None:
                 self.round = [*self.round, whole]
             yield piece
+            if whole is not None:
+                await self.bridge.until(lambda: bool(self.round and self.round[-1].id in self.proposed))
 
     async def _run_tool(self, name: str, args: Params, meta: Params) -> tuple[str, bool]:
         call = str(meta.get("callId") or self.call_of(name, args, self.entered))
-        await self._told(lambda: call in self.proposed)
+        await self.bridge.until(lambda: call in self.proposed)
         try:
             outcome = await self.bridge.ask(self.host.tool(call, name, args))
         except ToolRaised as error:
@@ -231,14 +232,6 @@ class AgentSession(ABC):
         finally:
             self.answered.add(call)
         return str(outcome.content), outcome.kind == "error"
-
-    async def _told(self, is_told: Callable[[], bool]) -> None:
-        """Wait for what the agent tells over the other channel; no longer than a while, as it may not."""
-        for _ in range(LAGS_MAX):
-            if is_told():
-                return
-            self.bridge.moved()
-            await asyncio.sleep(LAG_SECONDS)
 
     def call_of(self, name: str, args: Any, past: set[str]) -> str:
         """The call of the newest response that is meant: one that is not past, if there is any."""

@@ -18,7 +18,7 @@ from __future__ import annotations
 import asyncio
 import tempfile
 import warnings
-from collections.abc import Mapping
+from collections.abc import AsyncGenerator, Mapping
 from functools import cache, partial
 from pathlib import Path
 from typing import Any, Final
@@ -32,15 +32,18 @@ from runlock.conformance.adapters.models.messages_api import answer_of, request_
 from runlock.conformance.adapters.models.names import Names
 from runlock.conformance.adapters.real_time import Bridge, RealTime
 from runlock.conformance.families.message_loop.adapter import (
+    Delta,
     Handshake,
     HookAnswer,
     LoopHost,
     Prompt,
     Reason,
     Refused,
+    Request,
     Scenario,
     Segment,
     ToolRaised,
+    Turn,
     TurnStart,
 )
 from runlock.conformance.families.message_loop.messages import HookSpec, OfferedOutcomes, StopReason
@@ -103,6 +106,7 @@ class ClaudeAgent:
         self.bridge = Bridge(_real_time(), asyncio.get_running_loop())
         self.names = Names("mcp__kit__", [tool.name for tool in scenario.tools])
         self.requests = self.prompts = 0
+        self.begun = 0  # how often it asked a hook, a person or a tool since the newest piece of a response
         self.aborted: set[str] = set()
         self.in_turn = False
         await self.bridge.do(self._connect())
@@ -181,11 +185,19 @@ class ClaudeAgent:
         if not asked.path.endswith("/v1/messages") or not self.in_turn:
             return Answered({})
         self.requests += 1
-        pieces = self.bridge.each(self.host.stream(request_of(asked.body, self.names, self.aborted)))
-        return await answer_of(pieces, self.requests, self.names)
+        request = request_of(asked.body, self.names, self.aborted)
+        return await answer_of(self._pieces(request), self.requests, self.names)
+
+    async def _pieces(self, request: Request) -> AsyncGenerator[Delta | Turn, None]:
+        async for piece in self.bridge.each(self.host.stream(request)):
+            self.begun = 0
+            yield piece
+            if isinstance(piece, Delta) and piece.tool_call and piece.tool_call.whole:
+                await self.bridge.until(lambda: self.begun > 0)
 
     async def _ask(self, name: str, args: dict[str, Any], context: sdk.ToolPermissionContext) -> Any:
         self.prompts += 1
+        self.begun += 1
         prompt = Prompt(f"p{self.prompts}", "mode", str(context.tool_use_id), self.names.short(name), args)
         answer = await self.bridge.ask(self.host.ask(self.scenario.interactors[0], prompt))
         if answer.kind != "allow":
@@ -201,6 +213,7 @@ class ClaudeAgent:
         )
 
     async def _call_tool(self, context: Any, params: mcp.CallToolRequestParams) -> mcp.CallToolResult:
+        self.begun += 1
         call = str((context.meta or {}).get("claudecode/toolUseId"))
         try:
             outcome = await self.bridge.ask(self.host.tool(call, params.name, params.arguments or {}))
@@ -222,6 +235,7 @@ class ClaudeAgent:
         }
 
     async def _hook(self, spec: HookSpec, asked: Any, call: str | None, context: Any) -> Any:
+        self.begun += 1
         data = {"name": self.names.short(asked["tool_name"]), "args": asked["tool_input"]}
         return _hook_output(spec, await self.bridge.ask(self.host.hook(spec.id, data, call=call)))
 

@@ -14,6 +14,10 @@ from typing import Any, Final, TypeVar
 
 T = TypeVar("T")
 
+LAG_SECONDS: Final = 0.05
+LAGS_MAX: Final = 20
+"""How long, and how often, it is waited for what a runtime may do while a question of its is open."""
+
 QUIET_SECONDS: Final = 0.2
 """How long nothing has to move before the runtime counts as at rest."""
 
@@ -60,6 +64,14 @@ class Bridge:
     def moved(self) -> None:
         """Something of the runtime was seen to move."""
         self._moved_at = self.real.time()
+
+    async def until(self, is_seen: Callable[[], bool]) -> None:
+        """Wait on the real loop for what the runtime may do; no longer than a while, as it may not."""
+        for _ in range(LAGS_MAX):
+            if is_seen():
+                return
+            self.moved()
+            await asyncio.sleep(LAG_SECONDS)
 
     def end(self) -> None:
         """The turn was cancelled: its end is due, whatever gates are open."""

@@ -12,7 +12,7 @@ import sys
 import tempfile
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
-from threading import Thread
+from threading import Event, Thread
 
 TOOL = {"name": "mark", "description": "mark", "inputSchema": {"type": "object", "properties": {}}}
 RESULTS = {
@@ -55,6 +55,7 @@ class World(BaseHTTPRequestHandler):
     """The model, which gives its turns one after the other; and the tool server."""
 
     turns, requests = [], []
+    waits, is_early, ran = False, False, Event()  # whether a response of calls waits at its end for the tool
 
     def do_GET(self):
         self.send_error(405)
@@ -62,21 +63,27 @@ class World(BaseHTTPRequestHandler):
     def do_POST(self):
         body = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
         if self.path == "/tools":
+            if body["method"] == "tools/call":
+                self.ran.set()
             answer = {"jsonrpc": "2.0", "id": body.get("id"), "result": RESULTS.get(body["method"])}
             self.answer("application/json", json.dumps(answer) if "id" in body else "")
         elif self.path.endswith("/responses"):
             self.requests.append(body["input"])
             said = [json.dumps({"type": kind, **more}) for kind, more in events(self.turns.pop(0))]
-            self.answer("text/event-stream", "".join(f"data: {one}\n\n" for one in said))
+            *most, end = [f"data: {one}\n\n" for one in said]
+            self.answer("text/event-stream", "".join(most), end)
         else:
             self.send_error(404)
 
-    def answer(self, kind, text):
+    def answer(self, kind, text, end=""):
         self.send_response(200 if text else 202)
         self.send_header("Content-Type", kind)
-        self.send_header("Content-Length", str(len(text)))
+        self.send_header("Content-Length", str(len(text + end)))
         self.end_headers()
         self.wfile.write(text.encode())
+        if World.waits and end and "call_id" in text:
+            World.is_early = self.ran.wait(5)
+        self.wfile.write(end.encode())
 
     def log_message(self, *args): ...
 
@@ -147,7 +154,21 @@ def repeated_id():
     return results == ["c1", "c1"]
 
 
-SHOWN = {one.__name__: one for one in (repeated_id,)}
+def runs_before_the_response_is_complete():
+    """A call runs while the response that asks for it is still being written.
+
+    expected: no tool runs before the model's response is complete.
+    it hurts: if the response breaks, the tool has run for an answer that the model never gave.
+    """
+    agent = Agent(["c1"], "done")
+    World.waits = True
+    agent.prompt("mark it")
+    print("actual: the tool ran before the end of the response:", World.is_early)
+    agent.process.kill()
+    return World.is_early
+
+
+SHOWN = {one.__name__: one for one in (repeated_id, runs_before_the_response_is_complete)}
 
 
 if __name__ == "__main__":

@@ -12,7 +12,7 @@ import sys
 import tempfile
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
-from threading import Thread, Timer
+from threading import Event, Thread, Timer
 
 TOOL = {"name": "mark", "description": "mark", "inputSchema": {"type": "object", "properties": {}}}
 RESULTS = {
@@ -26,19 +26,21 @@ RESULTS = {
 
 
 def chunks(delta, ended):
-    """A streamed response of the model."""
+    """A streamed response of the model: its content, and its end."""
     choices = (
         [{"index": 0, "delta": delta, "finish_reason": None}],
         [{"index": 0, "delta": {}, "finish_reason": ended}],
     )
     written = [json.dumps({"object": "chat.completion.chunk", "choices": one}) for one in choices]
-    return "".join(f"data: {one}\n\n" for one in [*written, "[DONE]"])
+    first, *end = [f"data: {one}\n\n" for one in [*written, "[DONE]"]]
+    return first, "".join(end)
 
 
 class World(BaseHTTPRequestHandler):
     """The model, which gives its turns one after the other: text, or ids of calls; and the tool server."""
 
     turns, requests, tool = [], [], "kit_mark"
+    waits, is_early, ran = False, False, Event()  # whether a response of calls waits at its end for the tool
 
     def do_GET(self):
         self.send_error(405)
@@ -46,10 +48,12 @@ class World(BaseHTTPRequestHandler):
     def do_POST(self):
         body = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
         if self.path == "/tools":
+            if body["method"] == "tools/call":
+                self.ran.set()
             answer = {"jsonrpc": "2.0", "id": body.get("id"), "result": RESULTS.get(body["method"])}
             self.answer("application/json", json.dumps(answer) if "id" in body else "")
         elif not body.get("tools"):
-            self.answer("text/event-stream", chunks({"content": "A title"}, "stop"))
+            self.answer("text/event-stream", *chunks({"content": "A title"}, "stop"))
         else:
             self.requests.append(body["messages"])
             turn = self.turns.pop(0)
@@ -60,14 +64,17 @@ class World(BaseHTTPRequestHandler):
             ]
             is_text = isinstance(turn, str)
             delta = {"content": turn} if is_text else {"tool_calls": calls}
-            self.answer("text/event-stream", chunks(delta, "stop" if is_text else "tool_calls"))
+            self.answer("text/event-stream", *chunks(delta, "stop" if is_text else "tool_calls"))
 
-    def answer(self, kind, text):
+    def answer(self, kind, text, end=""):
         self.send_response(200 if text else 202)
         self.send_header("Content-Type", kind)
-        self.send_header("Content-Length", str(len(text)))
+        self.send_header("Content-Length", str(len(text + end)))
         self.end_headers()
         self.wfile.write(text.encode())
+        if World.waits and "tool_calls" in text:
+            World.is_early = self.ran.wait(5)
+        self.wfile.write(end.encode())
 
     def log_message(self, *args): ...
 
@@ -234,6 +241,20 @@ def unknown_tool_is_completed():
     return agent.states[-1] == "completed"
 
 
+def runs_before_the_response_is_complete():
+    """A call runs while the response that asks for it is still being written.
+
+    expected: no tool runs before the model's response is complete.
+    it hurts: if the response breaks, the tool has run for an answer that the model never gave.
+    """
+    agent = Agent(["c1"], "done")
+    World.waits = True
+    agent.prompt(agent.session(), "mark it")
+    print("actual: the tool ran before the end of the response:", World.is_early)
+    agent.process.kill()
+    return World.is_early
+
+
 SHOWN = {
     one.__name__: one
     for one in (
@@ -242,6 +263,7 @@ SHOWN = {
         asks_after_the_end,
         started_while_it_is_asked_about,
         unknown_tool_is_completed,
+        runs_before_the_response_is_complete,
     )
 }
 
