@@ -127,7 +127,22 @@ async function functionIsForgotten() {
   return ran.join() === "c1,c2" && questions.length === 1;
 }
 
-const programs = { cancelDuringAnApproval, resultOfASibling, resultOfAnEarlierRun, functionIsForgotten };
+async function approvedTwiceAtOnce() {
+  about(
+    "Two approvals of one call that come at the same time, as of a double click: the tool is executed twice.",
+    "one of them is taken, and the other is turned down, as it is where it comes later.",
+    "what was approved once is done twice, for example a payment.",
+  );
+  const { ran, say, approve } = thread([[["c1", "write"]], "done", "done"]);
+  const { runId } = await say("write it");
+  const ends = await Promise.all([approve(runId, "c1"), approve(runId, "c1")]);
+  console.log("actual: both approvals end:", ends.map((end) => end.finishReason), "and these ran:", ran);
+  return ran.join() === "c1,c1";
+}
+
+const programs = {
+  cancelDuringAnApproval, resultOfASibling, resultOfAnEarlierRun, functionIsForgotten, approvedTwiceAtOnce,
+};
 const names = process.argv.slice(2).filter((name) => name in programs);
 const stillThere = [];
 for (const name of names.length ? names : Object.keys(programs)) {

@@ -58,6 +58,7 @@ class Adapter {
   }
 
   start(text) {
+    this.stop = new AbortController();
     const runId = `${this.host.run}-${this.runs++}`;
     const requireToolApproval = (asked) => this.isHeld(asked); // which an approval is not given, as it documents
     return this.run((options) => this.agent.generate(text, { ...options, runId, requireToolApproval }));
@@ -67,19 +68,30 @@ class Adapter {
     return this.start(text);
   }
 
+  /** Decisions that come together are sent at the same time where they are for one call, as two users send them.
+   *
+   * Those for several calls are sent one after the other: the documentation approves the call at which the run
+   * waits, and the run then waits for the next one. */
   async decide(decisions) {
-    let left = null;
     this.stop = new AbortController();
-    for (const decision of decisions) {
+    this.left = null;
+    for (const together of Map.groupBy(decisions, ({ call }) => call).values()) {
       if (this.stop.signal.aborted) break; // a caller who has cancelled approves no further call
-      try { // each is a call of its own, and one that is turned down says nothing of the others
-        left = await this.run((options) => this.answer(decision, options));
-      } catch (error) {
-        if (!(error instanceof MastraError)) throw error;
-        this.host.refuse(error.message, decision.id);
-      }
+      const sent = await Promise.allSettled(together.map((decision) => this.send(decision)));
+      const failed = sent.find(({ status }) => status === "rejected");
+      if (failed) throw failed.reason;
     }
-    return left;
+    return this.left;
+  }
+
+  /** Each decision is a call of its own, and one that is turned down says nothing of the others. */
+  async send(decision) {
+    try {
+      this.left = await this.run((options) => this.answer(decision, options)); // the last one to end says how
+    } catch (error) {
+      if (!(error instanceof MastraError)) throw error;
+      this.host.refuse(error.message, decision.id);
+    }
   }
 
   answer({ call, action, payload }, options) {
@@ -104,7 +116,7 @@ class Adapter {
   }
 
   async run(work) {
-    const abortSignal = (this.stop = new AbortController()).signal;
+    const { signal: abortSignal } = this.stop;
     // One call at a time is the default where a tool needs approval.
     const how = { memory: PLACE, abortSignal, maxSteps: ALL, toolCallConcurrency: 1 };
     const { finishReason, runId } = await work(how);
