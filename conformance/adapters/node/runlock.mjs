@@ -390,11 +390,13 @@ class Life {
   pass(on, fields, { signal, step, activity } = {}) {
     return new Promise((resolve, reject) => {
       if (this.isDead) return; // whoever waits here waits for ever
-      if (signal?.aborted) return reject(new GivenUp("the signal was aborted"));
+      // A request that is already aborted is never sent; a body or a function is entered all the same.
+      if (signal?.aborted && on === "model") return reject(new GivenUp("the signal was aborted"));
       const id = `g${++this.counts.gates}`;
       const gate = { id, on, activity, resolve, call: fields.call, state: fields };
       this.gates.set(id, gate);
       this.show("gate.open", { gate: id, on, step: step ?? this.counts.step, ...fields });
+      if (signal?.aborted) return this.giveUp(gate, reject);
       signal?.addEventListener("abort", () => this.giveUp(gate, reject), { once: true });
     });
   }
