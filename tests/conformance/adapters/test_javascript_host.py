@@ -4,9 +4,12 @@ import shutil
 from pathlib import Path
 
 import pytest
+from hosted_fakes import Talk
+from hosted_fakes import toy as hosted
 from places import DOUBLES
 
 from runlock.conformance import adapters
+from runlock.conformance.families.lifecycle.adapter import Segment
 from runlock.conformance.transport.stdio import Pipe
 
 NODE = shutil.which("node")
@@ -35,3 +38,30 @@ def test_a_body_that_is_entered_with_an_aborted_signal_is_shown(toy):
         ("event", "GivenUp"),
         ("run.finished", None),
     ]
+
+
+async def nests(adapter, _):
+    """The twin of what the JavaScript toy does."""
+    inner = adapter.host.within("c1")
+    await inner.infer([])
+    kind = (await inner.tool("c2", "t0", {})).kind
+    inner.observe("call.status", call="c2", origin="Running", to="Suspended")
+    await adapter.host.infer([])
+    adapter.host.observe("call.shown", call="c1", name="t0", args={"why": kind})
+    return Segment("Suspended", ["c1"])
+
+
+def test_both_hosts_show_the_same_of_a_run_within_a_call(toy):
+    """Its gates have its own run and steps, and the numbers of the gates go on."""
+    twin = Talk(hosted(start=nests)).sut.request
+    turn = {"kind": "turn", "text": "", "tool_calls": [], "usage": {"input": 0, "output": 0}}
+    play = [
+        ("run.start", {"run": "r1", "input": "nests"}),
+        ("gate.release", {"gate": "g1", "outcome": turn}),
+        ("gate.release", {"gate": "g2", "outcome": {"kind": "pending"}}),
+        ("gate.release", {"gate": "g3", "outcome": turn}),
+    ]
+    seen = [toy(*one)["observations"] for one in play]
+
+    assert seen == [twin(*one)["observations"] for one in play]
+    assert [one["run"] for report in seen for one in report] == ["r1/c1"] * 3 + ["r1"] * 3
