@@ -127,6 +127,20 @@ async function functionIsForgotten() {
   return ran.join() === "c1,c2" && questions.length === 1;
 }
 
+async function runsAfterACancel() {
+  about(
+    "A cancel while the function decides whether a call needs approval: the tool is executed all the same.",
+    "no tool is executed after the run was cancelled.",
+    "a user who has stopped the run in time finds that the tool did its work.",
+  );
+  const stop = new AbortController();
+  const { ran, say } = thread([[["c1", "read"], ["c2", "read"]], "done"]);
+  const requireToolApproval = async () => (stop.abort(), false); // the user cancels just now
+  const end = await say("read twice", { requireToolApproval, abortSignal: stop.signal });
+  console.log("actual: the end is:", end.finishReason, "and these were executed after the cancel:", ran);
+  return ran.length > 0;
+}
+
 async function approvedTwiceAtOnce() {
   about(
     "Two approvals of one call that come at the same time, as of a double click: the tool is executed twice.",
@@ -141,7 +155,8 @@ async function approvedTwiceAtOnce() {
 }
 
 const programs = {
-  cancelDuringAnApproval, resultOfASibling, resultOfAnEarlierRun, functionIsForgotten, approvedTwiceAtOnce,
+  cancelDuringAnApproval, resultOfASibling, resultOfAnEarlierRun, functionIsForgotten, runsAfterACancel,
+  approvedTwiceAtOnce,
 };
 const names = process.argv.slice(2).filter((name) => name in programs);
 const stillThere = [];
