@@ -22,7 +22,8 @@ function scripted(turns, shown) {
     const turn = turns.shift();
     const asked = typeof turn === "string" ? [] : turn;
     const content = asked.map(([id, name]) => {
-      return { type: "tool-call", toolCallId: id, toolName: name, input: "{}" };
+      const input = name === "agent-helper" ? '{"prompt":"help"}' : "{}";
+      return { type: "tool-call", toolCallId: id, toolName: name, input };
     });
     if (!asked.length) content.push({ type: "text", text: turn });
     const usage = { inputTokens: { total: 1 }, outputTokens: { total: 1 } };
@@ -39,25 +40,33 @@ function inShort({ role, content }) {
   });
 }
 
-/** A thread of an agent that asks before it writes; `ran` are the calls that were executed. */
-function thread(turns, before = () => {}) {
-  const ran = [];
-  const shown = [];
+/** Two tools, one of which asks before it writes; `ran` gets the calls that are executed. */
+function makeTools(ran, before) {
   const execute = async (_, { abortSignal, agent }) => {
     ran.push(agent.toolCallId);
     before();
     abortSignal?.throwIfAborted();
     return `done as number ${ran.length}`;
   };
-  const tools = Object.fromEntries(["read", "write"].map((id) => {
+  return Object.fromEntries(["read", "write"].map((id) => {
     const about = { id, description: id, inputSchema: z.object({}) };
     return [id, createTool({ ...about, requireApproval: id === "write", execute })];
   }));
+}
+
+/** A thread of an agent with these tools, or with a subagent that has them, where `within` has the turns of that. */
+function thread(turns, before = () => {}, within = null) {
+  const ran = [];
+  const shown = [];
+  const tools = makeTools(ran, before);
+  const about = { instructions: "", description: "helps" };
+  const helper = within && new Agent({ id: "helper", name: "helper", ...about, tools, model: scripted(within, []) });
+  const offered = helper ? { agents: { helper } } : { tools };
   const storage = new InMemoryStore();
   const memory = new Memory({ storage });
   const model = scripted(turns, shown);
-  const agent = new Agent({ id: "a", name: "a", instructions: "", model, tools, memory });
-  new Mastra({ agents: { agent }, storage, logger: false });
+  const agent = new Agent({ id: "a", name: "a", ...about, model, ...offered, memory });
+  new Mastra({ agents: { agent, ...offered.agents }, storage, logger: false });
   const how = { memory: { thread: "thread", resource: "user" } };
   const say = (text, more) => agent.generate(text, { ...how, ...more });
   const approve = (runId, toolCallId, more) => {
@@ -127,7 +136,68 @@ async function functionIsForgotten() {
   return ran.join() === "c1,c2" && questions.length === 1;
 }
 
-const programs = { cancelDuringAnApproval, resultOfASibling, resultOfAnEarlierRun, functionIsForgotten };
+async function runsAfterACancel() {
+  about(
+    "A cancel while the function decides whether a call needs approval: the tool is executed all the same.",
+    "no tool is executed after the run was cancelled.",
+    "a user who has stopped the run in time finds that the tool did its work.",
+  );
+  const stop = new AbortController();
+  const { ran, say } = thread([[["c1", "read"], ["c2", "read"]], "done"]);
+  const requireToolApproval = async () => (stop.abort(), false); // the user cancels just now
+  const end = await say("read twice", { requireToolApproval, abortSignal: stop.signal });
+  console.log("actual: the end is:", end.finishReason, "and these were executed after the cancel:", ran);
+  return ran.length > 0;
+}
+
+async function approvedTwiceAtOnce() {
+  about(
+    "Two approvals of one call that come at the same time, as of a double click: the tool is executed twice.",
+    "one of them is taken, and the other is turned down, as it is where it comes later.",
+    "what was approved once is done twice, for example a payment.",
+  );
+  const { ran, say, approve } = thread([[["c1", "write"]], "done", "done"]);
+  const { runId } = await say("write it");
+  const ends = await Promise.all([approve(runId, "c1"), approve(runId, "c1")]);
+  console.log("actual: both approvals end:", ends.map((end) => end.finishReason), "and these ran:", ran);
+  return ran.join() === "c1,c1";
+}
+
+async function inputIsForgotten() {
+  about(
+    "What the user says while a call waits is not shown to the model once the call is approved.",
+    "the model is shown what was said meanwhile, and what it answered.",
+    "it goes on without what the user said last, for example that something is not to be done.",
+  );
+  const { shown, say, approve } = thread([[["c1", "write"]], "I leave it out", "done"]);
+  const { runId } = await say("write it");
+  await say("leave out the last line");
+  await approve(runId, "c1");
+  console.log("actual: c1 is approved, and the model is shown:", shown);
+  return shown.length > 0 && !shown.includes("user: leave out the last line");
+}
+
+async function lateApprovalOfASubagentsCall() {
+  about(
+    "A subagent asks for two calls: an approval of the first that comes twice approves the second.",
+    "the late approval is turned down, as it is where the agent asks for the calls itself.",
+    "a call is executed that was never approved, and perhaps not even seen.",
+  );
+  const within = [[["c2", "write"], ["c3", "write"]], "done"];
+  const { ran, say, approve } = thread([[["c1", "agent-helper"]], "done"], () => {}, within);
+  const { runId, suspendPayload: first } = await say("write both");
+  console.log("actual: what is to be approved:", first.toolCallId, first.suspendPayload.toolCallId);
+  const { suspendPayload: second } = await approve(runId, first.toolCallId);
+  console.log("actual: c2 is approved; what is to be approved:", second.toolCallId, second.suspendPayload.toolCallId);
+  await approve(runId, first.toolCallId);
+  console.log("actual: c2 is approved once more, and these ran:", ran);
+  return ran.includes("c3");
+}
+
+const programs = {
+  cancelDuringAnApproval, resultOfASibling, resultOfAnEarlierRun, functionIsForgotten, runsAfterACancel,
+  approvedTwiceAtOnce, inputIsForgotten, lateApprovalOfASubagentsCall,
+};
 const names = process.argv.slice(2).filter((name) => name in programs);
 const stillThere = [];
 for (const name of names.length ? names : Object.keys(programs)) {

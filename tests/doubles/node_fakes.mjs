@@ -55,6 +55,8 @@ class Toy {
       const { kind } = await this.host.permit("c1", "t0", { v: 1 });
       return this.waits(kind);
     }
+    if (input === "late") return this.isLate();
+    if (input === "nests") return this.nests();
     if (input === "hooks") await this.host.hook("RunStart", { state: {} });
     if (input === "works") await this.host.tool("c1", "t0", {}, { activity: (told) => this.tell(told) });
     if (input === "stores") await this.host.commit({ trigger: "UserMessage", state: { run: { status: "Running" } } });
@@ -78,6 +80,23 @@ class Toy {
   async asks() {
     const { text } = await this.host.infer([], { signal: this.stop.signal });
     return { reason: { code: "NaturalEnd", detail: text } };
+  }
+
+  async nests() {
+    const inner = this.host.within("c1");
+    await inner.infer([]);
+    const { kind } = await inner.tool("c2", "t0", {});
+    inner.observe("call.status", { call: "c2", from: "Running", to: "Suspended" });
+    await this.host.infer([]);
+    return this.waits(kind);
+  }
+
+  async isLate() {
+    const signal = AbortSignal.abort();
+    for (const asked of [this.host.infer([], { signal }), this.host.tool("c1", "t0", {}, { signal })]) {
+      await asked.catch(({ constructor: { name } }) => this.tell(name));
+    }
+    return { reason: "Cancelled" };
   }
 
   async decide(decisions) {

@@ -23,7 +23,7 @@ import { readSync } from "node:fs";
  *   suspension?: number}} Decision
  * @typedef {{reason: string | {code: string}, pending?: string[]}} Segment  how a segment of a run ended
  * @typedef {{scenario: string, data: string | null, tools: {name: string, permission: string,
- *   resume_mode: string}[], agent: {stop: object[]}, hold: string[]}} Scenario
+ *   resume_mode: string, agent?: {tools: string[]}}[], agent: {stop: object[]}, hold: string[]}} Scenario
  * @typedef {{trigger: string, cause?: string, force?: boolean, state?: object}} Checkpoint
  *
  * @typedef {object} Adapter  what the author of a runtime writes; what is missing here is not declared
@@ -265,14 +265,27 @@ const current = new AsyncLocalStorage(); // the verb in which something happens
 /** The outside world, in the kit's hands: whatever is awaited here waits at a gate. */
 export class Host {
   #life;
+  #counts;
 
-  constructor(life) {
+  constructor(life, counts = life.counts) {
     this.#life = life;
+    this.#counts = counts;
   }
 
   /** The run at hand, by the kit's name. */
   get run() {
-    return this.#life.counts.run;
+    return this.#counts.run;
+  }
+
+  /**
+   * The outside world of the run within a call: the same gates, under a run id of its own.
+   * @param {string} call
+   * @returns {Host}
+   */
+  within(call) {
+    const counts = new Counts();
+    counts.begin(`${this.run}/${call}`);
+    return new Host(this.#life, counts);
   }
 
   /**
@@ -283,10 +296,9 @@ export class Host {
    * @returns {Promise<Turn>}
    */
   async infer(messages, { signal, step, system, params, tools } = {}) {
-    const counts = this.#life.counts;
-    counts.step = step ?? counts.step + 1;
+    this.#counts.step = step ?? this.#counts.step + 1;
     const made = { ...(system && { system }), ...(params && { params }), ...(tools && { tools }) };
-    return this.#passed(await this.#life.pass("model", { messages, ...made }, { signal }));
+    return this.#pass("model", { messages, ...made }, { signal });
   }
 
   /**
@@ -297,10 +309,10 @@ export class Host {
    * @returns {Promise<Outcome>}
    */
   async tool(call, name, args, { signal, step, attempt, resume, activity } = {}) {
-    const counts = this.#life.counts;
-    counts.attempts[call] = attempt ?? (counts.attempts[call] ?? 0) + 1;
-    const shown = { call, name, args, attempt: counts.attempts[call], resume: this.#resume(call, resume) };
-    const outcome = this.#passed(await this.#life.pass("tool", shown, { signal, step, activity }));
+    const { attempts } = this.#counts;
+    attempts[call] = attempt ?? (attempts[call] ?? 0) + 1;
+    const shown = { call, name, args, attempt: attempts[call], resume: this.#resume(call, resume) };
+    const outcome = await this.#pass("tool", shown, { signal, step, activity });
     if (outcome.kind === "raise") throw new ToolRaised(outcome.message ?? String(outcome.content ?? "the tool raised"));
     return outcome;
   }
@@ -313,25 +325,26 @@ export class Host {
    */
   async permit(call, name, args, { signal, step, resume } = {}) {
     const shown = { call, name, args, resume: this.#resume(call, resume) };
-    return this.#passed(await this.#life.pass("permission", shown, { signal, step }));
+    return this.#pass("permission", shown, { signal, step });
   }
 
   /** Let the plugin act at a phase of `scenario.hooks`; `data` is what it may look at, or rewrite. */
   async hook(at, data, { call, step } = {}) {
-    return this.#passed(await this.#life.pass("hook", { at, data, ...(call && { call }) }, { step }));
+    return this.#pass("hook", { at, data, ...(call && { call }) }, { step });
   }
 
   /** Make a state durable. @param {Checkpoint} checkpoint */
   async commit({ trigger, cause = null, force = null, state = null }) {
     const shown = { trigger, cause, force, state };
     if (!this.#life.scenario.hold.includes("store.put")) return this.#life.show("checkpoint", shown);
-    this.#passed(await this.#life.pass("store.put", shown));
+    await this.#pass("store.put", shown);
   }
 
   /** Show what the runtime itself says happened. @param {string} kind @param {object} fields */
   observe(kind, fields = {}) {
-    this.#life.count(kind, (fields = structuredClone(fields)));
-    this.#life.show(kind, fields);
+    const shown = structuredClone({ run: this.run, ...fields });
+    this.#life.count(this.#counts, kind, shown);
+    this.#life.show(kind, shown);
   }
 
   /** Turn down one decision of the verb under way, and go on with the others. */
@@ -344,7 +357,8 @@ export class Host {
     return given === undefined ? (this.#life.counts.resumes[call] ?? null) : given;
   }
 
-  #passed(outcome) {
+  async #pass(on, fields, how = {}) {
+    const outcome = await this.#life.pass(this.#counts, on, fields, how);
     if (outcome.kind === "fault") throw new WorldFault(outcome.message ?? "the outside world broke");
     return outcome;
   }
@@ -379,30 +393,32 @@ class Life {
     this.log.push(structuredClone({ kind, run: this.counts.run, ...fields }));
   }
 
-  count(kind, fields) {
+  count(counts, kind, fields) {
     if (this.isDead) return;
-    if (kind === "run.status" && (fields.run ?? this.counts.run) === this.counts.run) this.counts.status = fields.to;
+    if (kind === "run.status" && fields.run === counts.run) counts.status = fields.to;
     if (kind !== "call.status" || fields.to !== "Suspended") return;
-    const counted = this.counts.suspensions[fields.call] ?? 0;
+    const counted = counts.suspensions[fields.call] ?? 0;
     fields.suspension ??= counted && fields.from === null ? counted : counted + 1;
-    this.counts.suspensions[fields.call] = fields.suspension;
+    counts.suspensions[fields.call] = fields.suspension;
   }
 
-  pass(on, fields, { signal, step, activity } = {}) {
+  pass(counts, on, fields, { signal, step, activity }) {
     return new Promise((resolve, reject) => {
       if (this.isDead) return; // whoever waits here waits for ever
-      if (signal?.aborted) return reject(new GivenUp("the signal was aborted"));
+      // A request that is already aborted is never sent; a body or a function is entered all the same.
+      if (signal?.aborted && on === "model") return reject(new GivenUp("the signal was aborted"));
       const id = `g${++this.counts.gates}`;
-      const gate = { id, on, activity, resolve, call: fields.call, state: fields };
+      const gate = { id, on, counts, activity, resolve, call: fields.call, state: fields };
       this.gates.set(id, gate);
-      this.show("gate.open", { gate: id, on, step: step ?? this.counts.step, ...fields });
+      this.show("gate.open", { run: counts.run, gate: id, on, step: step ?? counts.step, ...fields });
+      if (signal?.aborted) return this.giveUp(gate, reject);
       signal?.addEventListener("abort", () => this.giveUp(gate, reject), { once: true });
     });
   }
 
   giveUp(gate, reject) {
     if (this.gates.delete(gate.id)) {
-      this.show("gate.closed", { gate: gate.id, because: "the runtime stopped waiting for it" });
+      this.show("gate.closed", { run: gate.counts.run, gate: gate.id, because: "the runtime stopped waiting for it" });
       reject(new GivenUp("the signal was aborted"));
     }
   }
@@ -412,7 +428,7 @@ class Life {
   release(gate, outcome) {
     if (outcome.kind === "activity") return void (gate.activity && this.clock.soon(gate.activity, [outcome.content]));
     if (!this.gates.delete(gate.id)) return; // too late: the runtime gave it up in the same race
-    if (gate.on === "model" && outcome.kind === "turn") this.counts.asked(outcome.tool_calls ?? []);
+    if (gate.on === "model" && outcome.kind === "turn") gate.counts.asked(outcome.tool_calls ?? []);
     if (gate.on === "store.put" && outcome.kind !== "fault") this.append("checkpoint", gate.state);
     gate.resolve(gate.on === "model" ? { text: "", tool_calls: [], ...outcome } : outcome);
   }

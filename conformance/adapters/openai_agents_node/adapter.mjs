@@ -1,15 +1,18 @@
-// @openai/agents behind the hosted interface, offline: a model that asks the kit, and tools that need approval,
-// always or where a function says so.
+// @openai/agents behind the hosted interface, offline: a model that asks the kit, tools that need approval,
+// always or where a function says so, and agents as tools.
 //
 // A run that waits is a `RunState`, which its caller holds as a string.  The thread is the history that a
 // result gives to its caller.
 
+import { AsyncLocalStorage } from "node:async_hooks";
 import { Agent, run, RunState, RunToolApprovalItem, setTracingDisabled, tool } from "@openai/agents";
 import about from "./node_modules/@openai/agents/package.json" with { type: "json" };
 import { Refused, serve, unlessAborted } from "./runlock.mjs";
 import { functionCall, kitModel } from "./model.mjs";
 
 setTracingDisabled(true);
+
+const within = new AsyncLocalStorage(); // the host of the run within a call that is under way here
 
 class Adapter {
   handshake = {
@@ -22,7 +25,7 @@ class Adapter {
     observes: ["call.shown"],
     stimuli: ["decide", "cancel", "run.again", "run.input", "clock.advance", "deliver"],
     outcomes: { permission: ["allow", "suspend"], tool: ["ok", "raise"] },
-    tools: ["allow", "ask", "gate"],
+    tools: ["allow", "ask", "gate", "agent"],
     // The state of a run that a cancel or an error ended continues its turn, as guides/results has it.
     decisions: {
       live: false, ids: false, suspensions: false, payload: false, after_error: false, after_cancel: false,
@@ -31,14 +34,23 @@ class Adapter {
 
   open(host, { tools }) {
     this.host = host;
-    const model = kitModel(host);
-    this.agent = new Agent({ name: "agent", model, tools: tools.map((spec) => this.tool(spec)) });
+    this.hosts = {}; // of the runs within calls
+    this.agent = this.agentOf("agent", tools, tools);
     this.asked = {}; // the library's own request for each call that waits, or waited
     this.thread = [];
     this.kept = null; // the state of a run that waits, as its caller stores it
     this.text = null; // what was said and has no answer yet
     this.isOver = false; // whether the state has its answer
     this.stop = new AbortController();
+  }
+
+  agentOf(name, offered, tools) {
+    const own = offered.map((spec) => this.tool(spec, tools));
+    return new Agent({ name, model: kitModel(() => this.here()), tools: own });
+  }
+
+  here() {
+    return within.getStore() ?? this.host;
   }
 
   start(text) {
@@ -122,15 +134,31 @@ class Adapter {
     return Object.keys(asked);
   }
 
-  tool({ name, permission }) {
+  tool({ name, permission, agent }, tools) {
+    if (agent) return this.agentAsTool(name, agent, tools);
     const execute = async (args, context, { toolCall: { callId }, signal }) => {
-      return (await unlessAborted(signal, this.host.tool(callId, name, args, { signal }))).content;
+      return (await unlessAborted(signal, this.here().tool(callId, name, args, { signal }))).content;
     };
     const parameters = { type: "object", properties: {}, required: [], additionalProperties: true };
     // The function is given no signal: the library looks at its own when it has its answer.
-    const isHeld = async (_, args, call) => (await this.host.permit(call, name, args)).kind === "suspend";
+    const isHeld = async (_, args, call) => (await this.here().permit(call, name, args)).kind === "suspend";
     const needsApproval = permission === "gate" ? isHeld : permission === "ask";
     return tool({ name, description: name, parameters, strict: false, needsApproval, execute });
+  }
+
+  /** The library's own tool, whose run differs from the others by the call that it is within. */
+  agentAsTool(name, { tools: offered }, tools) {
+    const agent = this.agentOf(name, tools.filter((spec) => offered.includes(spec.name)), tools);
+    const made = agent.asTool({ toolName: name, toolDescription: "an agent" });
+    const { invoke } = made;
+    made.invoke = (context, args, details) => {
+      const around = this.here();
+      const { callId } = details.toolCall;
+      const inner = (this.hosts[`${around.run}/${callId}`] ??= around.within(callId));
+      const input = JSON.stringify({ input: String(JSON.parse(args).v) });
+      return within.run(inner, () => invoke(context, input, details));
+    };
+    return made;
   }
 }
 

@@ -1,18 +1,19 @@
 // A model for @openai/agents that asks the kit, and what it is asked, in the protocol's words.
 
+import { Usage } from "@openai/agents";
 import { unlessAborted } from "./runlock.mjs";
 
 const USAGE = { inputTokens: 1, outputTokens: 1, totalTokens: 2 };
 
-/** A model whose turns are the kit's: each is one event of a stream. */
-export function kitModel(host) {
-  const getResponse = () => {
-    throw new TypeError("the turns of this model are streamed: its agent is run with `stream: true`");
+/** A model whose turns are the kit's, each one event of a stream; `here` gives the host of the run that asks. */
+export function kitModel(here) {
+  const output = async ({ input, signal }) => {
+    const { text, tool_calls } = await unlessAborted(signal, here().infer(seen(input), { signal }));
+    return [...(text ? [said(text)] : []), ...tool_calls.map(functionCall)];
   };
-  const getStreamedResponse = async function* ({ input, signal }) {
-    const { text, tool_calls } = await unlessAborted(signal, host.infer(seen(input), { signal }));
-    const output = [...(text ? [said(text)] : []), ...tool_calls.map(functionCall)];
-    yield { type: "response_done", response: { id: "answer", usage: USAGE, output } };
+  const getResponse = async (request) => ({ usage: new Usage(USAGE), output: await output(request) });
+  const getStreamedResponse = async function* (request) {
+    yield { type: "response_done", response: { id: "answer", usage: USAGE, output: await output(request) } };
   };
   return { getResponse, getStreamedResponse };
 }
