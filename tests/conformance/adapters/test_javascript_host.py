@@ -28,7 +28,7 @@ def toy():
 
 
 def test_a_body_that_is_entered_with_an_aborted_signal_is_shown(toy):
-    """The gate opens and is given up at once; a request to the model that is aborted already is never sent."""
+    """The gate opens and is given up at once; a request to the model that is aborted is never sent."""
     seen = toy("run.start", {"run": "r1", "input": "late"})["observations"]
 
     assert [(one["kind"], one.get("on", one.get("name"))) for one in seen] == [
