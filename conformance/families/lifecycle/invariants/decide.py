@@ -265,29 +265,6 @@ def no_accepted_decision_is_lost(state: ObservedState) -> CheckResults:
             yield broken(f"call {call.id} took decision {decided.id}, yet it still waits")
 
 
-def an_approved_call_runs(state: ObservedState, seen: GateOpened) -> CheckResults:
-    """An approved call that nothing holds runs before the model is shown a result of it."""
-    run = state.run_of(seen)
-    if run is None or run.disturbed_by(CANCEL, FAULT, CRASH, INPUT) or run.taken_out:
-        return
-    shown = {one.call for one in seen.messages or () if one.role == "tool" and one.status != "pending"}
-    for call in run.calls.values():
-        decided = call.decision_in_force
-        if call.id in shown and decided is not None and _lets_run(call, decided):
-            yield broken(
-                f"call {call.id} took decision {decided.id}, yet it has not run, and the model is shown a "
-                "result of it"
-            )
-
-
-def _lets_run(call: Call, decided: Decided) -> bool:
-    """Whether a call that has not run since this decision has nothing else to wait for, and no other end."""
-    executes = call.tool is not None and call.tool.resume_mode in ("replay", "pass_to_tool")
-    approved = decided.action == "resume" and not decided.edit and call.rejection is None
-    is_held = call.is_unclear or call.claimed == "Suspended" or call.last_verdict in ("block", "set_result")
-    return executes and approved and not is_held and len(call.entries) == decided.entries_before
-
-
 def _is_told_to_wait(state: ObservedState, call: Call) -> bool:
     """Whether its status says that it waits, or its run, which says so each time that it comes to wait."""
     return call.waits and (call.claimed is not None or state.observes("run.finished"))
@@ -337,7 +314,6 @@ INVARIANTS = (
         Invariant("DECIDE-2", a_repeated_decision_executes_nothing, GateOpened, at=("tool",)),
         Invariant("DECIDE-1", a_decision_executes_once, GateOpened, at=("tool",)),
         Invariant("DECIDE-4", no_accepted_decision_is_lost, requires="a decision"),
-        Invariant("DECIDE-4", an_approved_call_runs, GateOpened, at=("model",), requires="a decision"),
         Invariant("DECIDE-2", a_repeated_decision_was_idle, requires="a decision"),
         Invariant("DECIDE-3", a_late_decision_was_idle, requires="a decision"),
         Invariant("DECIDE-3", each_wait_has_a_number_of_its_own, CallMoved),

@@ -102,15 +102,13 @@ def _may_lack_a_result(run: Run, call: ToolCall) -> bool:
     same = [one for one in run.every_call if one.id == call.id]
     if _fell(run) or any(one.input_at is not None for one in same):
         return True
-    return any(one.waits and not _must_have_run(run, one) for one in same)
+    return any(one.waits and not _must_be_over(run, one) for one in same)
 
 
-def _must_have_run(run: Run, call: Call) -> bool:
-    """Whether a run that goes on has an approval of a call, and a decision for each call that waits."""
-    decided = call.decision_in_force
-    is_approved = decided is not None and decided.action == "resume"
+def _must_be_over(run: Run, call: Call) -> bool:
+    """Whether a run that goes on has a decision for a call, and for each call that waits."""
     waiting = [one for one in run.calls.values() if one.waits]
-    return is_approved and run.ended is None and all(one.decision_in_force is not None for one in waiting)
+    return run.ended is None and all(one.decision_in_force is not None for one in (call, *waiting))
 
 
 def _fell(run: Run) -> bool:
