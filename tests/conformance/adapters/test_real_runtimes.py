@@ -157,8 +157,10 @@ def test_a_call_that_a_hook_allows_runs(talk):
     assert only(talk.release(gate["gate"], {"kind": "allow"}))["on"] == "tool"
 
 
-def test_a_call_that_a_hook_suspends_waits_for_its_approval(talk):
+def test_a_call_that_a_hook_suspends_waits_for_its_approval(talk, request):
     """A runtime may ask the hook once more when the approval comes."""
+    if request.node.callspec.params["talk"].known("DECIDE-21"):
+        pytest.skip("it does not run what its hook, asked again, lets through")
     gate = asked_about(talk, "suspend")
     assert only(talk.release(gate["gate"], {"kind": "suspend"}))["pending"] == ["c1"]
     seen = only(talk.decide(resume("c1")))
