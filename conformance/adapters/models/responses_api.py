@@ -108,13 +108,14 @@ class Reply:
         self._index = -1
         self._text = ""  # of the message that is open
         self._written = 0  # characters of text
-        self._ended: set[str] = set()  # the calls that were written
+        self._ended: set[str] = set()  # the calls that were written before the turn was whole
 
     def piece(self, piece: Delta) -> Iterator[bytes]:
         """The events of a piece; a part of a call is written with the whole of it."""
         if piece.text:
             yield from self._more(piece.text)
         if piece.tool_call is not None and (whole := piece.tool_call.whole):
+            self._ended.add(whole.id)
             yield from self._call(whole)
 
     def turn(self, turn: Turn) -> Iterator[bytes]:
@@ -144,7 +145,6 @@ class Reply:
     def _call(self, call: ToolCall) -> Iterator[bytes]:
         yield from self._end()
         self._index += 1
-        self._ended.add(call.id)
         yield _sse("response.output_item.done", output_index=self._index, item=_item(call, self._names))
 
     def _message(self, *content: Mapping[str, Any]) -> dict[str, Any]:
