@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterator, Mapping
 from typing import TYPE_CHECKING, Any, Final
 
 from runlock.conformance.families.message_loop.messages import Published
+from runlock.conformance.families.message_loop.state.observations import FILED
 from runlock.conformance.families.message_loop.state.records import (
     Call,
     Execution,
@@ -98,6 +99,7 @@ def _answered(state: ObservedState, gate: Gate, outcome: Params) -> None:
         doubled = ids.count(call["id"]) > 1
         request.calls.append(_call(state, request, index, call, doubled=doubled))
         request.path.calls[call["id"]] = request.calls[-1]
+        _file_early(state, request, request.calls[-1])
 
 
 def _call(state: ObservedState, request: Request, index: int, asked: Params, *, doubled: bool) -> Call:
@@ -115,6 +117,20 @@ def _early(request: Request, call: str) -> Iterator[Published]:
     for at, event in turn.events:
         if at > gate.at and event.get("call") == call and event.stage == request.path.stage:
             yield event
+
+
+def _file_early(state: ObservedState, request: Request, call: Call) -> None:
+    """The gates that opened for a call before its response was complete, which is too early, are its own."""
+    for gate in request.path.turn.gates:
+        was_unknown = gate.call is None and gate.opened.call == call.id
+        if (
+            was_unknown
+            and gate.path is request.path
+            and request.gate is not None
+            and gate.at > request.gate.at
+        ):
+            gate.call = call
+            FILED[gate.on](state, gate, request.path)
 
 
 def _granted(state: ObservedState, gate: Gate, outcome: Params) -> None:
