@@ -461,13 +461,16 @@ class Life {
     if (error instanceof Refused || (REFUSABLE.has(verb.name) && !verb.touched)) {
       this.verbs = this.verbs.filter((one) => one !== verb);
       verb.undo?.();
+      if (isSlip(error)) this.showError(verb, error);
       return this.turnDown(verb, error?.message ?? String(error), error?.decision);
     }
-    if (verb.name === "cancel" || isSlip(error)) {
-      this.append("adapter.error", { verb: verb.name, error: `${error} (${placeOf(error)})` });
-    }
+    if (verb.name === "cancel" || isSlip(error)) this.showError(verb, error);
     if (verb.name !== "cancel") return this.returned(verb, { reason: { code: "Error", detail: String(error) } });
     this.verbs = this.verbs.filter((one) => one !== verb);
+  }
+
+  showError(verb, error) {
+    this.append("adapter.error", { verb: verb.name, error: `${error} (${placeOf(error)})` });
   }
 
   announce(verb, fields, concurrent) {

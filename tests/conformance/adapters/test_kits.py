@@ -259,6 +259,18 @@ def test_a_suspension_is_counted_and_its_decision_shown(toy):
 
 
 @needs_node
+def test_a_mistake_in_an_adapter_is_shown_and_not_only_refused(toy):
+    """What nothing has touched is turned down, and the mistake is shown with its place."""
+    start(toy, "suspends")
+    answer = toy("decide", {"run": "r1", "decisions": []})
+    (slip,) = answer["observations"]
+
+    assert (slip["kind"], slip["verb"]) == ("adapter.error", "decide")
+    assert re.match(r"TypeError: .* \(.*node_fakes\.mjs:\d+:\d+\)", slip["error"])
+    assert len(answer["refused"]) == 1
+
+
+@needs_node
 def test_one_decision_of_a_batch_may_be_turned_down(toy):
     """The others of the verb are taken."""
     start(toy, "suspends")
