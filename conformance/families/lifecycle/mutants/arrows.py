@@ -236,7 +236,7 @@ class StopsInItsWait(Runtime):
 
 MUTANTS: tuple[Mutant, ...] = (
     Mutant(RunsInTheReplayBeforeItIsJudged, "CALL-9", "in its replay, yet its tool was not entered"),
-    Mutant(FailsWhatIsHeldAgain, "CALL-10", "held call"),
+    Mutant(FailsWhatIsHeldAgain, "CALL-10", "held call", also=("PAIR-1",)),
     Mutant(FailsAReplayedResult, "CALL-11", "yet it became Failed"),
     Mutant(ForgivesABlockedReplay, "CALL-12", "in its replay, yet it became Succeeded"),
     Mutant(CancelsTheThird, "CALL-16", "yet it went from New to Cancelled"),

@@ -316,12 +316,15 @@ MUTANTS: tuple[Mutant, ...] = (
         also=(
             "RUN-31",
             "DECIDE-2",
+            "EDIT-3",
         ),
     ),
     Mutant(ForgetsDecisionIds, "DECIDE-2", "had been taken before, yet"),
     Mutant(DiesOfAnUnknownCall, "DECIDE-3", "which is unknown, yet", also=("DECIDE-5", "RUN-10")),
     Mutant(KnowsTheLastSuspensionAlone, "DECIDE-3", "was for suspension 1 of call"),
-    Mutant(NumbersEachWaitAlike, "DECIDE-3", "waits anew in suspension 1, as it was before"),
+    Mutant(
+        NumbersEachWaitAlike, "DECIDE-3", "waits anew in suspension 1, as it was before", also=("EDIT-3",)
+    ),
     Mutant(RunsAgainOnALateDecision, "DECIDE-3", "which is over, yet"),
     Mutant(LosesTheSecondOfABatch, "DECIDE-4", "took decision", also=("GATE-2", "DECIDE-42")),
     Mutant(LosesWhatComesDuringACommit, "DECIDE-4", "took decision"),
@@ -331,7 +334,7 @@ MUTANTS: tuple[Mutant, ...] = (
     Mutant(ForgetsFalse, "DECIDE-6", "null"),
     Mutant(KeepsTheFirstPayload, "DECIDE-6", "yet its replay got"),
     Mutant(DropsArguments, "DECIDE-7", "yet it ran with"),
-    Mutant(ReplaysWithoutArguments, "DECIDE-21", "yet it ran with"),
+    Mutant(ReplaysWithoutArguments, "DECIDE-21", "yet it ran with", also=("SHOWN-3",)),
     Mutant(SucceedsUnexecuted, "DECIDE-21", "yet it Succeeded without"),
     Mutant(KeepsTheModelsArguments, "DECIDE-17", "for its arguments, yet it ran with"),
     Mutant(RunsWithTheFirstArguments, "DECIDE-17", "for its arguments, yet it ran with", also=("DECIDE-6",)),

@@ -115,7 +115,7 @@ MUTANTS = (
     Mutant(ShowsOnlyTheFirstWait, "SHOWN-1", "waits again, and that was shown to no one", also=("EDIT-3",)),
     Mutant(ShowsWithoutArguments, "SHOWN-2", "yet it was shown as", also=("SHOWN-3",)),
     Mutant(RunsWhatTheModelGave, "SHOWN-3", "yet it runs as"),
-    Mutant(LooksPastEdits, "EDIT-1", "yet it runs as"),
+    Mutant(LooksPastEdits, "EDIT-1", "yet it runs as", also=("SHOWN-2",)),
     Mutant(MergesEdits, "EDIT-1", "yet it runs as", also=("SHOWN-2",)),
     Mutant(EditsTheWholeRound, "EDIT-2", "edited a call that is not this"),
     Mutant(TakesAnEditForAnApproval, "EDIT-3", "yet it was executed"),

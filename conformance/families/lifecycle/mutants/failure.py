@@ -149,7 +149,7 @@ MUTANTS: tuple[Mutant, ...] = (
         "ROUND-10",
         "which the model is to be told, yet the run ended as Error",
         "tirea",
-        also=("FLOW-20", "ROUND-8"),
+        also=("FLOW-20", "ROUND-8", "NEST-5"),
     ),
     Mutant(GoesOnFromHalfAState, "RUN-28", "to the state, yet a model gate opens"),
     Mutant(StopsForWhatItCannotApply, "RUN-28", "to the state, yet the run ended as Blocked"),

@@ -169,11 +169,11 @@ MUTANTS: tuple[Mutant, ...] = (
     ),
     Mutant(PutsNothingInThePlace, "PAIR-5", "waits, yet the model was shown nothing in its place", "tirea"),
     Mutant(KeepsThePlaceholderAlone, "PAIR-5", "yet its placeholder still stands", "tirea"),
-    Mutant(ForgetsFinishedSiblings, "PAIR-4", "yet the model was not shown that"),
+    Mutant(ForgetsFinishedSiblings, "PAIR-4", "yet the model was not shown that", also=("ROUND-1",)),
     Mutant(
         SharesAnAnswer,
         "PAIR-6",
-        "was not executed, yet the model is shown success",
+        "yet the model is shown success",
         policies={"round.executor": "sequential"},
         declare={"profile": "core", "policies": {}, "observes": ["message", "run.finished"]},
     ),

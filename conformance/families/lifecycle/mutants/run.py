@@ -219,7 +219,12 @@ MUTANTS: tuple[Mutant, ...] = (
     Mutant(AsksOnWhenDone, "RUN-20", "the run is Done, yet"),
     Mutant(FinishesTwice, "RUN-21", "yet it finished again"),
     Mutant(NeverSaysDone, "RUN-22", "which leaves the run Done, yet its status is Running"),
-    Mutant(NamesOnlyTheFirst, "RUN-23", "is Suspended, yet the end of the segment does not name it"),
+    Mutant(
+        NamesOnlyTheFirst,
+        "RUN-23",
+        "is Suspended, yet the end of the segment does not name it",
+        also=("NEST-1",),
+    ),
     Mutant(CallsEveryEndABehavior, "RUN-3", "asked for nothing more, yet the run ended as BehaviorRequested"),
     Mutant(CallsAFaultStopped, "RUN-8", "gate broke, yet the run ended as Stopped"),
     Mutant(

@@ -112,7 +112,13 @@ MUTANTS = (
         also=("CALL-22",),
     ),
     Mutant(RefusesTheGoodWithTheStale, "DECIDE-12", "for a wait that is over"),
-    Mutant(EndsWhileACallWaits, "RUN-3", "waits for a decision, yet the run ended as NaturalEnd", "tirea"),
+    Mutant(
+        EndsWhileACallWaits,
+        "RUN-3",
+        "waits for a decision, yet the run ended as NaturalEnd",
+        "tirea",
+        also=("RUN-31",),
+    ),
     Mutant(
         BelievesTheStatesAlone,
         "ONCE-2",
