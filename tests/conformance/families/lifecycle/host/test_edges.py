@@ -183,7 +183,7 @@ class FillsThePayload(Runtime):
 )
 def test_who_changes_what_it_was_handed_is_seen(make, clause, says):
     """What the kit sent stays as it was, though a runtime in its process changes what it was handed."""
-    mutant = Mutant(make, clause, says, also=("DECIDE-21",))
+    mutant = Mutant(make, clause, says, also=("DECIDE-21", "SHOWN-3"))
     killed = kill(FAMILY, mutant, Order("", 1_000), 0)
 
     assert killed.is_dead, killed.why
