@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Any, Final
 
+from runlock.conformance.families.message_loop.messages.outcomes import CallPiece
 from runlock.conformance.text import counted, plain, quoted
 from runlock.conformance.trace.moves import Move
 
@@ -40,13 +41,17 @@ def _outcome(outcome: Fields) -> str:
     parts = [
         str(outcome.get("kind")),
         calls,
-        f"a piece of {piece['id']}:{piece.get('name')}" if piece else "",
+        f"{_extent(piece)} of {piece['id']}:{piece.get('name')}" if piece else "",
         quoted(str(words)) if words else "",
         f"for the {scope}" if scope not in (None, "once") else "",
         "as the last one" if outcome.get("terminal") else "",
         str(outcome["data"]) if outcome.get("data") else "",
     ]
     return " ".join(part for part in parts if part)
+
+
+def _extent(piece: Fields) -> str:
+    return "a piece" if CallPiece.model_validate(piece).whole is None else "the whole"
 
 
 def _race(params: Fields) -> str:
