@@ -212,16 +212,20 @@ class AgentSession(ABC):
         async for piece in self.bridge.each(self.host.stream(request)):
             if isinstance(piece, Turn):
                 self.said, self.round = piece.text, piece.tool_calls
-            whole = piece.tool_call.whole if isinstance(piece, Delta) and piece.tool_call else None
-            if whole is not None:
+                yield piece
+            elif (whole := piece.whole_call) is not None:
                 self.round = [*self.round, whole]
-            yield piece
-            if whole is not None:
-                await self.bridge.until(lambda: bool(self.round and self.round[-1].id in self.proposed))
+                yield piece
+                await self._until_proposed(whole.id)
+            else:
+                yield piece
+
+    async def _until_proposed(self, call: str) -> None:
+        await self.bridge.until(lambda: call in self.proposed)
 
     async def _run_tool(self, name: str, args: Params, meta: Params) -> tuple[str, bool]:
         call = str(meta.get("callId") or self.call_of(name, args, self.entered))
-        await self.bridge.until(lambda: call in self.proposed)
+        await self._until_proposed(call)
         try:
             outcome = await self.bridge.ask(self.host.tool(call, name, args))
         except ToolRaised as error:

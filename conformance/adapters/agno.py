@@ -49,8 +49,8 @@ class Agno(Thread):
     async def open(self, host: Host, scenario: Scenario) -> None:
         await super().open(host, scenario)
         self.run = ""  # the library's newest
-        self.left: dict[str, dict[str, RunRequirement]] = {}  # by run and call, what the caller was given
-        self.paused: dict[str, list[RunRequirement]] = {}  # those of each run that wait
+        self.requirements: dict[str, dict[str, RunRequirement]] = {}  # that its caller has, by run and call
+        self.unresolved: dict[str, list[RunRequirement]] = {}  # those of each run that waits
         self.gated = [spec.name for spec in scenario.tools if spec.permission == "gate"]
         self.agent = Agent(
             model=KitModel(host),
@@ -70,8 +70,8 @@ class Agno(Thread):
     input = start
 
     async def decide(self, decisions: Sequence[Decision]) -> Segment:
-        """Continue each of the library's runs that a decision is for."""
-        by_run: dict[str, list[Decision]] = {}
+        """Continue each of the library's runs that a decision is for; without one, the newest."""
+        by_run: dict[str, list[Decision]] = {} if decisions else {self.run: []}
         for decision in decisions:
             by_run.setdefault(self._run_of(decision.call), []).append(decision)
         segments = [await self._continue(run, given) for run, given in by_run.items()]
@@ -79,12 +79,12 @@ class Agno(Thread):
 
     def _run_of(self, call: str) -> str:
         """The last run that asked for this call; for an unknown one the run at hand."""
-        asked = [run for run, requirements in self.left.items() if call in requirements]
+        asked = [run for run, requirements in self.requirements.items() if call in requirements]
         return asked[-1] if asked else self.run
 
     async def _continue(self, run: str, decisions: Sequence[Decision]) -> Segment:
         """Confirm or reject requirements, and continue the run unless none of that succeeded."""
-        asked = self.left.setdefault(run, {})
+        asked = self.requirements.setdefault(run, {})
         failed = [one for one in decisions if not self._is_taken(one, asked)]
         if decisions and len(failed) == len(decisions):
             raise Refused("no requirement could be confirmed or rejected")
@@ -120,14 +120,14 @@ class Agno(Thread):
         return self._left(await self.agent.acontinue_run(run_id=self.run, requirements=[]))
 
     def _left(self, output: RunOutput) -> Segment:
-        """How a run ended; `left` holds every requirement that its output gives to the caller."""
+        """How a run ended; its caller has every requirement in its output."""
         run = str(output.run_id)
-        self.left[run] = {_call(one): one for one in output.requirements or ()}
+        self.requirements[run] = {_call(one): one for one in output.requirements or ()}
         is_paused = output.status is RunStatus.paused
-        self.paused[run] = output.active_requirements if is_paused else []
-        for one in self.paused[run]:
+        self.unresolved[run] = output.active_requirements if is_paused else []
+        for one in self.unresolved[run]:
             self.show(_call(one), str(one.tool_execution.tool_name), one.tool_execution.tool_args)
-        waiting = [(_call(one), one) for requirements in self.paused.values() for one in requirements]
+        waiting = [(_call(one), one) for requirements in self.unresolved.values() for one in requirements]
         return self.ended(waiting, ENDS.get(output.status, "NaturalEnd"))
 
     async def _permit(self, function_name: str, function_call: Any, arguments: dict[str, Any]) -> Any:

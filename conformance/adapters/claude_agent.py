@@ -106,7 +106,7 @@ class ClaudeAgent:
         self.bridge = Bridge(_real_time(), asyncio.get_running_loop())
         self.names = Names("mcp__kit__", [tool.name for tool in scenario.tools])
         self.requests = self.prompts = 0
-        self.begun = 0  # how often it asked a hook, a person or a tool since the newest piece of a response
+        self.has_reacted = False  # to the newest piece of a response: asked a hook, a person or a tool
         self.aborted: set[str] = set()
         self.in_turn = False
         await self.bridge.do(self._connect())
@@ -190,14 +190,14 @@ class ClaudeAgent:
 
     async def _pieces(self, request: Request) -> AsyncGenerator[Delta | Turn, None]:
         async for piece in self.bridge.each(self.host.stream(request)):
-            self.begun = 0
+            self.has_reacted = False
             yield piece
-            if isinstance(piece, Delta) and piece.tool_call and piece.tool_call.whole:
-                await self.bridge.until(lambda: self.begun > 0)
+            if isinstance(piece, Delta) and piece.whole_call is not None:
+                await self.bridge.until(lambda: self.has_reacted)
 
     async def _ask(self, name: str, args: dict[str, Any], context: sdk.ToolPermissionContext) -> Any:
         self.prompts += 1
-        self.begun += 1
+        self.has_reacted = True
         prompt = Prompt(f"p{self.prompts}", "mode", str(context.tool_use_id), self.names.short(name), args)
         answer = await self.bridge.ask(self.host.ask(self.scenario.interactors[0], prompt))
         if answer.kind != "allow":
@@ -213,7 +213,7 @@ class ClaudeAgent:
         )
 
     async def _call_tool(self, context: Any, params: mcp.CallToolRequestParams) -> mcp.CallToolResult:
-        self.begun += 1
+        self.has_reacted = True
         call = str((context.meta or {}).get("claudecode/toolUseId"))
         try:
             outcome = await self.bridge.ask(self.host.tool(call, params.name, params.arguments or {}))
@@ -235,7 +235,7 @@ class ClaudeAgent:
         }
 
     async def _hook(self, spec: HookSpec, asked: Any, call: str | None, context: Any) -> Any:
-        self.begun += 1
+        self.has_reacted = True
         data = {"name": self.names.short(asked["tool_name"]), "args": asked["tool_input"]}
         return _hook_output(spec, await self.bridge.ask(self.host.hook(spec.id, data, call=call)))
 

@@ -14,9 +14,9 @@ from typing import Any, Final, TypeVar
 
 T = TypeVar("T")
 
-LAG_SECONDS: Final = 0.05
-LAGS_MAX: Final = 20
-"""How long, and how often, it is waited for what a runtime may do while a question of its is open."""
+LOOK_SECONDS: Final = 0.05
+LOOKS_MAX: Final = 20
+"""How often, and how many times at most, `Bridge.until` looks for a reaction of the runtime."""
 
 QUIET_SECONDS: Final = 0.2
 """How long nothing has to move before the runtime counts as at rest."""
@@ -66,12 +66,12 @@ class Bridge:
         self._moved_at = self.real.time()
 
     async def until(self, is_seen: Callable[[], bool]) -> None:
-        """Wait on the real loop for what the runtime may do; no longer than a while, as it may not."""
-        for _ in range(LAGS_MAX):
+        """Wait for a reaction of the runtime, which may not come; called on the real loop."""
+        for _ in range(LOOKS_MAX):
             if is_seen():
                 return
             self.moved()
-            await asyncio.sleep(LAG_SECONDS)
+            await asyncio.sleep(LOOK_SECONDS)
 
     def end(self) -> None:
         """The turn was cancelled: its end is due, whatever gates are open."""

@@ -73,7 +73,7 @@ async def _events(
             if piece.text:
                 written += len(piece.text)
                 yield _sse([{"text": piece.text}])
-            if piece.tool_call is not None and (whole := piece.tool_call.whole):
+            if (whole := piece.whole_call) is not None:
                 ended.add(whole.id)
                 yield _sse([{"functionCall": _written(whole, names)}])
             piece = await anext(pieces)

@@ -104,9 +104,9 @@ class Reply:
             yield from self._text(piece.text)
         if piece.tool_call is not None:
             yield from self._begin_call(piece.tool_call)
-            if piece.tool_call.whole is not None:
-                self._ended.add(piece.tool_call.id)
-                yield from self._stop()
+        if (whole := piece.whole_call) is not None:
+            self._ended.add(whole.id)
+            yield from self._stop()
 
     def turn(self, turn: Turn) -> Iterator[bytes]:
         """The events of everything that is still to be written, and of the end."""

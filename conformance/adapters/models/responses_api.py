@@ -114,7 +114,7 @@ class Reply:
         """The events of a piece; a part of a call is written with the whole of it."""
         if piece.text:
             yield from self._more(piece.text)
-        if piece.tool_call is not None and (whole := piece.tool_call.whole):
+        if (whole := piece.whole_call) is not None:
             self._ended.add(whole.id)
             yield from self._call(whole)
 

@@ -149,6 +149,15 @@ class SucceedsUnexecuted(Runtime):
         return await super().verdict(call, resume)
 
 
+class DeniesTheApproved(Runtime):
+    """Judges an approved call once more, and fails it without a word to the one who approved it."""
+
+    async def verdict(self, call: Call, resume: Resume) -> tuple[str, Any]:
+        if resume is not None and call.resume_mode == "replay":
+            return "block", "no approval was needed"
+        return await super().verdict(call, resume)
+
+
 class KeepsTheModelsArguments(Runtime):
     """Runs a call with what the model gave where the decision is to be the arguments."""
 
@@ -336,6 +345,17 @@ MUTANTS: tuple[Mutant, ...] = (
     Mutant(DropsArguments, "DECIDE-7", "yet it ran with"),
     Mutant(ReplaysWithoutArguments, "DECIDE-21", "yet it ran with", also=("SHOWN-3",)),
     Mutant(SucceedsUnexecuted, "DECIDE-21", "yet it Succeeded without"),
+    Mutant(
+        DeniesTheApproved,
+        "DECIDE-21",
+        "yet it did not, and the model is shown a result",
+        policies={"round.block": "fail_call"},
+        declare={
+            "profile": "core",
+            "policies": {"decision.modes": ["replay"]},
+            "observes": ["message", "run.finished"],
+        },
+    ),
     Mutant(KeepsTheModelsArguments, "DECIDE-17", "for its arguments, yet it ran with"),
     Mutant(RunsWithTheFirstArguments, "DECIDE-17", "for its arguments, yet it ran with", also=("DECIDE-6",)),
     Mutant(AnswersForWhoeverDecided, "DECIDE-18", "yet the model was shown"),

@@ -50,6 +50,11 @@ class Delta(Wire):
     text: str = ""
     tool_call: CallPiece | None = None
 
+    @property
+    def whole_call(self) -> ToolCall | None:
+        """The call, if this part has all of it."""
+        return self.tool_call.whole if self.tool_call is not None else None
+
 
 class Turn(Wire):
     """The whole response; `terminal` says that the turn ends after these calls."""

@@ -120,15 +120,11 @@ def _early(request: Request, call: str) -> Iterator[Published]:
 
 
 def _file_early(state: ObservedState, request: Request, call: Call) -> None:
-    """The gates that opened for a call before its response was complete, which is too early, are its own."""
+    """File under a call the gates that opened for it before its response was complete (LOOP-17)."""
+    asked_at = request.gate.at if request.gate is not None else state.clock
     for gate in request.path.turn.gates:
-        was_unknown = gate.call is None and gate.opened.call == call.id
-        if (
-            was_unknown
-            and gate.path is request.path
-            and request.gate is not None
-            and gate.at > request.gate.at
-        ):
+        is_of_request = gate.path is request.path and gate.at > asked_at
+        if is_of_request and gate.call is None and gate.opened.call == call.id:
             gate.call = call
             FILED[gate.on](state, gate, request.path)
 
