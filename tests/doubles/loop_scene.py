@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from typing import Any
 
 from runlock.conformance.families.message_loop.family import FAMILY
@@ -28,6 +28,7 @@ class Scene:
         *,
         policies: Mapping[str, Any] | None = None,
         shows: Mapping[str, Any] | None = None,
+        mute: Collection[str] = (),
         **scenario: Any,
     ) -> None:
         party = {"name": "by hand", "version": "1"}
@@ -35,7 +36,8 @@ class Scene:
         handshake = FAMILY.vocabulary.handshake.model_validate(claimed)
         declared = {**FAMILY.spec.profiles[handshake.profile].policies, **handshake.policies}
         told = {"scenario": "s", "tools": TOOLS, "mode": "yolo", **scenario}
-        applies = {one: how.is_judged for one, how in standings(FAMILY, handshake, declared).items()}
+        judged = standings(FAMILY, handshake, declared)
+        applies = {one: how.is_judged and one not in mute for one, how in judged.items()}
         undeclared = Undeclared.of(FAMILY, handshake, declared)
         made = FAMILY.vocabulary.scenario.model_validate(told)
         self.judge = Judge(FAMILY, handshake, declared, made, applies, undeclared)

@@ -202,6 +202,16 @@ def test_no_call_runs_before_its_response_is_complete() -> None:
     assert scene.release("g1", piece, enters("g2", "c1:t0")).broken == "LOOP-17"
 
 
+def test_a_call_that_ran_too_early_has_run() -> None:
+    """What opened before the response was complete is filed under its call: nothing else is blamed for it."""
+    scene = Scene(mute=["LOOP-17"]).start(model("g1", FIRST))
+    piece = {"kind": "delta", "tool_call": {"id": "c1", "name": "t0", "args_text": '{"k": "c1"}'}}
+    scene.release("g1", piece, enters("g2", "c1:t0")).release("g2", ok("done"))
+    history = (FIRST, asks("c1:t0"), result("c1", "done"))
+
+    assert scene.release("g1", turn("c1:t0"), model("g3", *history)).broken == ""
+
+
 def test_the_next_turn_works() -> None:
     scene = Scene().start(model("g1", FIRST)).cancel(closes("g1"), ends("Cancelled"))
     assert scene.start(ends("Error")).broken == "TURN-11"
