@@ -159,7 +159,7 @@ def test_a_call_that_a_hook_allows_runs(talk):
 
 def test_a_call_that_a_hook_suspends_waits_for_its_approval(talk, request):
     """A runtime may ask the hook once more when the approval comes; some then deny what it lets through."""
-    denies = request.node.callspec.params["talk"].known("DECIDE-21") is not None
+    denies = request.node.callspec.params["talk"].known("DECIDE-4") is not None
     gate = asked_about(talk, "suspend")
     assert only(talk.release(gate["gate"], {"kind": "suspend"}))["pending"] == ["c1"]
     seen = only(talk.decide(resume("c1")))

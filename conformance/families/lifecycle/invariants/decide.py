@@ -265,6 +265,35 @@ def no_accepted_decision_is_lost(state: ObservedState) -> CheckResults:
             yield broken(f"call {call.id} took decision {decided.id}, yet it still waits")
 
 
+def an_approved_call_is_executed(state: ObservedState, seen: GateOpened) -> CheckResults:
+    """An approved call that nothing holds runs before the model is shown a result of it."""
+    run = state.run_of(seen)
+    if run is None or run.disturbed_by(CANCEL, FAULT, CRASH, INPUT) or run.taken_out:
+        return
+    if not _approvals_execute(state):
+        return
+    shown = {one.call for one in seen.messages or () if one.role == "tool" and one.status != "pending"}
+    for call in run.calls.values():
+        decided = call.decision_in_force
+        if call.id in shown and decided is not None and _lets_run(call, decided):
+            approved = f"decision {decided.id} approved call {call.id}"
+            yield broken(f"{approved}, yet it did not run, and the model is shown a result")
+
+
+def _approvals_execute(state: ObservedState) -> bool:
+    """Whether an approval lets its call run: it cannot stand for the result where it has no payload."""
+    modes = state.policy("decision.modes")
+    return "replay" in modes if modes is not None else not state.handshake.decisions.payload
+
+
+def _lets_run(call: Call, decided: Decided) -> bool:
+    """Whether a call that has not run since this decision has nothing else to wait for, and no other end."""
+    executes = call.tool is not None and call.tool.resume_mode == "replay"
+    approved = decided.action == "resume" and not decided.edit and call.rejection is None
+    is_held = call.is_unclear or call.claimed is not None or call.last_verdict in ("block", "set_result")
+    return executes and approved and not is_held and len(call.entries) == decided.entries_before
+
+
 def _is_told_to_wait(state: ObservedState, call: Call) -> bool:
     """Whether its status says that it waits, or its run, which says so each time that it comes to wait."""
     return call.waits and (call.claimed is not None or state.observes("run.finished"))
@@ -314,6 +343,7 @@ INVARIANTS = (
         Invariant("DECIDE-2", a_repeated_decision_executes_nothing, GateOpened, at=("tool",)),
         Invariant("DECIDE-1", a_decision_executes_once, GateOpened, at=("tool",)),
         Invariant("DECIDE-4", no_accepted_decision_is_lost, requires="a decision"),
+        Invariant("DECIDE-4", an_approved_call_is_executed, GateOpened, at=("model",), requires="a decision"),
         Invariant("DECIDE-2", a_repeated_decision_was_idle, requires="a decision"),
         Invariant("DECIDE-3", a_late_decision_was_idle, requires="a decision"),
         Invariant("DECIDE-3", each_wait_has_a_number_of_its_own, CallMoved),

@@ -9,7 +9,6 @@ from typing import Any
 from runlock.conformance.families.lifecycle.invariants.blame import Rank, ranked
 from runlock.conformance.families.lifecycle.messages import GateOpened
 from runlock.conformance.families.lifecycle.state import ObservedState
-from runlock.conformance.families.lifecycle.state.disturbances import CANCEL, CRASH, FAULT, INPUT
 from runlock.conformance.families.lifecycle.state.records import Call, Decided, Run, is_alike
 from runlock.conformance.family.invariant import HELD, CheckResult, CheckResults, Invariant, broken
 
@@ -157,27 +156,6 @@ def a_replay_is_an_execution(state: ObservedState) -> CheckResults:
             yield HELD if executed or call.is_unclear else broken(why)
 
 
-def an_approved_call_is_executed(state: ObservedState, seen: GateOpened) -> CheckResults:
-    """An approved call that nothing holds runs before the model is shown a result of it."""
-    run = state.run_of(seen)
-    if run is None or run.disturbed_by(CANCEL, FAULT, CRASH, INPUT) or run.taken_out:
-        return
-    shown = {one.call for one in seen.messages or () if one.role == "tool" and one.status != "pending"}
-    for call in run.calls.values():
-        decided = call.decision_in_force
-        if call.id in shown and decided is not None and _lets_run(call, decided):
-            lets_run = f"decision {decided.id} lets call {call.id} run"
-            yield broken(f"{lets_run}, yet it did not, and the model is shown a result")
-
-
-def _lets_run(call: Call, decided: Decided) -> bool:
-    """Whether a call that has not run since this decision has nothing else to wait for, and no other end."""
-    executes = call.tool is not None and call.tool.resume_mode == "replay"
-    approved = decided.action == "resume" and not decided.edit and call.rejection is None
-    is_held = call.is_unclear or call.claimed is not None or call.last_verdict in ("block", "set_result")
-    return executes and approved and not is_held and len(call.entries) == decided.entries_before
-
-
 def _same(left: Any, right: Any) -> bool:
     return json.dumps(left, sort_keys=True) == json.dumps(right, sort_keys=True)
 
@@ -222,8 +200,5 @@ INVARIANTS = (
         Rank.DECISION_EFFECT,
         Invariant("DECIDE-8", a_decision_used_as_result_has_executed_nothing, requires="a decision"),
         Invariant("DECIDE-21", a_replay_is_an_execution, requires="a decision"),
-        Invariant(
-            "DECIDE-21", an_approved_call_is_executed, GateOpened, at=("model",), requires="a decision"
-        ),
     ),
 )
