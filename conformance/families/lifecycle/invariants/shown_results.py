@@ -35,6 +35,35 @@ def a_result_is_shown_as_what_became_of_its_call(state: ObservedState, seen: Gat
             yield _judged(message, right, f"call {call.id} {_what_became_of(call)}")
 
 
+def a_call_that_nothing_holds_runs(state: ObservedState, seen: GateOpened) -> CheckResults:
+    """A call has no result before it has run, where neither it nor a sibling met anything but success."""
+    for run, call, message in _results(state, seen):
+        if (
+            message.status in ("error", "cancelled")
+            and not call.entries
+            and _went_well(state, run, call.step)
+        ):
+            because = f"nothing holds call {call.id} back, and it has not run"
+            yield broken(f"{because}, yet the model is shown {message.status}")
+
+
+def _went_well(state: ObservedState, run: Run, step: int) -> bool:
+    """Whether nothing but success met the calls of a step, as far as it was witnessed."""
+    disturbed = run.was_sent_cancel or run.faulted or run.had_input or run.is_done or run.taken_out
+    if disturbed or state.scenario.agent.stop:
+        return False
+    return all(_met_only_success(call) for call in run.every_call if call.step == step)
+
+
+def _met_only_success(call: Call) -> bool:
+    """Whether nothing is known of a call that could keep it, or a sibling, from running."""
+    is_asked_about = call.tool is None or call.tool.permission == "ask" or call.suspensions or call.decisions
+    is_judged = call.tool is not None and (call.tool.permission == "allow" or call.last_verdict == "allow")
+    kinds = {gate.outcome["kind"] for gate in (*call.entries, *call.judged) if gate.outcome is not None}
+    unclear = call.is_unclear or call.raced or call.claimed is not None
+    return is_judged and not is_asked_about and not unclear and kinds <= {"ok", "warning", "allow"}
+
+
 def _judged(message: Message, right: frozenset[str], cause: str) -> CheckResult:
     wrong = message.status not in right and message.status != "ok"
     return broken(f"{cause}, yet the model is shown {message.status}") if wrong else HELD
@@ -95,4 +124,5 @@ INVARIANTS = ranked(
     Invariant(
         "PAIR-7", a_result_is_shown_as_what_became_of_its_call, GateOpened, at=("model",), requires="calls"
     ),
+    Invariant("PAIR-7", a_call_that_nothing_holds_runs, GateOpened, at=("model",), requires="calls"),
 )

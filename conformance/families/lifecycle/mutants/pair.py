@@ -159,6 +159,15 @@ class ForgetsWhatDrained(Runtime):
         super().answer(call, *(("cancelled", "cancelled") if drained else (status, content)))
 
 
+class DeniesTheAllowed(Runtime):
+    """Blocks a call that its permission gate has just allowed."""
+
+    async def verdict(self, call: Call, resume: Resume) -> tuple[str, Any]:
+        kind, outcome = await super().verdict(call, resume)
+        is_judged = self.tools.get(call.name, {}).get("permission") == "gate"
+        return ("block", "not now") if kind == "allow" and is_judged else (kind, outcome)
+
+
 MUTANTS: tuple[Mutant, ...] = (
     Mutant(SaysNothingOfTheRejected, "PAIR-1", "the model was shown call"),
     Mutant(LeavesCallsDangling, "PAIR-1", "the model was shown call"),
@@ -184,6 +193,13 @@ MUTANTS: tuple[Mutant, ...] = (
         "yet the model was not shown that",
         policies={"cancel.inflight": "drain", "cancel.results": "kept"},
         also=("CANCEL-7", "ROUND-1"),
+    ),
+    Mutant(
+        DeniesTheAllowed,
+        "PAIR-7",
+        "and it has not run, yet the model is shown error",
+        policies={"round.block": "fail_call"},
+        declare={"profile": "core", "policies": {}, "observes": ["message", "run.finished"]},
     ),
     Mutant(PraisesTheAborted, "PAIR-6", "nobody gave call"),
     Mutant(ForgetsAProvidedResult, "PAIR-6", 'yet the model was shown ""'),
