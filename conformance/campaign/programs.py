@@ -13,6 +13,7 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any, Final
 
+from runlock.conformance.campaign.one_program import text_of
 from runlock.conformance.campaign.runtimes import Runtime
 
 PROGRAMS: Final = Path("docs/standalone")
@@ -29,14 +30,17 @@ Ran = subprocess.CompletedProcess[str]
 
 
 def run(runtime: Runtime, environments: Path, program: str, folder: Path) -> Ran:
-    """Run a part of a program, as in `show_agno.py repeated_id`, without the kit."""
-    file, *part = program.split()
+    """Run a program alone, as of `show_agno.py repeated_id`, without the kit."""
     place = runtime.place(environments).resolve()
-    with (folder / file).open() as text:
-        words = [*runtime.lives_in.interpreter(place), *part]
-        return subprocess.run(
-            words, cwd=place, stdin=text, capture_output=True, text=True, check=False, timeout=SECONDS
-        )
+    return subprocess.run(
+        runtime.lives_in.interpreter(place),
+        cwd=place,
+        input=text_of(program, folder),
+        capture_output=True,
+        text=True,
+        check=False,
+        timeout=SECONDS,
+    )
 
 
 def can_run(runtime: Runtime, environments: Path) -> bool:

@@ -9,6 +9,7 @@ from functools import cache
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from runlock.conformance.campaign.one_program import file_name, text_of
 from runlock.conformance.campaign.runtimes import Known, runtimes
 from runlock.conformance.family.family import Family, families
 from runlock.conformance.report.matrix import causes
@@ -16,7 +17,7 @@ from runlock.conformance.report.matrix import causes
 from .markdown import table, text
 
 MATRIX = Path(__file__).parent.parent / "matrix.json"
-PROGRAMS = ("standalone", "examples")
+STANDALONE = MATRIX.parent / "standalone"
 TELLING = (
     ("google-adk", "PAIR-4"),
     ("strands", "CANCEL-4"),
@@ -167,7 +168,8 @@ def shown(name: str, root: str) -> str:
 
 
 def files() -> Iterator[tuple[str, str]]:
-    """The programs without the kit, and the examples, as text that a browser displays."""
-    for path in sorted(one for folder in PROGRAMS for one in (MATRIX.parent / folder).iterdir()):
-        if path.suffix in (".py", ".mjs"):
-            yield f"{path.parent.name}/{path.name}.txt", path.read_text("utf-8")
+    """The programs without the kit, each in a file of its own, and the examples, as text for a browser."""
+    for program in sorted({known.standalone for one in runtimes() for known in one.seen if known.standalone}):
+        yield f"{STANDALONE.name}/{file_name(program)}.txt", text_of(program, STANDALONE)
+    for path in sorted((MATRIX.parent / "examples").glob("*.py")):
+        yield f"examples/{path.name}.txt", path.read_text("utf-8")

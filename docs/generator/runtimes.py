@@ -9,6 +9,7 @@ from functools import cache
 from typing import Any, Final
 
 from runlock.conformance.campaign.environments import ADAPTERS
+from runlock.conformance.campaign.one_program import file_name
 from runlock.conformance.family.family import DEFAULT, Family, family_named
 from runlock.conformance.report.clause_names import grouped, title
 from runlock.conformance.report.examples import illegal
@@ -18,7 +19,9 @@ from runlock.diagrams.charts.playable import fragment
 from .markdown import clause, folder_of, played, text
 from .matrix import history, report
 
-PROGRAM: Final = re.compile(r"`docs/standalone/([\w.]+)((?: \w+)?)`")
+PROGRAM: Final = re.compile(r"Without the kit: `docs/standalone/([\w.]+(?: \w+)?)`\.")
+AS_ARGUMENT: Final = re.compile(r"(?<=python )docs/standalone/([\w.]+(?: \w+)?)$", re.MULTILINE)
+AS_INPUT: Final = re.compile(r"(?<= -)((?: \w+)?) < docs/standalone/([\w.]+)$", re.MULTILINE)
 ADAPTER: Final = re.compile(r"`conformance/adapters/([\w./]+)`")
 FILE: Final = re.compile(r"\]\(witnesses/")
 REPLAY: Final = re.compile(r"^The \[file\]\(\.\./witnesses/[\w-]+/([A-Z]+-\d+)\.", re.MULTILINE)
@@ -77,10 +80,16 @@ def _linked(found: Object, family: Family, page: str) -> str:
     page = FILE.sub("](../witnesses/", page)
     page = REPLAY.sub(lambda one: _playground(family.name, one[1]) + one[0], page)
     page = SAVED.sub(r"Save [the file](\1) to replay it:\2", page)
-    page = PROGRAM.sub(r"[`docs/standalone/\1\2`](../standalone/\1.txt)", page)
+    page = PROGRAM.sub(lambda one: _without_the_kit(file_name(one[1])), page)
+    page = AS_ARGUMENT.sub(lambda one: file_name(one[1]), page)
+    page = AS_INPUT.sub(lambda one: f" < {file_name(one[2] + one[1])}", page)
     page = ADAPTER.sub(r"[`conformance/adapters/\1`](../adapters/\1.txt)", page)
     page = CONSEQUENCE.sub(lambda one: f"{_clause(family, one[1])}: {one[3]} ([steps]({one[2]}))", page)
     return re.sub(r"(?<=^### )[A-Z]+-\d+", lambda one: _clause(family, one[0]), page, flags=re.MULTILINE)
+
+
+def _without_the_kit(file: str) -> str:
+    return f"Without the kit: save [`{file}`](../standalone/{file}.txt), and run it."
 
 
 def _clause(family: Family, name: str) -> str:

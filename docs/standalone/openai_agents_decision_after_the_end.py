@@ -54,6 +54,8 @@ def in_a_session():
     return list(approved_twice(SQLiteSession("thread")))
 
 
-outputs = {"in_a_list": in_a_list, "in_a_session": in_a_session}[sys.argv[1]]()
+PROGRAMS = {"in_a_list": in_a_list, "in_a_session": in_a_session}
+
+outputs = PROGRAMS[[*sys.argv[1:], *PROGRAMS][0]]()
 print("actual: approved, and approved again:", outputs)
 raise SystemExit("still there" if outputs == ["done", "done again"] else 0)

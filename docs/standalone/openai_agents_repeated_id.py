@@ -51,7 +51,9 @@ def in_a_session():
     approved("write it again", session)
 
 
-{"in_a_list": in_a_list, "in_a_session": in_a_session}[sys.argv[1]]()
+PROGRAMS = {"in_a_list": in_a_list, "in_a_session": in_a_session}
+
+PROGRAMS[[*sys.argv[1:], *PROGRAMS][0]]()
 shown = [item.get("type", item.get("role")) for item in model.last_call.input]
 print("actual: the model is shown:", shown)
 alone = shown.count("function_call") == shown.count("function_call_output") == 1

@@ -165,7 +165,7 @@ async def results_after_the_input():
     return "text" in kinds[kinds.index("function_call") : kinds.index("function_result")]
 
 
-SHOWN = {
+PROGRAMS = {
     one.__name__: one
     for one in (
         repeated_id,
@@ -180,8 +180,8 @@ SHOWN = {
 
 if __name__ == "__main__":
     still_there = []
-    for name in sys.argv[1:] or SHOWN:
-        print(f"{name}: {inspect.getdoc(SHOWN[name])}")
-        if asyncio.run(SHOWN[name]()):
+    for name in sys.argv[1:] or PROGRAMS:
+        print(f"{name}: {inspect.getdoc(PROGRAMS[name])}")
+        if asyncio.run(PROGRAMS[name]()):
             still_there.append(name)
     raise SystemExit(f"still there: {', '.join(still_there)}" if still_there else 0)

@@ -151,7 +151,7 @@ async def repeated_id():
     return model.results() == ["c1", "c1"]
 
 
-SHOWN = {
+PROGRAMS = {
     one.__name__: one
     for one in (
         undecided_is_rejected,
@@ -165,8 +165,8 @@ SHOWN = {
 
 if __name__ == "__main__":
     still_there = []
-    for name in sys.argv[1:] or SHOWN:
-        print(f"{name}: {inspect.getdoc(SHOWN[name])}")
-        if asyncio.run(SHOWN[name]()):
+    for name in sys.argv[1:] or PROGRAMS:
+        print(f"{name}: {inspect.getdoc(PROGRAMS[name])}")
+        if asyncio.run(PROGRAMS[name]()):
             still_there.append(name)
     raise SystemExit(f"still there: {', '.join(still_there)}" if still_there else 0)

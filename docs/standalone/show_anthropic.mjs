@@ -110,12 +110,12 @@ async function errorOfAStream() {
   return asked.length > 1;
 }
 
-const shown = { repeatedId, responseAfterAPush, responseAfterTheAbort, errorOfAStream };
-const names = process.argv.slice(2).filter((name) => name in shown);
+const programs = { repeatedId, responseAfterAPush, responseAfterTheAbort, errorOfAStream };
+const names = process.argv.slice(2).filter((name) => name in programs);
 const stillThere = [];
-for (const name of names.length ? names : Object.keys(shown)) {
+for (const name of names.length ? names : Object.keys(programs)) {
   process.stdout.write(`${name}: `);
-  if (await shown[name]()) stillThere.push(name);
+  if (await programs[name]()) stillThere.push(name);
 }
 if (stillThere.length) console.error(`still there: ${stillThere.join(", ")}`);
 process.exit(stillThere.length ? 1 : 0);

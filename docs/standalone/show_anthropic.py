@@ -175,7 +175,7 @@ async def replaced_tool_runs():
     return await changed_by_the_first_call(replace)
 
 
-SHOWN = {
+PROGRAMS = {
     one.__name__: one
     for one in (repeated_id, eager_tool_holds_the_stream, removed_tool_runs, replaced_tool_runs)
 }
@@ -183,8 +183,8 @@ SHOWN = {
 
 if __name__ == "__main__":
     still_there = []
-    for name in sys.argv[1:] or SHOWN:
-        print(f"{name}: {inspect.getdoc(SHOWN[name])}")
-        if asyncio.run(SHOWN[name]()):
+    for name in sys.argv[1:] or PROGRAMS:
+        print(f"{name}: {inspect.getdoc(PROGRAMS[name])}")
+        if asyncio.run(PROGRAMS[name]()):
             still_there.append(name)
     raise SystemExit(f"still there: {', '.join(still_there)}" if still_there else 0)

@@ -90,13 +90,13 @@ async def runs_before_the_response_is_complete():
     return Model.is_early
 
 
-SHOWN = {one.__name__: one for one in (runs_before_the_response_is_complete,)}
+PROGRAMS = {one.__name__: one for one in (runs_before_the_response_is_complete,)}
 
 
 if __name__ == "__main__":
     still_there = []
-    for name in sys.argv[1:] or SHOWN:
-        print(f"{name}: {inspect.getdoc(SHOWN[name])}")
-        if asyncio.run(SHOWN[name]()):
+    for name in sys.argv[1:] or PROGRAMS:
+        print(f"{name}: {inspect.getdoc(PROGRAMS[name])}")
+        if asyncio.run(PROGRAMS[name]()):
             still_there.append(name)
     raise SystemExit(f"still there: {', '.join(still_there)}" if still_there else 0)

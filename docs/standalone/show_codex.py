@@ -168,13 +168,13 @@ def runs_before_the_response_is_complete():
     return World.is_early
 
 
-SHOWN = {one.__name__: one for one in (repeated_id, runs_before_the_response_is_complete)}
+PROGRAMS = {one.__name__: one for one in (repeated_id, runs_before_the_response_is_complete)}
 
 
 if __name__ == "__main__":
     still_there = []
-    for name in sys.argv[1:] or SHOWN:
-        print(f"{name}: {inspect.getdoc(SHOWN[name])}")
-        if SHOWN[name]():
+    for name in sys.argv[1:] or PROGRAMS:
+        print(f"{name}: {inspect.getdoc(PROGRAMS[name])}")
+        if PROGRAMS[name]():
             still_there.append(name)
     raise SystemExit(f"still there: {', '.join(still_there)}" if still_there else 0)

@@ -216,7 +216,7 @@ def grant_outlives_its_session():
     return "permission asked" not in agent.seen and results == ["c2"]
 
 
-SHOWN = {
+PROGRAMS = {
     one.__name__: one
     for one in (
         cancel_leaves_calls,
@@ -230,8 +230,8 @@ SHOWN = {
 
 if __name__ == "__main__":
     still_there = []
-    for name in sys.argv[1:] or SHOWN:
-        print(f"{name}: {inspect.getdoc(SHOWN[name])}")
-        if SHOWN[name]():
+    for name in sys.argv[1:] or PROGRAMS:
+        print(f"{name}: {inspect.getdoc(PROGRAMS[name])}")
+        if PROGRAMS[name]():
             still_there.append(name)
     raise SystemExit(f"still there: {', '.join(still_there)}" if still_there else 0)

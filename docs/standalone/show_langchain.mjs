@@ -148,12 +148,12 @@ async function editSkipsApproval() {
   return ran.join() === "write c1";
 }
 
-const shown = { repeatedId, callWithoutResult, turnWrittenAnew, rejectedResume, editSkipsApproval };
-const names = process.argv.slice(2).filter((name) => name in shown);
+const programs = { repeatedId, callWithoutResult, turnWrittenAnew, rejectedResume, editSkipsApproval };
+const names = process.argv.slice(2).filter((name) => name in programs);
 const stillThere = [];
-for (const name of names.length ? names : Object.keys(shown)) {
+for (const name of names.length ? names : Object.keys(programs)) {
   process.stdout.write(`${name}: `);
-  if (await shown[name]()) stillThere.push(name);
+  if (await programs[name]()) stillThere.push(name);
 }
 if (stillThere.length) console.error(`still there: ${stillThere.join(", ")}`);
 process.exit(stillThere.length ? 1 : 0);

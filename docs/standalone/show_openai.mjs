@@ -75,12 +75,12 @@ async function abortInTheListener() {
   return ran.length > 0;
 }
 
-const shown = { repeatedId, limitOfZero, abortInTheListener };
-const names = process.argv.slice(2).filter((name) => name in shown);
+const programs = { repeatedId, limitOfZero, abortInTheListener };
+const names = process.argv.slice(2).filter((name) => name in programs);
 const stillThere = [];
-for (const name of names.length ? names : Object.keys(shown)) {
+for (const name of names.length ? names : Object.keys(programs)) {
   process.stdout.write(`${name}: `);
-  if (await shown[name]()) stillThere.push(name);
+  if (await programs[name]()) stillThere.push(name);
 }
 if (stillThere.length) console.error(`still there: ${stillThere.join(", ")}`);
 process.exit(stillThere.length ? 1 : 0);

@@ -43,12 +43,12 @@ async function repeatedId() {
   return alone && shown.indexOf("function_call") === 1 && shown.at(-1) === "function_call_result";
 }
 
-const shown = { repeatedId };
-const names = process.argv.slice(2).filter((name) => name in shown);
+const programs = { repeatedId };
+const names = process.argv.slice(2).filter((name) => name in programs);
 const stillThere = [];
-for (const name of names.length ? names : Object.keys(shown)) {
+for (const name of names.length ? names : Object.keys(programs)) {
   process.stdout.write(`${name}: `);
-  if (await shown[name]()) stillThere.push(name);
+  if (await programs[name]()) stillThere.push(name);
 }
 if (stillThere.length) console.error(`still there: ${stillThere.join(", ")}`);
 process.exit(stillThere.length ? 1 : 0);

@@ -108,8 +108,9 @@ async def arguments_are_lost():
     return shown == [{}]
 
 
-SHOWN_HERE = (input_is_available_twice, interrupted_is_a_success, arguments_are_lost)
-PROGRAMS = {one.__name__: one for one in SHOWN_HERE}
+PROGRAMS = {
+    one.__name__: one for one in (input_is_available_twice, interrupted_is_a_success, arguments_are_lost)
+}
 
 
 async def main():

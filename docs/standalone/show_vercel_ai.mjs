@@ -408,7 +408,7 @@ async function approved_in_vain() {
   return !ran.length;
 }
 
-const shown = {
+const programs = {
   approval_after_a_message,
   approvals_around_a_message,
   approved_again_after_a_stop,
@@ -427,9 +427,9 @@ const shown = {
   stop_tool_after_its_approval,
 };
 const stillThere = [];
-for (const name of process.argv.slice(2).length ? process.argv.slice(2) : Object.keys(shown)) {
+for (const name of process.argv.slice(2).length ? process.argv.slice(2) : Object.keys(programs)) {
   process.stdout.write(`${name}: `);
-  if (await shown[name]()) stillThere.push(name);
+  if (await programs[name]()) stillThere.push(name);
 }
 if (stillThere.length) console.error(`still there: ${stillThere.join(", ")}`);
 process.exit(stillThere.length ? 1 : 0);

@@ -294,7 +294,7 @@ def about(path, part):
     if path.suffix == ".mjs":
         return text.partition(f"async function {part}() {{\n")[2]
     tree = ast.parse(text)
-    named = [node for node in tree.body if getattr(node, "name", "") == part and "SHOWN" in text]
+    named = [node for node in tree.body if getattr(node, "name", "") == part and "getdoc(PROGRAMS" in text]
     return re.sub(r"\n  (?=\S)", " ", ast.get_docstring((named or [tree])[0]))
 
 

@@ -15,7 +15,22 @@ from runlock.conformance.report.versions import FILE, absent, known, merged, see
 
 RUNTIMES = {one.name: one for one in runtimes()}
 PROGRAMS = {
-    "bug.py": 'import sys\nraise SystemExit("still there" if sys.argv[1] == "shown" else 0)\n',
+    "bug.py": """'What it does.'
+
+
+def shown():
+    raise SystemExit("still there")
+
+
+def hidden():
+    raise SystemExit(0)
+
+
+PROGRAMS = {"shown": shown, "hidden": hidden}
+
+for one in PROGRAMS.values():
+    one()
+""",
     "fails.py": 'raise ImportError("no name (/some/folder/x.py)")\n',
 }
 HISTORY = {
