@@ -1,7 +1,7 @@
 """What Codex does as an app server, with a scripted model and a tool server on loopback; a name on the
 command line shows one.  The `codex` is that of the environment of this Python.
 
-npm install node@22.23.3 @openai/codex@0.169.0
+npm install node@22.23.3 @openai/codex@0.171.0
 """
 
 import inspect
