@@ -25,7 +25,7 @@ EXAMPLES: Final = 250
 """Number of schedules, in addition to the scripted ones, that takes a few minutes on two cores in total."""
 
 INFERRED: Final = 200
-"""The most schedules from which policies are inferred."""
+"""The most schedules, in addition to the scripted ones, from which policies are inferred."""
 
 IN_REAL_TIME: Final = "message-loop"
 """The family of command-line agents, whose schedules take seconds each."""
@@ -89,8 +89,9 @@ def unless_hidden(runtime: Runtime, one: ClauseVerdict) -> ClauseVerdict:
 
 
 def _inferred(runtime: Runtime, order: Order) -> Column:
-    """The column with the inferred policies, unless its schedules run in real time, which takes too long."""
+    """The column with the inferred policies: of an agent, by the scripted schedules alone."""
     column = _judged(runtime, order)
-    if column.result is None or runtime.family == IN_REAL_TIME:
+    if column.result is None:
         return column
-    return replace(column, inferred=infer(replace(order, examples=min(order.examples, INFERRED)), jobs=1))
+    examples = 0 if runtime.family == IN_REAL_TIME else min(order.examples, INFERRED)
+    return replace(column, inferred=infer(replace(order, examples=examples), jobs=1))

@@ -9,6 +9,7 @@ from typing import Any
 from runlock.conformance.families.message_loop import reference as loops
 from runlock.conformance.families.tool_runner import reference as runners
 from runlock.conformance.family.family import Family, family_named
+from runlock.conformance.protocol import Control
 from runlock.machines.message_loop.runtime.loop import MessageLoop
 from runlock.machines.tool_runner.runtime.runner import Runner
 
@@ -31,17 +32,24 @@ def does(family: Family, profile: str, overrides: Mapping[str, Any] | None = Non
 
 
 def hiding(
-    name: str, profile: str, overrides: Mapping[str, Any] | None = None, **more: Any
+    name: str,
+    profile: str,
+    overrides: Mapping[str, Any] | None = None,
+    declare: Mapping[str, Any] | None = None,
+    **more: Any,
 ) -> Callable[[], Any]:
     """The reference of a profile, which claims the core and declares only the policies that are sets."""
     family = family_named(name)
     policies = does(family, profile, overrides)
     sets = {key: value for key, value in policies.items() if not isinstance(value, str)}
-    silent = {"profile": family.core_profile.name, "policies": sets}
+    silent = {"profile": family.core_profile.name, "policies": sets, **(declare or {})}
     return lambda: REFERENCES[name](profile, policies, declare=silent, **more)
 
 
 documented = hiding("tool-runner", "tool-runner")
+documented_in_real_time = hiding(
+    "tool-runner", "tool-runner", declare={"control": Control(settle="observed")}
+)
 python = hiding("tool-runner", "tool-runner-python")
 typescript = hiding("tool-runner", "tool-runner-typescript")
 go = hiding("tool-runner", "tool-runner-go")

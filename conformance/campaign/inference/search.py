@@ -22,6 +22,7 @@ from runlock.conformance.campaign.inference.result import (
 from runlock.conformance.campaign.stages import Order, stages_of
 from runlock.conformance.campaign.supervisor import employed, made_short, merged
 from runlock.conformance.campaign.units import Facts
+from runlock.conformance.campaign.worker import as_found
 from runlock.conformance.campaign.workforce import Limits, Workforce
 from runlock.conformance.driving.findings import Trouble, Witness
 from runlock.conformance.driving.tally import Found, Tally
@@ -103,7 +104,9 @@ def _concluded(order: Order, workforce: Workforce, facts: Facts, known: _Known, 
         replace(found, violation=Violation(named(one), why.reason, found.violation.stimulus))
         for one, (why, found) in known.against.items()
     ]
-    witnesses = dict(zip(known.against, made_short(workforce, found), strict=True))
+    is_exact = facts.handshake.control.settles_exactly  # if not, each schedule takes real time
+    shown = made_short(workforce, found) if is_exact else [as_found(one) for one in found]
+    witnesses = dict(zip(known.against, shown, strict=True))
     return Inferred(
         target=order.target,
         handshake=facts.handshake,

@@ -11,14 +11,18 @@ import hidden_policies
 import pytest
 from hidden_policies import OF_PROFILES, does, hiding
 
+from runlock.conformance.campaign.inference import search
 from runlock.conformance.campaign.inference.bench import LearningBench
 from runlock.conformance.campaign.inference.result import Inferred, to_find_out
 from runlock.conformance.campaign.inference.search import infer
 from runlock.conformance.campaign.stages import Order
+from runlock.conformance.campaign.worker import as_found
+from runlock.conformance.campaign.workforce import Workforce
 from runlock.conformance.driving.bench import Bench
+from runlock.conformance.driving.findings import Witness
 from runlock.conformance.driving.strategies.random_walk import run_shard
 from runlock.conformance.driving.strategies.scripted import corpus, play
-from runlock.conformance.driving.tally import Tally
+from runlock.conformance.driving.tally import Found, Tally
 from runlock.conformance.family.family import Family, family_named
 
 SCRIPTS = tomllib.loads(Path(__file__).with_name("telling_scripts.toml").read_text("utf-8"))
@@ -61,6 +65,24 @@ def test_a_runtime_that_hides_its_policies_is_found_out(factory: str) -> None:
     assert (found.mixed, found.aside, found.troubles) == ([], (), [])
     assert found.nearest.name == OF_PROFILES[factory]
     assert len(found.settled) > len(found.policies) * 3 // 4
+
+
+@pytest.mark.long
+@pytest.mark.parametrize(("factory", "calls"), [("documented", 1), ("documented_in_real_time", 0)])
+def test_evidence_is_shrunk_unless_a_schedule_takes_real_time(
+    factory: str, calls: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Otherwise it is the schedule that was played, which ends with what rules a value out."""
+    asked: list[int] = []
+
+    def made_short(workforce: Workforce, found: list[Found]) -> list[Witness]:
+        asked.append(len(found))
+        return [as_found(one) for one in found]
+
+    monkeypatch.setattr(search, "made_short", made_short)
+
+    assert all(one.trace.records for one in found_out(factory).against.values())
+    assert len(asked) == calls
 
 
 @pytest.mark.long
