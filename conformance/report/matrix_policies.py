@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Mapping, Set
 from typing import Any, Final
 
@@ -11,6 +12,9 @@ from runlock.conformance.text import in_markdown, plain
 CONTRADICTION: Final = "**contradicts the declaration**"
 MIXED: Final = "**mixed**"
 OPEN: Final = "not inferred"
+
+DURATION: Final = re.compile(r"\b\d+\.\d+ ?s\b")
+"""How long something took, as an agent may tell its model: it differs from run to run."""
 
 Object = Mapping[str, Any]
 
@@ -23,7 +27,11 @@ def inferred(found: Inferred) -> dict[str, Any]:
 
 def _policy(found: Inferred, key: str) -> dict[str, Any]:
     """The values left, and what rules the others out: value, clause and reason."""
-    against = [[value, why.clause, why.reason] for (of, value), why in found.against.items() if of == key]
+    against = [
+        [value, why.clause, DURATION.sub("N s", why.reason)]
+        for (of, value), why in found.against.items()
+        if of == key
+    ]
     return {"values": found.left(key), "against": sorted(against)}
 
 

@@ -1,6 +1,9 @@
 """The policies of a runtime in the matrix: declared and inferred values, and a contradiction between them."""
 
-from runlock.conformance.report.matrix_policies import section
+from runlock.conformance.campaign.inference.result import Against, Inferred
+from runlock.conformance.families.message_loop.reference import factory
+from runlock.conformance.report.matrix_policies import inferred, section
+from runlock.conformance.trace.trace import Trace
 
 FOUND = {
     "policies": {"state": "caller", "resume": "partial", "decision.modes": ["replay", "use_as_result"]},
@@ -53,3 +56,14 @@ def test_a_runtime_that_was_not_inferred_shows_what_it_declares():
     """And one without any policy has no table."""
     assert [*section({"policies": {"state": "caller"}}, {})][3] == "| `state` | caller | not inferred |  |"
     assert [*section({"policies": {}}, {})] == []
+
+
+def test_a_time_in_the_words_of_an_agent_does_not_change_the_matrix():
+    """How long a call had run is left out of the evidence."""
+    said = Against("an aborted call reads 'aborted after 0.5s'", "CANCEL-10", 3, Trace())
+    found = Inferred("an agent", factory()().handshake, against={("told", "alike"): said})
+
+    assert inferred(found)["policies"]["told"] == {
+        "values": ["apart"],
+        "against": [["alike", "CANCEL-10", "an aborted call reads 'aborted after N s'"]],
+    }
