@@ -7,6 +7,7 @@ from typing import Any, Final
 
 from runlock.conformance.families.message_loop.invariants.authority import (
     approval_of,
+    arguments_of,
     nobody_is_there,
     on_tokens,
     prompt_verdict,
@@ -233,7 +234,7 @@ def what_was_shown_is_what_runs(state: ObservedState, seen: GateOpened) -> Check
         return
     judged = call.judged[-1].opened if call.judged and not rewrites(call) else None
     shown = call.prompts[-1].opened if call.prompts else judged
-    if shown is not None:
+    if shown is not None and shown.args in arguments_of(call):  # if not, AUTH-31 is broken
         same = (shown.name, shown.args) == (seen.name, seen.args)
         yield held_or(
             same,

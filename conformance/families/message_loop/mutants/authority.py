@@ -364,7 +364,7 @@ MUTANTS = (
         "message-loop-core",
         {"prompt.line": "parallel"},
     ),
-    Mutant(RunsOtherArguments, "AUTH-13", "the approver of call"),
+    Mutant(RunsOtherArguments, "AUTH-13", "the approver of call", also=("ROUND-2",)),
     Mutant(DenialReachesTheRound, "AUTH-14", "", also=("AUTH-5", "AUTH-43", "AUTH-51")),
     Mutant(
         GrantsEveryTool,
@@ -409,7 +409,7 @@ MUTANTS = (
         RemembersEveryAnswer,
         "AUTH-12",
         "needs a person's approval and was not asked about; only call",
-        also=UNAPPROVED,
+        also=("AUTH-1", *UNAPPROVED, "WIRE-5"),
     ),
     Mutant(GrantsOnlyTheSameArguments, "AUTH-28", ""),
     Mutant(GivesTokensBack, "AUTH-29", "the tokens for t1 were used up by c1"),

@@ -159,19 +159,15 @@ class HidesTheModeGate(MessageLoop):
 
 
 MUTANTS = (
-    Mutant(
-        SaysNothingOfADeniedStage, "WIRE-1", "ended as Blocked, and COMPOSE_REQUEST has no StagePostFired"
-    ),
+    Mutant(SaysNothingOfADeniedStage, "WIRE-1", "ended as Blocked, and "),
     Mutant(NeverCompletesARequest, "WIRE-2", "were announced as completed or failed"),
     Mutant(PublishesTextAtTheEnd, "WIRE-3", "was published"),
     Mutant(PublishesTextTwice, "WIRE-3", "the text of response"),
-    Mutant(TakesAnErrorForASuccess, "WIRE-4", "was announced as succeeded, and its tool answered raise"),
+    Mutant(TakesAnErrorForASuccess, "WIRE-4", "was announced as succeeded, and its tool answered"),
     Mutant(ApprovesInSilence, "WIRE-5", "ran, and ToolCallApproved was not published"),
-    Mutant(
-        BlamesTheMode, "WIRE-5", "was denied as GuardDenied, yet the audit says ModeDenied", also=("AUTH-7",)
-    ),
+    Mutant(BlamesTheMode, "WIRE-5", "yet the audit says ModeDenied", also=("AUTH-7",)),
     Mutant(BlamesTheModeForGrants, "AUTH-7", "was not given, yet it was denied as ModeDenied"),
-    Mutant(FailsWithItsWatcher, "WIRE-6", "a watcher failed, and turn"),
+    Mutant(FailsWithItsWatcher, "WIRE-6", "a watcher failed, and turn", also=("WIRE-1",)),
     Mutant(EntersAStageInAChatTurn, "WIRE-7", "StageEntered was published in chat turn"),
     Mutant(SpeaksAfterTheEnd, "WIRE-8", "is over, yet ToolInvocationSucceeded was shown"),
     Mutant(RendersTwice, "WIRE-9", "published its payload twice"),

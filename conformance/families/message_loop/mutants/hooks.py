@@ -153,7 +153,7 @@ class AsksAllHooksAtOnce(MessageLoop):
 
 
 MUTANTS = (
-    Mutant(AsksObserversTwice, "HOOK-1", "was asked twice at TOOL_CALL pre for call"),
+    Mutant(AsksObserversTwice, "HOOK-1", "was asked twice at"),
     Mutant(SkipsHooksInAContinuation, "HOOK-1", "was not asked at SEND_REQUEST pre"),
     Mutant(
         SendsBeforeItsHooks,
@@ -162,16 +162,16 @@ MUTANTS = (
         declare=UNSEEN,
         also=("HOOK-1",),
     ),
-    Mutant(ComposesInSpiteOfAGuard, "HOOK-3", "", also=("HOOK-9", "WIRE-1")),
-    Mutant(LosesRewrites, "HOOK-4", "messages was rewritten to"),
+    Mutant(ComposesInSpiteOfAGuard, "HOOK-3", "", also=("HOOK-8", "HOOK-9", "WIRE-1")),
+    Mutant(LosesRewrites, "HOOK-4"),
     Mutant(ObeysObservers, "HOOK-5", "and that went on"),
     Mutant(AsksHooksBackwards, "HOOK-7", "was asked before hook"),
-    Mutant(AsksAllHooksAtOnce, "HOOK-7", "was asked at RECEIVE_INPUT pre while hook"),
-    Mutant(TransformsWhatWasDenied, "HOOK-8", "denied at RECEIVE_INPUT pre, yet transform"),
+    Mutant(AsksAllHooksAtOnce, "HOOK-7", " while hook"),
+    Mutant(TransformsWhatWasDenied, "HOOK-8", ", yet transform"),
     Mutant(
         GoesOnAfterABrokenGuard,
         "HOOK-9",
-        "broke at COMPOSE_REQUEST, which counts as deny, yet a request was sent",
+        "which counts as deny, yet",
     ),
     Mutant(LeaksRewrites, "HOOK-10", "", also=("ROUND-2",)),
     Mutant(RewritesAfterTheApproval, "HOOK-11", "was asked after the approval of call"),

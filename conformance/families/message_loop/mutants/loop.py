@@ -217,7 +217,7 @@ MUTANTS = (
     ),
     Mutant(DropsTheLastRound, "LOOP-9", "was not settled before the turn ended at its bound"),
     Mutant(TakesTheCapForAnEnd, "LOOP-10", "its last response asked for"),
-    Mutant(PromptsWithTheSession, "LOOP-12", "the body of stage review is"),
+    Mutant(PromptsWithTheSession, "LOOP-12", "the body of stage"),
     Mutant(OffersEveryTool, "LOOP-13", "the manifest of the turn offers"),
     Mutant(RemindsTheModel, "LOOP-14", "which no provider gave"),
     Mutant(KeepsContextFromTheFirstRequest, "LOOP-15", "times for a request of the turn"),

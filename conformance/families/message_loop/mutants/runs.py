@@ -101,7 +101,7 @@ MUTANTS = (
     Mutant(CallsAnEndAnError, "RUN-24", "ended in Error, and nothing broke"),
     Mutant(IsDoneTwice, "RUN-14", "was Done, yet it moved to Running"),
     Mutant(SucceedsWithoutRunning, "CALL-15", "did not run, yet it is Succeeded"),
-    Mutant(ShowsFailuresAsSuccesses, "CALL-4", "answered raise, yet it is Succeeded"),
+    Mutant(ShowsFailuresAsSuccesses, "CALL-4", ", yet it is Succeeded"),
     Mutant(RevivesCalls, "CALL-17", "was Failed, yet it moved to Running"),
     Mutant(TakesTurns, "RUN-29", "yet to"),
 )

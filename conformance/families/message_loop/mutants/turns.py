@@ -179,7 +179,7 @@ class AcceptsFailedAssertions(MessageLoop):
 
 MUTANTS = (
     Mutant(StartsTwice, "TURN-1", "published SessionTurnStart twice"),
-    Mutant(EndsInSilence, "TURN-2", "ended as Cancelled, and SessionTurnEnd was not published"),
+    Mutant(EndsInSilence, "TURN-2", ", and SessionTurnEnd was not published"),
     Mutant(
         BracketsEachPass, "TURN-3", "published SessionTurnStart, which the turn has already", also=("TURN-1",)
     ),
@@ -189,7 +189,7 @@ MUTANTS = (
     Mutant(SharesATranscript, "TURN-7", "of a sibling stands in a request of stage execution"),
     Mutant(ExitsTwice, "TURN-8", "stage execution"),
     Mutant(JoinsAtOnce, "TURN-9", "has not been asserted ok"),
-    Mutant(LetsSiblingsRunOn, "TURN-10", "yet it still waits at assert"),
+    Mutant(LetsSiblingsRunOn, "TURN-10", "yet it still waits at"),
     Mutant(BreaksAfterACancel, "TURN-11", "ended as Cancelled, and turn"),
     Mutant(ShowsAShorterHistory, "TURN-12", "were announced"),
     Mutant(DoesNotStoreTheInput, "TURN-13", "is sent, and its input is not stored"),
