@@ -9,6 +9,7 @@ from played_once import PlayedOnce
 from runlock.conformance.cli.commands import selftest as command
 from runlock.conformance.families.lifecycle.mutants import MUTANTS
 from runlock.conformance.families.lifecycle.variants import VARIANTS, Variant
+from runlock.conformance.family.family import family_named
 from runlock.machines.lifecycle.runtime.runtime import Runtime
 
 SCHEDULES_MAX = 1_000
@@ -43,6 +44,28 @@ def test_the_kit_sees_mutants_and_makes_their_witnesses_short(played_once: Playe
     assert ran.json["witness_minus_shortest"] <= 1
     assert max(one["schedule"] for one in ran.json["kills"]) <= SCHEDULES_MAX
     assert all(one["witness"] >= (one["shortest"] or one["at_least"]) for one in ran.json["kills"])
+
+
+@pytest.mark.long
+@pytest.mark.parametrize(("family", "share"), [("tool-runner", 2), ("message-loop", 8)])
+def test_the_kit_sees_a_sample_of_the_mutants_of_each_other_family(capsys, family: str, share: int) -> None:
+    """Each dies for the reason that it states, and no other clause is blamed but those that it excuses."""
+    names = [*family_named(family).made.mutants()][::share]
+    only = [word for name in names for word in ("--only", name)]
+    ran = run(capsys, "selftest", "--family", family, "--shortest", "0", "--json", *only)
+
+    assert {one["mutant"]: one["why"] for one in ran.json["kills"] if one["why"]} == {}
+    assert (ran.code, ran.json["killed"]) == (0, len(names))
+
+
+@pytest.mark.long
+def test_a_mutant_whose_clause_breaks_after_another_one_dies_with_that_muted(capsys):
+    """Schedules end at the first violation: AUTH-28 hides what ForgetsSessionGrants does to AUTH-27."""
+    words = ("--family", "message-loop", "--only", "ForgetsSessionGrants", "--shortest", "0", "--json")
+    ran = run(capsys, "selftest", "--jobs", "1", *words)
+
+    assert ran.code == 0
+    assert [*ran.json["kills"][0]["blamed"]] == ["AUTH-28", "AUTH-27"]
 
 
 @pytest.mark.long

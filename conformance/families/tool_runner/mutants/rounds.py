@@ -143,9 +143,7 @@ MUTANTS = (
     Mutant(RunsTogether, "ROUND-4", "calls run one after the other", policies=SEQUENTIAL),
     Mutant(RunsOneByOne, "ROUND-5", "all calls of a round start together"),
     Mutant(OrdersByFinish, "ROUND-6", "holds results in the order"),
-    Mutant(
-        OrdersByCall, "ROUND-6", "response holds results in the order", policies={"results.order": "finish"}
-    ),
+    Mutant(OrdersByCall, "ROUND-6", " holds results in the order", policies={"results.order": "finish"}),
     Mutant(
         EndsAtARaise,
         "ROUND-7",

@@ -130,7 +130,7 @@ MUTANTS = (
     Mutant(
         FailsTheUnknownSilently,
         "RUNNER-34",
-        "names no-such-tool, which is not in the set: its result is no error",
+        "which is not in the set: its result is no error",
         also=("RUNNER-17",),
     ),
     Mutant(InterruptsRemovedTools, "RUNNER-35", "which was running, was given up"),
