@@ -27,9 +27,6 @@ EXAMPLES: Final = 250
 INFERRED: Final = 200
 """The most schedules, in addition to the scripted ones, from which policies are inferred."""
 
-IN_REAL_TIME: Final = "message-loop"
-"""The family of command-line agents, whose schedules take seconds each."""
-
 AT_A_TIME: Final = 2
 
 
@@ -56,7 +53,7 @@ def matrix(
 ) -> list[Column]:
     """A column for each runtime, in their order; one that is not installed is marked."""
     there = [one for one in chosen if one.is_installed(environments)]
-    there.sort(key=lambda one: one.family != IN_REAL_TIME)  # the longest first, so that no worker is idle
+    there.sort(key=lambda one: one.examples is None)  # the slowest first, so that no worker is idle
     orders = [_order(one, environments, order) for one in there]
     judged: dict[str, Column] = {}
     with ProcessPoolExecutor(AT_A_TIME, get_context("spawn"), end_with_parent) as pool:
@@ -89,9 +86,9 @@ def unless_hidden(runtime: Runtime, one: ClauseVerdict) -> ClauseVerdict:
 
 
 def _inferred(runtime: Runtime, order: Order) -> Column:
-    """The column with the inferred policies: of an agent, by the scripted schedules alone."""
+    """The column with the inferred policies: in real time, from the scripted schedules alone."""
     column = _judged(runtime, order)
     if column.result is None:
         return column
-    examples = 0 if runtime.family == IN_REAL_TIME else min(order.examples, INFERRED)
+    examples = min(order.examples, INFERRED) if column.result.settles_exactly else 0
     return replace(column, inferred=infer(replace(order, examples=examples), jobs=1))

@@ -16,10 +16,8 @@ from typing import Final, NamedTuple
 TABLE: Final = {".py": '\n\nPROGRAMS = {{"{0}": {0}}}\n', ".mjs": "\nconst programs = {{ {0} }};\n"}
 """The table with one program, in each language."""
 
-CHOICE: Final = re.compile(
-    r"; (a\s)?name [\w\s]+ (one|command line)(?=\.)| \[NAME\]|A name on the command line says [^\n]*\n\n"
-)
-"""What the head of a file says of the names of its programs."""
+CHOICE: Final = {".py": "A name on the command line shows one bug.\n\n", ".mjs": " [NAME]"}
+"""What the head of a file with several programs says of their names."""
 
 WORD: Final = re.compile(r"[A-Za-z_$][\w$]*")
 DEFINITION: Final = re.compile(r"(?:async )?(?:function\*?|class|const|let) ([\w$]+)")
@@ -54,7 +52,7 @@ def _alone(text: str, name: str, suffix: str) -> str:
     statements = [alone if one is table else one for one in statements]
     used = _used(statements)
     kept = "".join(one.text for one in statements if not one.names or one.names & used)
-    return CHOICE.sub("", head.text) + "\n" + kept.lstrip("\n")
+    return head.text.replace(CHOICE[suffix], "") + "\n" + kept.lstrip("\n")
 
 
 def file_name(program: str) -> str:

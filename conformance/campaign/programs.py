@@ -70,6 +70,11 @@ def _reason(lines: list[str]) -> str:
     return re.sub(r" \(/[^)]*\)|file:///\S*/|/\S*/(?=\S)", "", (errors or lines)[-1]).strip()[:160]
 
 
+def programs_of(some: Sequence[Runtime]) -> list[str]:
+    """The programs of the violations that are known of these runtimes, by name."""
+    return sorted({known.standalone for one in some for known in one.seen if known.standalone})
+
+
 def compared(
     chosen: Sequence[Runtime], environments: Path, folder: Path
 ) -> Iterator[tuple[str, dict[str, Any]]]:
@@ -83,7 +88,7 @@ def compared(
 
 def _compared(some: Sequence[Runtime], environments: Path, folder: Path) -> dict[str, Any]:
     releases = some[0].releases()
-    programs = sorted({known.standalone for one in some for known in one.seen if known.standalone})
+    programs = programs_of(some)
 
     def outcomes(program: str) -> list[str]:
         return [outcome(one, environments, program, folder) for one in releases.values()]

@@ -27,6 +27,8 @@ class Mutant(Protocol):
     @property
     def also(self) -> tuple[str, ...]: ...
     @property
+    def is_masked(self) -> bool: ...
+    @property
     def profile(self) -> str: ...
     @property
     def policies(self) -> Mapping[str, Any]: ...
@@ -52,6 +54,7 @@ class Faulty:
     policies: Mapping[str, Any] = field(default_factory=dict)
     also: tuple[str, ...] = ()  # clauses that the same fault necessarily breaks, in other schedules
     declare: Mapping[str, Any] = field(default_factory=dict)  # fields of the handshake that differ
+    is_masked: bool = False  # each schedule ends at a clause of `also` before it can break `clause`
 
     adapter: ClassVar[Callable[..., Any]]  # (profile, policies, make, declare) -> a hosted adapter
 

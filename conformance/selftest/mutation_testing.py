@@ -192,10 +192,8 @@ def kill(family: Family, mutant: Mutant, order: Order, shortest: int = 0) -> Mut
     began = time.process_time()
     run = MutantRun(lambda: family.host(mutant), mutant.clause)
     try:
+        run.mute(mutant.also if mutant.is_masked else ())
         by = run.run(portions(family, order))
-        if not run.is_over and mutant.also:  # a schedule ends at the clause that breaks first
-            run.mute({*mutant.also} - {mutant.clause})
-            by = run.run(portions(family, order))
         seconds = time.process_time() - began
         found = run.found
         lengths = _lengths(run, found, shortest) if found is not None else {}

@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from runlock.conformance.campaign.one_program import file_name, text_of
+from runlock.conformance.campaign.programs import programs_of
 from runlock.conformance.campaign.runtimes import Known, runtimes
 from runlock.conformance.family.family import Family, families
 from runlock.conformance.report.matrix import causes
@@ -169,7 +170,7 @@ def shown(name: str, root: str) -> str:
 
 def files() -> Iterator[tuple[str, str]]:
     """The programs without the kit, each in a file of its own, and the examples, as text for a browser."""
-    for program in sorted({known.standalone for one in runtimes() for known in one.seen if known.standalone}):
+    for program in programs_of(runtimes()):
         yield f"{STANDALONE.name}/{file_name(program)}.txt", text_of(program, STANDALONE)
     for path in sorted((MATRIX.parent / "examples").glob("*.py")):
         yield f"examples/{path.name}.txt", path.read_text("utf-8")

@@ -1,6 +1,6 @@
 """openai-agents: an approval that comes again when the run has ended asks the model once more.
 
-A name on the command line says where the thread is kept.
+A name on the command line shows one bug.
 
 pip install openai-agents==0.24.0
 

@@ -1,6 +1,6 @@
 """openai-agents: a call with the id of one in an earlier run is resumed, and the model is not shown its turn.
 
-A name on the command line says where the thread is kept.
+A name on the command line shows one bug.
 
 pip install openai-agents==0.24.0
 

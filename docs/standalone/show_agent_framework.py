@@ -1,4 +1,6 @@
-"""What agent-framework does, with a scripted client; a name on the command line shows one.
+"""What agent-framework does, with a scripted client.
+
+A name on the command line shows one bug.
 
 pip install agent-framework-core==1.23.0
 """

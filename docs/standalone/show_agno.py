@@ -1,4 +1,6 @@
-"""What agno does, with a scripted model; a name on the command line shows one.
+"""What agno does, with a scripted model.
+
+A name on the command line shows one bug.
 
 pip install agno==3.1.10
 """

@@ -1,4 +1,6 @@
-"""What the tool runners of the anthropic SDK do, with a scripted server; name one on the command line.
+"""What the tool runners of the anthropic SDK do, with a scripted server.
+
+A name on the command line shows one bug.
 
 pip install anthropic==2.14.0
 """

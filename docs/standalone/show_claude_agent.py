@@ -1,4 +1,6 @@
-"""What the Claude Agent SDK does, with a scripted model on loopback; a name on the command line shows one.
+"""What the Claude Agent SDK does, with a scripted model on loopback.
+
+A name on the command line shows one bug.
 
 pip install claude-agent-sdk==0.2.189 mcp==2.3.0
 """

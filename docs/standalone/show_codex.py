@@ -1,5 +1,8 @@
-"""What Codex does as an app server, with a scripted model and a tool server on loopback; a name on the
-command line shows one.  The `codex` is that of the environment of this Python.
+"""What Codex does as an app server, with a scripted model and a tool server on loopback.
+
+The `codex` is that of the environment of this Python.
+
+A name on the command line shows one bug.
 
 npm install node@22.23.3 @openai/codex@0.171.0
 """

@@ -1,5 +1,8 @@
-"""What gemini-cli does over the Agent Client Protocol, with a scripted model and a tool server on loopback; a
-name on the command line shows one.  The `gemini` is that of the environment of this Python.
+"""What gemini-cli does over the Agent Client Protocol, with a scripted model and a tool server on loopback.
+
+The `gemini` is that of the environment of this Python.
+
+A name on the command line shows one bug.
 
 npm install node@22.23.3 @google/gemini-cli@0.61.0
 """

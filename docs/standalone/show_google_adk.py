@@ -1,4 +1,6 @@
-"""What google-adk does, with a scripted model; a name on the command line shows one.
+"""What google-adk does, with a scripted model.
+
+A name on the command line shows one bug.
 
 pip install google-adk==2.13.0
 """

@@ -1,4 +1,4 @@
-// What LangChain.js does, with a scripted chat model; a name on the command line shows one.
+// What LangChain.js does, with a scripted chat model.
 //
 //     npm install @langchain/core@1.4.0 @langchain/langgraph@1.7.3 langchain@1.5.14 node@22.23.3 zod@4.6.7
 //     node --input-type=module - [NAME] < show_langchain.mjs

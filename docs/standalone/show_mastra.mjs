@@ -1,4 +1,4 @@
-// What Mastra does, with a scripted model; a name on the command line shows one.
+// What Mastra does, with a scripted model.
 //
 //     npm install @mastra/core@1.71.0 @mastra/libsql@1.23.1 @mastra/memory@1.31.0 node@22.23.3 zod@4.6.7
 //     node --input-type=module - [NAME] < show_mastra.mjs

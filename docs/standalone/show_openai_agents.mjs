@@ -1,4 +1,4 @@
-// What @openai/agents does, with the scripted model of its own tests; a name on the command line shows one.
+// What @openai/agents does, with the scripted model of its own tests.
 //
 //     npm install @openai/agents@0.20.0 node@22.23.3 zod@4.6.7
 //     node --input-type=module - [NAME] < show_openai_agents.mjs

@@ -1,5 +1,8 @@
-"""What opencode does over the Agent Client Protocol, with a scripted model and a tool server on loopback; a
-name on the command line shows one.  The `opencode` is that of the environment of this Python.
+"""What opencode does over the Agent Client Protocol, with a scripted model and a tool server on loopback.
+
+The `opencode` is that of the environment of this Python.
+
+A name on the command line shows one bug.
 
 npm install node@22.23.3 opencode-ai@1.18.33
 """

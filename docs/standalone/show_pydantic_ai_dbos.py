@@ -1,4 +1,6 @@
-"""What pydantic-ai does on DBOS, with a scripted model; a name on the command line shows one.
+"""What pydantic-ai does on DBOS, with a scripted model.
+
+A name on the command line shows one bug.
 
 pip install pydantic-ai-slim==2.68.0 dbos==3.4.0
 """

@@ -1,4 +1,6 @@
-"""What pydantic-ai streams to a page of the AI SDK, with a scripted model; a name as an argument shows one.
+"""What pydantic-ai streams to a page of the AI SDK, with a scripted model.
+
+A name on the command line shows one bug.
 
 pip install pydantic-ai-slim==2.68.0 ag-ui-protocol==1.0.0
 """

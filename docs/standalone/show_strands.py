@@ -1,4 +1,6 @@
-"""What strands-agents does, with a scripted model; a name on the command line shows one.
+"""What strands-agents does, with a scripted model.
+
+A name on the command line shows one bug.
 
 pip install strands-agents==1.62.0
 """

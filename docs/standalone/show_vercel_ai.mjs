@@ -1,4 +1,4 @@
-// What Vercel's AI SDK does, with a scripted model; a name on the command line shows one.
+// What Vercel's AI SDK does, with a scripted model.
 //
 //     npm install ai@6.0.326 node@22.23.3 zod@4.6.7
 //     npm install ai@7.0.173 node@22.23.3 zod@4.6.7

@@ -7,15 +7,16 @@ import pytest
 from places import ROOT
 
 from runlock.conformance.campaign.one_program import file_name, text_of
+from runlock.conformance.campaign.programs import programs_of
 from runlock.conformance.campaign.runtimes import runtimes
 
 STANDALONE = ROOT / "docs/standalone"
-PARTS = sorted(
-    {known.standalone for one in runtimes() for known in one.seen if " " in (known.standalone or "")}
-)
+PARTS = [program for program in programs_of(runtimes()) if " " in program]
 
 FILES = {
-    "show_it.py": '''"""What it does; a name on the command line shows one.
+    "show_it.py": '''"""What it does.
+
+A name on the command line shows one bug.
 
 pip install it==1.0.0
 """
@@ -74,53 +75,25 @@ for (const name of Object.keys(programs)) {
 }
 """,
 }
-ALONE = {
-    "show_it.py first": '''"""What it does.
-
-pip install it==1.0.0
-"""
-
-import sys
-
-LIMIT = 3
-
-
-def limit():
-    return LIMIT
-
-
-def first():
-    return limit()
-
-
-PROGRAMS = {"first": first}
-
-print([PROGRAMS[name]() for name in sys.argv[1:] or PROGRAMS])
-''',
-    "show_it.mjs first": """// What it does.
-//
-//     npm install it@1.0.0
-//     node - < it_first.mjs
-
-import {
-  one, two as other,
-} from "it";
-
-/** A limit. */
-const limit = () => {
-  return one;
-};
-
-async function first() {
-  return limit();
+LEFT_OUT = {
+    "show_it.py": [
+        "A name on the command line shows one bug.\n\n",
+        "import json\n",
+        "def second():\n    return json.dumps(0)\n\n\n",
+    ],
+    "show_it.mjs": [
+        " [NAME]",
+        'import fs from "fs";\n',
+        "async function second() {\n  return fs;\n}\n\n",
+    ],
 }
+"""What of a file the program `first` does not need."""
 
-const programs = { first };
-for (const name of Object.keys(programs)) {
-  await programs[name]();
+TABLES = {
+    "show_it.py": ("{one.__name__: one for one in (first, second)}", '{"first": first}'),
+    "show_it.mjs": ("{\n  first,\n  second,\n}", "{ first }"),
 }
-""",
-}
+"""The table of a file, and that of the program `first`."""
 
 
 @pytest.fixture
@@ -131,10 +104,14 @@ def folder(tmp_path):
     return tmp_path
 
 
-@pytest.mark.parametrize("program", ALONE)
-def test_a_program_alone_has_what_it_uses(folder, program):
+@pytest.mark.parametrize("file", FILES)
+def test_a_program_alone_has_what_it_uses(folder, file):
     """Its function, what that uses, the loop that runs it, and the line that installs the packages."""
-    assert text_of(program, folder) == ALONE[program]
+    alone = FILES[file].replace(*TABLES[file]).replace(file, file_name(f"{file} first"))
+    for part in LEFT_OUT[file]:
+        alone = alone.replace(part, "")
+
+    assert text_of(f"{file} first", folder) == alone
 
 
 def test_a_file_that_is_one_program_stays_as_it_is(folder):
@@ -160,4 +137,6 @@ def test_no_other_program_of_the_file_is_in_it(program):
     assert name in defined
     assert not others & defined
     assert file not in text
+    assert "command line" not in text
+    assert "[NAME]" not in text
     assert not file.endswith(".py") or ast.parse(text)

@@ -404,7 +404,13 @@ MUTANTS = (
     Mutant(SharesTheLineOfSiblings, "AUTH-24", "waits for prompt", policies={"prompt.siblings": "each"}),
     Mutant(EndsAPromptAtADeferral, "AUTH-25", ""),
     Mutant(HaltsWhereNobodyAnswers, "AUTH-26", "which denies the call, yet the turn ended as Blocked"),
-    Mutant(ForgetsSessionGrants, "AUTH-27", "grant of call c1 fits each later call", also=("AUTH-28",)),
+    Mutant(
+        ForgetsSessionGrants,
+        "AUTH-27",
+        "grant of call c1 fits each later call",
+        also=("AUTH-28",),
+        is_masked=True,
+    ),
     Mutant(
         RemembersEveryAnswer,
         "AUTH-12",

@@ -159,7 +159,7 @@ class HidesTheModeGate(MessageLoop):
 
 
 MUTANTS = (
-    Mutant(SaysNothingOfADeniedStage, "WIRE-1", "ended as Blocked, and "),
+    Mutant(SaysNothingOfADeniedStage, "WIRE-1", "has no StagePostFired"),
     Mutant(NeverCompletesARequest, "WIRE-2", "were announced as completed or failed"),
     Mutant(PublishesTextAtTheEnd, "WIRE-3", "was published"),
     Mutant(PublishesTextTwice, "WIRE-3", "the text of response"),

@@ -136,7 +136,7 @@ class EndsOnAMalformedCall(Undeclared):
 
 MUTANTS = (
     Mutant(ForgetsDeniedCalls, "PAIR-1", "", also=("LOOP-4", "LOOP-9", "ROUND-1")),
-    Mutant(AnswersBeforeItWasAsked, "PAIR-2", "", also=("LOOP-4", "PAIR-1", "TURN-11")),
+    Mutant(AnswersBeforeItWasAsked, "PAIR-2", "", also=("LOOP-4", "PAIR-1", "TURN-11"), is_masked=True),
     Mutant(AnswersTwice, "PAIR-3", "", also=("LOOP-4", "LOOP-14", "TURN-11")),
     Mutant(ShortensResults, "PAIR-4", "yet the model reads"),
     Mutant(
@@ -149,6 +149,7 @@ MUTANTS = (
         "ROUND-1",
         "",
         also=("CANCEL-7", "LOOP-4", "LOOP-9", "LOOP-10", "PAIR-1", "TURN-5", "TURN-11", "TURN-14"),
+        is_masked=True,
     ),
     Mutant(MixesResultsUp, "ROUND-2", "stands under the id of call"),
     Mutant(RunsTogether, "ROUND-4", "was entered while call", policies={"round.executor": "sequential"}),
