@@ -88,7 +88,7 @@ class LetsTheStreamRunOn(Runner):
 MUTANTS = (
     Mutant(LosesAPiece, "STREAM-1", "the turn did not reach the user"),
     Mutant(RepeatsAPiece, "STREAM-1", "was shown, but the model gave"),
-    Mutant(PutsTheTurnTogether, "STREAM-2", "stated"),
+    Mutant(PutsTheTurnTogether, "STREAM-2", "stated", also=("RUN-7",)),
     Mutant(WaitsForAReader, "STREAM-3", "whole and not read, and the run stands still"),
     Mutant(StartsFromTheStream, "STREAM-4", "started from the stream, before its turn was resumed"),
     Mutant(
