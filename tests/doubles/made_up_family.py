@@ -169,6 +169,7 @@ class Mutant:
     clause: str = "ECHO-1"
     says: str = "was shown"
     also: tuple[str, ...] = ()
+    is_masked: bool = False
     profile: str = "quiet"
     policies: Mapping[str, Any] = field(default_factory=dict)
 
