@@ -63,9 +63,7 @@ def judged(name: Name, scene: Trace, facts: Facts) -> Judge:
             judge.answer(read(name, f"report (record {number})", vocabulary.report, whole))
             seen = []
         elif key == "end":
-            judge.end()
             judge.closed(value.get("leaks") or ())
-    judge.end()
     return judge
 
 

@@ -265,8 +265,7 @@ class Session:
                 return
 
     def end(self) -> None:
-        """Judge everything that was deferred, since there is no more input."""
-        self.judge.end()
+        """Judge what was not judged yet; here each answer was judged when it came."""
 
     def close(self) -> None:
         """End the scenario on the runtime."""

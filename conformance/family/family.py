@@ -177,7 +177,7 @@ class Family:
     vocabulary: Vocabulary
     new_state: Callable[..., Any]  # (handshake, policies, scenario) -> State
     invariants: tuple[Invariant, ...]  # in the order of blame
-    monitors: tuple[type[Monitor], ...]  # made with (state, trails, applies)
+    monitors: tuple[type[Monitor], ...]  # made with (state, trails)
     line_formats: LineFormats  # of its scenario files
     actions: Actions
     ground: Callable[
@@ -258,9 +258,7 @@ class Family:
     @cached_property
     def rests_on_silence(self) -> frozenset[str]:
         """The clauses that only silence can break."""
-        seen = {check.clause for check in self.invariants if check.seeing is not None}
-        monitored = (clause for monitor in self.monitors for clause in monitor.rests_on_silence)
-        return frozenset({*(self.held_by_silence - seen), *monitored})
+        return self.held_by_silence - {one.clause for one in self.invariants if one.seeing is not None}
 
 
 @cache

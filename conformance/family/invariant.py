@@ -7,9 +7,11 @@ nothing has judged nothing, and its clause was not exercised.
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Iterator
-from dataclasses import dataclass
-from typing import Any, Final, NamedTuple
+from dataclasses import dataclass, replace
+from types import FunctionType, ModuleType
+from typing import Any, Final, NamedTuple, TypeVar, get_args
 
+from runlock.conformance.family.rank import Rank
 from runlock.conformance.protocol import Observation
 
 NOTHING: Final = ""
@@ -69,7 +71,8 @@ class Invariant:
     With `seeing`, the check runs on each observation of that kind, before the state records it: may this
     be shown now?  Without `seeing`, it runs on the state at every quiescent point.  `at` limits it to
     observations with one of these names, `after` to those whose predecessor of the same kind in the run has
-    one of these names, and `requires` to scenarios in which that feature has occurred.
+    one of these names, and `requires` to scenarios in which that feature has occurred.  It is not asked
+    about a run that one of the disturbances `excuses` has met.
 
     Where several checks object to the same observation, the one of the lowest `rank` is blamed, and of equal
     ranks the first one of the family.  A deferred check sees consequences: its objection waits until the
@@ -83,7 +86,8 @@ class Invariant:
     after: tuple[str, ...] = ()
     requires: str | None = None
     is_deferred: bool = False
-    rank: int = 0
+    rank: Rank = Rank.CHART
+    excuses: tuple[Any, ...] = ()
 
     @property
     def title(self) -> str:
@@ -106,6 +110,69 @@ class Invariant:
         return next((found.reason for found in self.run(state, *seen) if not found.ok), "")
 
 
-def in_order_of_blame(checks: Iterable[Invariant]) -> tuple[Invariant, ...]:
-    """The checks by rank; those of equal rank stay in the order in which they are given."""
-    return tuple(sorted(checks, key=lambda check: check.rank))
+# --- registration -------------------------------------------------------------------------------
+
+Registered = TypeVar("Registered", bound=Callable[..., CheckResults])
+
+
+def check(
+    *clauses: str,
+    rank: Rank,
+    seeing: tuple[type[Observation], ...] = (),
+    at: tuple[str, ...] = (),
+    after: tuple[str, ...] = (),
+    requires: str | None = None,
+    excuses: tuple[Any, ...] = (),
+    is_deferred: bool = False,
+) -> Callable[[Registered], Registered]:
+    """Register a function as the check of these clauses; `Invariant` says what the options mean.
+
+    The kinds of observation are those of the annotation of its second parameter, unless `seeing` names
+    them.  A function without a second parameter is a check of quiescent points.
+    """
+
+    def register(function: Registered) -> Registered:
+        made = tuple(
+            Invariant(clause, function, kind, at, after, requires, is_deferred, rank, excuses)
+            for clause in clauses
+            for kind in seeing or _kinds_of(function)
+        )
+        function.__dict__["invariants"] = made + registered(function)  # decorators apply from the bottom up
+        return function
+
+    return register
+
+
+def ranked(rank: Rank, *checks: Invariant) -> tuple[Invariant, ...]:
+    """These checks with their rank, of a module that makes them in a function."""
+    return tuple(replace(one, rank=rank) for one in checks)
+
+
+def registered(function: Callable[..., Any]) -> tuple[Invariant, ...]:
+    """The invariants that a function is the check of, in the order of its decorators."""
+    found: tuple[Invariant, ...] = function.__dict__.get("invariants", ())
+    return found
+
+
+def _kinds_of(function: Callable[..., Any]) -> tuple[type[Observation] | None, ...]:
+    """The kinds of observation that a check is annotated with; None if it judges quiescent points."""
+    _, second, *_ = function.__annotations__  # its parameters, and "return" at the end
+    if second == "return":
+        return (None,)
+    kind = eval(function.__annotations__[second], function.__globals__)
+    return get_args(kind) or (kind,)
+
+
+def gathered(*modules: ModuleType) -> tuple[Invariant, ...]:
+    """The checks of these modules in the order of blame: by rank, then by module, then as they are defined.
+
+    A module may name further ones as `INVARIANTS`, such as those that a function makes.
+    """
+    every = (one for module in modules for one in (*_defined_in(module), *vars(module).get("INVARIANTS", ())))
+    return tuple(sorted(every, key=lambda one: one.rank))
+
+
+def _defined_in(module: ModuleType) -> Iterator[Invariant]:
+    for name, value in vars(module).items():
+        if isinstance(value, FunctionType) and (value.__module__, value.__name__) == (module.__name__, name):
+            yield from registered(value)

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
-from typing import Any, ClassVar, Final, Protocol, Self
+from types import ModuleType
+from typing import Any, ClassVar, Final, Protocol, Self, TypeVar
 
 REFERENCES: Final = "runlock.machines."
 """Where the classes lie that the references are made of."""
@@ -75,6 +76,35 @@ class Faulty:
 
     def __call__(self) -> Any:
         return type(self).adapter(self.profile, self.policies, self.make, self.declare)
+
+
+Fault = TypeVar("Fault", bound=Faulty)
+
+
+def fault(clause: str, says: str = "", **more: Any) -> Callable[[type], type]:
+    """Declare a runtime a mutant: the clause that has to be blamed, and what stands in the reason.
+
+    `more` has further fields of `Faulty`.  A class that is derived from a mutant is none by that.
+    """
+
+    def declare(make: type) -> type:
+        setattr(make, DECLARED, {"clause": clause, "says": says, **more})
+        return make
+
+    return declare
+
+
+DECLARED: Final = "declared_fault"
+
+
+def mutants_in(kind: type[Fault], *modules: ModuleType) -> tuple[Fault, ...]:
+    """The mutants that these modules declare, in the order in which they are defined."""
+    return tuple(
+        kind(make, **vars(make)[DECLARED])
+        for module in modules
+        for make in vars(module).values()
+        if isinstance(make, type) and make.__module__ == module.__name__ and DECLARED in vars(make)
+    )
 
 
 class Variant(Protocol):

@@ -1,4 +1,7 @@
-"""A monitor follows a scenario along a chart; an invariant looks at one point of it."""
+"""A monitor follows a scenario along charts and counts their transitions.
+
+It judges one thing alone: that what is shown is a transition of the chart.  Invariants judge everything else.
+"""
 
 from __future__ import annotations
 
@@ -11,22 +14,20 @@ from runlock.conformance.protocol import Observation, Report
 
 
 class Monitor:
-    """Follows one scenario; a subclass overrides what it needs."""
+    """Follows one scenario; a subclass overrides what it needs.
 
-    def __init__(self, state: Any, trails: Trails, applies: Mapping[str, bool]) -> None:
-        """Follow a scenario from its observed state; `applies` says which clauses are judged."""
+    Each result counts that a clause was exercised.  A result that objects is of the last rank, so that an
+    invariant that objects to the same answer leads.
+    """
+
+    def __init__(self, state: Any, trails: Trails) -> None:
+        """Follow a scenario from its observed state."""
 
     clauses: ClassVar[frozenset[str]] = frozenset()
-    """The clauses that it judges."""
-
-    rests_on_silence: ClassVar[frozenset[str]] = frozenset()
-    """Those of them that only the silence of a quiescent runtime breaks."""
+    """The clauses of the charts that it follows."""
 
     says: ClassVar[str] = "what a runtime shows follows the chart {charts}"
     """What it checks, in one sentence; `{charts}` stands for the charts that the clause is on."""
-
-    explains: ClassVar[bool] = False
-    """Whether its objections wait for one more answer, since a check of another clause may name the cause."""
 
     def stimulus(self, method: str, params: Mapping[str, Any]) -> None:
         """The kit sends something; the state has taken it in."""
@@ -35,13 +36,9 @@ class Monitor:
         """The stimulus has its answer; the state has not taken it in yet."""
 
     def observe(self, seen: Observation) -> Iterator[ClauseResult]:
-        """Judge an observation that the state has not taken in yet."""
+        """Follow an observation that the state has not taken in yet."""
         return iter(())
 
     def at_rest(self) -> Iterator[ClauseResult]:
-        """Judge what a quiescent runtime did not do; only called where its silence counts."""
-        return iter(())
-
-    def settled(self) -> Iterator[ClauseResult]:
-        """Judge what was seen, once the runtime is quiescent and every invariant has been checked."""
+        """The runtime is quiescent, and the state has taken in its answer."""
         return iter(())

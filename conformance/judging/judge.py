@@ -1,8 +1,9 @@
-"""The judge of one scenario: it reads the trace record by record, and says which clauses held or broke.
+"""The judge of one scenario: it reads the trace answer by answer, and says which clauses held or broke.
 
-Invariants and monitors judge each observation, and each quiescent point.  The first objection is the
-violation.  Nothing after it is judged: from there on the observed state may be wrong, and a check would
-blame a clause that the runtime keeps.
+Invariants judge each observation, and each quiescent point; charts are followed, and object to what none of
+their transitions explains.  Of the objections to one answer, the one of the lowest rank is the violation.  No
+later answer is judged: from there on the observed state may be wrong, and a check would blame a clause that
+the runtime keeps.
 """
 
 from __future__ import annotations
@@ -10,13 +11,13 @@ from __future__ import annotations
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
-from typing import Any, Final, TypeVar
+from typing import Any, Final
 
 from runlock.conformance.family.clause_result import ClauseResult
 from runlock.conformance.family.coverage import Coverage, Trails
 from runlock.conformance.family.family import Family
 from runlock.conformance.family.invariant import HELD, NOTHING, CheckResult, Invariant, broken
-from runlock.conformance.family.monitor import Monitor
+from runlock.conformance.family.rank import Rank
 from runlock.conformance.family.state import PolicyView, State
 from runlock.conformance.judging.leaks import leaks_in_words
 from runlock.conformance.judging.policy_hypotheses import Exclusion, OpenPolicies, Undeclared
@@ -30,6 +31,7 @@ class Violation:
     clause: str
     reason: str
     stimulus: int
+    rank: Rank = Rank.CHART
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,8 +45,6 @@ class Ruling:
     excluded: Mapping[tuple[str, str], Exclusion]
     policies: frozenset[str] = frozenset()  # those that a check has read and judged something by
 
-
-Followed = TypeVar("Followed", bound=Monitor)
 
 NOTHING_OPEN: Final = Undeclared({}, {})
 
@@ -89,7 +89,7 @@ class Asked:
 
 
 class Judge:
-    """Judges one scenario; `violation` is the first objection, or None."""
+    """Judges one scenario; `violation` is the leading objection to the first answer that met one, or None."""
 
     def __init__(
         self,
@@ -107,9 +107,7 @@ class Judge:
         self.trails = trails = Trails()
         self.coverage: Coverage = trails.coverage
         self.applies = applies or {}
-        made = [new_monitor(self.state, trails, self.applies) for new_monitor in family.monitors]
-        self.monitors = [one for one in made if not one.explains]
-        self.explaining = [one for one in made if one.explains]
+        self.monitors = [new_monitor(self.state, trails) for new_monitor in family.monitors]
         self.open = OpenPolicies(undeclared)
         self.asked = asked or Asked(family, self.applies, undeclared)
         self.leaves_open = undeclared.policies.keys()
@@ -118,62 +116,42 @@ class Judge:
         self.exercised: Counter[str] = Counter()
         self.policies: set[str] = set()  # that a check has read and judged something by
         self.violation: Violation | None = None
-        self.deferred: Violation | None = None  # the first objection of a deferred check
-        self.unexplained: Violation | None = None  # the first objection of a monitor that explains
+        self.deferred: Violation | None = None  # the leading objection of those that wait for quiescence
         self.silence_counts = handshake.control.settles_exactly
 
     def stimulus(self, method: str, params: Mapping[str, Any]) -> None:
         """The kit sends something."""
         self.state.stimulus(method, params)
         if self.violation is None:
-            for monitor in (*self.monitors, *self.explaining):
+            for monitor in self.monitors:
                 monitor.stimulus(method, params)
 
-    def observe(self, seen: Observation) -> None:
-        """The runtime shows something."""
-        if self.violation is None:
-            self._check(seen)
-        for monitor in self.explaining:
-            if self.violation is None:
-                self._record_explanations(monitor.observe(seen))
-        self.state.observe(seen)
-
-    def _check(self, seen: Observation) -> None:
-        self._run_checks(self.asked.about(self.state, seen), seen)
-        self._record_monitors(monitor.observe(seen) for monitor in self.monitors)
-
-    def _check_at_rest(self) -> None:
-        self._run_checks(self.asked.at_rest(self.state))
-        self._record_monitors(monitor.at_rest() for monitor in self.monitors)
-
-    def report(self, report: Report) -> None:
-        """The answer is complete; its observations were judged before."""
-        self.state.report(report)
-        if not report.quiescent or self.violation is not None:
-            return
-        if self.silence_counts:
-            self._check_at_rest()
-        self.violation = self.violation or self.deferred
-        self._record_monitors(monitor.settled() for monitor in self.monitors)
-        for monitor in self.explaining:
-            if self.violation is None and self.silence_counts:
-                self._record_explanations(monitor.at_rest())
-
     def answer(self, report: Report) -> None:
-        """Judge a whole report: its observations in order, then its end."""
-        unexplained = self.unexplained
-        if self.violation is None:
-            self.answers += 1
-            for monitor in (*self.monitors, *self.explaining):
-                monitor.answered(report)
+        """Judge an answer: its observations in order, then its end."""
+        if self.violation is not None:
+            for seen in report.observations:
+                self.state.observe(seen)
+            self.state.report(report)
+            return
+        self.answers += 1
+        for monitor in self.monitors:
+            monitor.answered(report)
         for seen in report.observations:
-            self.observe(seen)
-        self.report(report)
-        self.violation = self.violation or unexplained
+            self._run_checks(self.asked.about(self.state, seen), seen)
+            for monitor in self.monitors:
+                self._follow(monitor.observe(seen))
+            self.state.observe(seen)
+        self.state.report(report)
+        if report.quiescent:
+            self._rest()
 
-    def end(self) -> None:
-        """The scenario is over: no later answer can name the cause of what nothing explains."""
-        self.violation = self.violation or self.unexplained
+    def _rest(self) -> None:
+        """The runtime is quiescent: judge what it did not do, and what was deferred until now."""
+        if self.silence_counts:
+            self._run_checks(self.asked.at_rest(self.state))
+        for monitor in self.monitors:
+            self._follow(monitor.at_rest())
+        self.violation = self.violation or self.deferred
 
     def closed(self, leaks: Iterable[Any]) -> None:
         """The scenario is closed, and the runtime says what it still holds; judged if the run is Done."""
@@ -183,11 +161,7 @@ class Judge:
         if clause and is_over and self.violation is None and self.applies.get(clause, True):
             held = leaks_in_words(leaks)
             result = broken(f"the run was over, yet at scenario.close {held}") if held else HELD
-            self._record(clause, result, is_deferred=False)
-
-    def monitor(self, kind: type[Followed]) -> Followed:
-        """The monitor of that class."""
-        return next(one for one in (*self.monitors, *self.explaining) if isinstance(one, kind))
+            self._record(clause, result, Rank.LOST, is_deferred=False)
 
     @property
     def ruling(self) -> Ruling:
@@ -196,19 +170,22 @@ class Judge:
         return Ruling(self.answers, self.violation, self.exercised, self.coverage, excluded, policies)
 
     def _run_checks(self, checks: Iterable[Invariant], *seen: Observation) -> None:
-        """Run the checks in order, until one objects."""
-        if self.leaves_open:
-            self._record_all(found for check in checks for found in self._under_each_value(check, *seen))
-            return
-        state, read = self.state, self.declared.read
+        """Run the checks in the order of their ranks, until one objects that no earlier objection leads."""
+        violation, state, read = self.violation, self.state, self.declared.read
         for check in checks:
-            read.clear()
-            for found in check.run(state, *seen):
-                if read:
-                    self.policies |= read
-                self._record(check.clause, found, is_deferred=check.is_deferred)
-                if self.violation is not None:
-                    return
+            if violation is not None and check.rank >= violation.rank:
+                return
+            if check.excuses and state.excuses(check.excuses, *seen):
+                continue
+            if self.leaves_open:
+                self._record_all(self._under_each_value(check, *seen), check.rank)
+            else:
+                read.clear()
+                for found in check.run(state, *seen):
+                    if read:
+                        self.policies |= read
+                    self._record(check.clause, found, check.rank, is_deferred=check.is_deferred)
+            violation = self.violation
 
     def _under_each_value(self, check: Invariant, *seen: Observation) -> Iterator[ClauseResult]:
         """The results of a check, under each value that is left of an open policy that it depends on."""
@@ -222,35 +199,28 @@ class Judge:
             yield ClauseResult(check.clause, found, is_deferred=check.is_deferred)
         yield from self.open.judge(check, declared.read, self.state, *seen)
 
-    def _record_monitors(self, monitors: Iterable[Iterator[ClauseResult]]) -> None:
-        for results in monitors:
-            self.declared.read.clear()
-            if self.violation is None:
-                self._record_all(results)
+    def _follow(self, results: Iterator[ClauseResult]) -> None:
+        """Count the transitions of a chart; an objection is of the last rank."""
+        self.declared.read.clear()
+        self._record_all(results, Rank.CHART)
 
-    def _record_all(self, results: Iterator[ClauseResult]) -> None:
+    def _record_all(self, results: Iterator[ClauseResult], rank: Rank) -> None:
         for one in results:
             if one.always or self.applies.get(one.clause, True):
                 self.policies |= self.declared.read
-                self._record(one.clause, one.result, is_deferred=one.is_deferred)
-                if self.violation is not None:
-                    return
+                self._record(one.clause, one.result, rank, is_deferred=one.is_deferred)
 
-    def _record_explanations(self, results: Iterator[ClauseResult]) -> None:
-        """Count what was explained; an objection waits for one more answer, which may name its cause."""
-        for one in results:
-            if self.applies.get(one.clause, True):
-                self.exercised[one.clause] += 1
-                if not one.result.ok and self.unexplained is None:
-                    self.unexplained = Violation(one.clause, one.reason, self.state.stimuli)
-
-    def _record(self, clause: str, found: CheckResult, *, is_deferred: bool) -> None:
-        """Count that a clause was exercised, and keep the objection if it is broken."""
+    def _record(self, clause: str, found: CheckResult, rank: Rank, *, is_deferred: bool) -> None:
+        """Count that a clause was exercised, and keep the objection if it leads those before it."""
         self.exercised[clause] += 1
         if found.ok:
             return
-        objection = Violation(clause, found.reason, self.state.stimuli)
+        objection = Violation(clause, found.reason, self.state.stimuli, rank)
         if is_deferred:
-            self.deferred = self.deferred or objection
+            self.deferred = _leading(self.deferred, objection)
         else:
-            self.violation = objection
+            self.violation = _leading(self.violation, objection)
+
+
+def _leading(before: Violation | None, objection: Violation) -> Violation:
+    return objection if before is None or objection.rank < before.rank else before

@@ -1,13 +1,14 @@
 """Compares what two commits of the kit say of the same runs, verdict by verdict.
 
     python tests/benchmarks/verdicts.py record FOLDER [EVERY] [WALKS]
-    python tests/benchmarks/verdicts.py judge FOLDER RESULT
+    python tests/benchmarks/verdicts.py judge FOLDER RESULT [MOST]
     python tests/benchmarks/verdicts.py compare BEFORE AFTER
 
 `record` plays every reference under each of its profiles, every variant and every mutant of every family
-through the scripts, the stored witnesses and WALKS random walks (4), and judges none of it; a mutant plays its
-own witness, and of the rest one schedule in EVERY (8).  `judge` judges these traces, the stored traces of the
-tests among them.  To compare two commits, record with one, judge the folder with both, and compare the results.
+through the scripts, the stored witnesses and WALKS random walks (4), and judges none of it; a mutant plays
+its own witness, and of the rest one schedule in EVERY (8).  `judge` judges these traces, MOST of each runtime (all),
+and the stored traces of the tests.  To compare two commits, record with one, judge the folder with both, and
+compare the results.
 """
 
 from __future__ import annotations
@@ -123,18 +124,21 @@ def judged(judge: Judge, family: Family, trace: Trace) -> Judge:
         elif key == "report":
             judge.answer(family.vocabulary.report.model_validate({**value, "observations": shown}))
             shown = []
-    judge.end()
     return judge
 
 
-def verdicts(runtime: Runtime, folder: Path) -> dict[str, Any]:
+def verdicts(runtime: Runtime, folder: Path, most: int) -> dict[str, Any]:
     """For each schedule of a runtime the first violation; and how often each clause was exercised."""
     family = family_named(runtime.family)
     bench = Bench(lambda: family.host(runtime.factory()))
     found: dict[str, Any] = {}
     exercised: Counter[str] = Counter()
     with gzip.open(folder / f"{runtime}.jsonl.gz", "rt", encoding="utf-8") as file:
-        for name, records in map(json.loads, file):
+        lines = [line for line in file if line.startswith(f'["{runtime.name}"')]
+        file.seek(0)
+        every = list(file)
+        lines += every[:: max(1, len(every) // most)]
+        for name, records in map(json.loads, dict.fromkeys(lines)):
             trace = Trace(records)
             scenario = family.vocabulary.scenario.model_validate(next(trace.of("scenario")))
             judge = judged(bench.judge(scenario), family, trace)
@@ -191,8 +195,8 @@ def _untested(name: str, old: dict[str, int], new: dict[str, int]) -> Iterator[s
         yield f"exercised: {name}: no longer {gone}, newly {added}"
 
 
-def _judge_one(folder: Path, runtime: Runtime) -> tuple[str, dict[str, Any]]:
-    return str(runtime), verdicts(runtime, folder)
+def _judge_one(folder: Path, most: int, runtime: Runtime) -> tuple[str, dict[str, Any]]:
+    return str(runtime), verdicts(runtime, folder, most)
 
 
 def main(command: str, *given: str) -> None:
@@ -208,8 +212,9 @@ def main(command: str, *given: str) -> None:
             every, walks = (int(one) for one in (*given[1:], "8", "4")[:2])
             list(pool.map(partial(record, folder=folder, every=every, walks=walks), runtimes()))
         else:
+            most = int(given[2]) if len(given) > 2 else sys.maxsize
             there = [one for one in runtimes() if (folder / f"{one}.jsonl.gz").exists()]
-            found = dict(pool.map(partial(_judge_one, folder), there, chunksize=4)) | stored()
+            found = dict(pool.map(partial(_judge_one, folder, most), there, chunksize=4)) | stored()
             Path(given[1]).write_text(json.dumps(found, sort_keys=True), "utf-8")
 
 

@@ -42,7 +42,6 @@ def fold(judge: Judge, records: Iterable[Record], family: Family = FAMILY) -> Ju
         elif key == "report":
             judge.answer(family.vocabulary.report.model_validate({**value, "observations": seen}))
             seen = []
-    judge.end()
     return judge
 
 

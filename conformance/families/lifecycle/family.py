@@ -11,8 +11,6 @@ from runlock.conformance.families.lifecycle.actions import LIFECYCLE_ACTIONS
 from runlock.conformance.families.lifecycle.inference import known, learner, questions
 from runlock.conformance.families.lifecycle.invariants import INVARIANTS
 from runlock.conformance.families.lifecycle.invariants.selectors import name_of, newest_of
-from runlock.conformance.families.lifecycle.joint.conformance import CHECKED_BY_JOINT_STATES, JointOracle
-from runlock.conformance.families.lifecycle.joint.states import Kept
 from runlock.conformance.families.lifecycle.line_formats import LINE_FORMATS
 from runlock.conformance.families.lifecycle.messages import (
     LISTED,
@@ -55,7 +53,7 @@ TOLD_BY_THE_TIMELINE: Final = ("gate.open", "gate.closed", "run.status", "call.s
 OUT_OF_REACH: Final = frozenset({"AsksAgainWhileItWaits", "JudgesDuringABatch", "ReturnsAtAFailure"})
 """Mutants that take longer walks than are searched, so that they have no witness yet."""
 
-MONITORS: Final = (Oracle, Paths, JointOracle, Refusals, Derived)
+MONITORS: Final = (Oracle, Paths, Refusals, Derived)
 
 
 def _host(factory: AdapterFactory) -> Sut:
@@ -151,7 +149,6 @@ FAMILY: Final = Family(
     inference=Inference(
         new_learner=learner.Learner,
         signs=questions.signs,
-        supposing=CHECKED_BY_JOINT_STATES,
         read_under=known.READ_UNDER,
         alike=known.ALIKE,
         idle=known.IDLE,
@@ -161,5 +158,4 @@ FAMILY: Final = Family(
     determinism=DETERMINISM,
     mixing="RUN-34",
     leaks="RUN-36",
-    shared_types=(Kept,),
 )

@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING, Any, Final
 
 from runlock.conformance.families.message_loop import grounding, needs, situations, wording
 from runlock.conformance.families.message_loop.actions import LOOP_ACTIONS
-from runlock.conformance.families.message_loop.invariants import INVARIANTS, SELECTORS
+from runlock.conformance.families.message_loop.invariants import INVARIANTS
+from runlock.conformance.families.message_loop.invariants.results import SELECTORS
 from runlock.conformance.families.message_loop.line_formats import LINE_FORMATS
 from runlock.conformance.families.message_loop.messages import (
     LISTED,

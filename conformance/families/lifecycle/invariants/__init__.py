@@ -1,11 +1,7 @@
-"""The checks of the lifecycle's clauses, written from the words of the spec: a module for each area.
-
-`blame` says which check is blamed where several object to one observation.
-"""
+"""The checks of the lifecycle's clauses, written from the words of the spec: a module for each area."""
 
 from __future__ import annotations
 
-from itertools import chain
 from typing import Final
 
 from runlock.conformance.families.lifecycle.invariants import (
@@ -55,58 +51,53 @@ from runlock.conformance.families.lifecycle.invariants import (
     wait,
     wire,
 )
-from runlock.conformance.families.lifecycle.invariants.selectors import name_of, newest_of
-from runlock.conformance.family.invariant import HELD, NOTHING, Invariant, in_order_of_blame
+from runlock.conformance.family.invariant import gathered
 
-__all__ = ["AREAS", "HELD", "INVARIANTS", "NOTHING", "Invariant", "name_of", "newest_of"]
-
-AREAS: Final[tuple[tuple[Invariant, ...], ...]] = (
-    call.INVARIANTS,
-    call_arrows.INVARIANTS,
-    call_phases.INVARIANTS,
-    cancel.INVARIANTS,
-    checkpoint_content.INVARIANTS,
-    checkpoint_timing.INVARIANTS,
-    concurrent.INVARIANTS,
-    decide.INVARIANTS,
-    decision_window.INVARIANTS,
-    derive.INVARIANTS,
-    edit.INVARIANTS,
-    expire.INVARIANTS,
-    failure.INVARIANTS,
-    flow.INVARIANTS,
-    flow_ends.INVARIANTS,
-    gate.INVARIANTS,
-    history.INVARIANTS,
-    input.INVARIANTS,
-    inspect.INVARIANTS,
-    keep.INVARIANTS,
-    nest.INVARIANTS,
-    once.INVARIANTS,
-    pair.INVARIANTS,
-    payload_modes.INVARIANTS,
-    phase.INVARIANTS,
-    plugin.INVARIANTS,
-    policy.INVARIANTS,
-    progress.INVARIANTS,
-    recover.INVARIANTS,
-    resume.INVARIANTS,
-    round.INVARIANTS,
-    run.INVARIANTS,
-    run_arrows.INVARIANTS,
-    shown.INVARIANTS,
-    shown_results.INVARIANTS,
-    single_call_round.INVARIANTS,
-    step.INVARIANTS,
-    stop.INVARIANTS,
-    stopping.INVARIANTS,
-    store.INVARIANTS,
-    stored_calls.INVARIANTS,
-    stored_thread.INVARIANTS,
-    stream.INVARIANTS,
-    wait.INVARIANTS,
-    wire.INVARIANTS,
+INVARIANTS: Final = gathered(
+    wait,
+    nest,
+    stream,
+    plugin,
+    flow_ends,
+    flow,
+    cancel,
+    expire,
+    keep,
+    recover,
+    history,
+    store,
+    stored_calls,
+    checkpoint_content,
+    stored_thread,
+    input,
+    inspect,
+    once,
+    decision_window,
+    decide,
+    gate,
+    edit,
+    payload_modes,
+    concurrent,
+    failure,
+    policy,
+    derive,
+    call,
+    shown,
+    step,
+    phase,
+    round,
+    pair,
+    shown_results,
+    call_phases,
+    resume,
+    call_arrows,
+    run_arrows,
+    run,
+    stopping,
+    stop,
+    single_call_round,
+    checkpoint_timing,
+    wire,
+    progress,
 )
-"""The checks of each module; their order has no meaning."""
-
-INVARIANTS: Final = in_order_of_blame(chain.from_iterable(AREAS))
+"""Every check, in the order of blame; of checks with one rank, those of an earlier module come first."""

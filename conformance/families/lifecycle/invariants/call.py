@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from runlock.conformance.families.lifecycle.invariants.blame import Rank, ranked
 from runlock.conformance.families.lifecycle.messages import FINAL_CALL_STATUSES, CallMoved, GateOpened
 from runlock.conformance.families.lifecycle.state import ObservedState
 from runlock.conformance.families.lifecycle.state.disturbances import CANCEL, CRASH, FAULT
 from runlock.conformance.families.lifecycle.state.records import Call, Run
-from runlock.conformance.family.invariant import HELD, CheckResults, Invariant, broken
+from runlock.conformance.family.invariant import HELD, CheckResults, Invariant, broken, check, ranked
+from runlock.conformance.family.rank import Rank
 from runlock.conformance.protocol import Observation
 
 
@@ -16,6 +16,7 @@ def _subject(state: ObservedState, seen: Observation) -> tuple[Run, Call] | None
     return (run, call) if run is not None and call is not None and not call.is_unclear else None
 
 
+@check("CALL-22", rank=Rank.STATUS, requires="calls")
 def a_call_moves_from_where_it_was(state: ObservedState, seen: CallMoved) -> CheckResults:
     """Each report of a call's status names the status that was reported before it."""
     subject = _subject(state, seen)
@@ -34,6 +35,7 @@ def a_call_moves_from_where_it_was(state: ObservedState, seen: CallMoved) -> Che
     )
 
 
+@check("CALL-26", rank=Rank.STATUS, requires="calls")
 def every_call_is_reported_from_its_beginning(state: ObservedState, seen: CallMoved) -> CheckResults:
     """Where some calls are first reported as New, all are."""
     subject = _subject(state, seen)
@@ -48,7 +50,8 @@ def every_call_is_reported_from_its_beginning(state: ObservedState, seen: CallMo
         yield broken(f"the first report of call {call} is {status}, while that of other calls is New")
 
 
-def only_what_the_model_asked_for_lives(state: ObservedState, seen: Observation) -> CheckResults:
+@check("CALL-23", rank=Rank.STATUS)
+def only_what_the_model_asked_for_lives(state: ObservedState, seen: CallMoved | GateOpened) -> CheckResults:
     """A call has a status, or runs, only if the model asked for it."""
     run, call_id = state.run_of(seen), vars(seen).get("call")
     if run is None or call_id is None or any(call.is_unclear for call in run.every_call):
@@ -56,6 +59,7 @@ def only_what_the_model_asked_for_lives(state: ObservedState, seen: Observation)
     yield HELD if call_id in run.calls else broken(f"the model asked for no call {call_id}, yet it appeared")
 
 
+@check("CALL-23", at=("permission", "tool"), rank=Rank.OTHER)
 def a_call_runs_the_tool_that_was_asked_for(state: ObservedState, seen: GateOpened) -> CheckResults:
     """A call enters the tool that the model named, at first and in every replay."""
     subject = _subject(state, seen)
@@ -70,6 +74,7 @@ def a_call_runs_the_tool_that_was_asked_for(state: ObservedState, seen: GateOpen
     )
 
 
+@check("CALL-2", at=("Suspended",), rank=Rank.STATUS)
 def a_gate_suspends_before_execution(state: ObservedState, seen: CallMoved) -> CheckResults:
     """A call is suspended before it runs because its tool asks, or the permission hook suspends it."""
     subject = _subject(state, seen)
@@ -109,6 +114,7 @@ def an_answer_decides_the_status(kinds: tuple[str, ...], right: str) -> Invarian
     return Invariant(clause, follows, CallMoved)
 
 
+@check("CALL-20", rank=Rank.STATUS, requires="calls")
 def a_body_that_was_entered_is_Running(state: ObservedState) -> CheckResults:
     """A call whose body is entered and has not answered is Running; a replay may leave it unsaid."""
     run = state.run
@@ -126,6 +132,7 @@ def a_body_that_was_entered_is_Running(state: ObservedState) -> CheckResults:
             )
 
 
+@check("CALL-24", rank=Rank.STATUS, requires="calls")
 def an_answer_is_taken(state: ObservedState) -> CheckResults:
     """Once the round is over, the status of a call is the one that its answer gave it."""
     run = state.run
@@ -151,6 +158,7 @@ def an_answer_is_taken(state: ObservedState) -> CheckResults:
         )
 
 
+@check("CALL-15", at=("Cancelled", "Failed", "Succeeded"), rank=Rank.STATUS)
 def a_block_fails_the_call(state: ObservedState, seen: CallMoved) -> CheckResults:
     """A call that is blocked, or that names no tool, fails without having run."""
     subject = _subject(state, seen)
@@ -181,6 +189,7 @@ def _may_end_unjudged(state: ObservedState, run: Run) -> bool:
     return bool(run.disturbed_by(FAULT) or run.broke_at or state.scenario.agent.stop)
 
 
+@check("CALL-14", at=("Cancelled", "Failed", "Succeeded"), rank=Rank.STATUS)
 def a_set_result_succeeds_the_call(state: ObservedState, seen: CallMoved) -> CheckResults:
     """A call whose result the permission hook sets succeeds without having run; nothing else does so."""
     subject = _subject(state, seen)
@@ -202,6 +211,7 @@ def a_set_result_succeeds_the_call(state: ObservedState, seen: CallMoved) -> Che
         yield broken(f"call {call.id} has not run and nobody set its result, yet it Succeeded")
 
 
+@check("CALL-7", at=("Resuming",), rank=Rank.STATUS)
 def only_a_decision_resumes(state: ObservedState, seen: CallMoved) -> CheckResults:
     """A Suspended call becomes Resuming only on a decision for it."""
     subject = _subject(state, seen)
@@ -217,19 +227,8 @@ def only_a_decision_resumes(state: ObservedState, seen: CallMoved) -> CheckResul
 
 
 INVARIANTS = ranked(
-    Rank.CALL_STATUS,
-    Invariant("CALL-23", only_what_the_model_asked_for_lives, CallMoved),
-    Invariant("CALL-23", only_what_the_model_asked_for_lives, GateOpened),
-    Invariant("CALL-23", a_call_runs_the_tool_that_was_asked_for, GateOpened, at=("permission", "tool")),
-    Invariant("CALL-22", a_call_moves_from_where_it_was, CallMoved, requires="calls"),
-    Invariant("CALL-26", every_call_is_reported_from_its_beginning, CallMoved, requires="calls"),
-    Invariant("CALL-2", a_gate_suspends_before_execution, CallMoved, at=("Suspended",)),
+    Rank.STATUS,
     an_answer_decides_the_status(("pending",), "Suspended"),
     an_answer_decides_the_status(("ok", "warning"), "Succeeded"),
     an_answer_decides_the_status(("error",), "Failed"),
-    Invariant("CALL-15", a_block_fails_the_call, CallMoved, at=("Cancelled", "Failed", "Succeeded")),
-    Invariant("CALL-14", a_set_result_succeeds_the_call, CallMoved, at=("Cancelled", "Failed", "Succeeded")),
-    Invariant("CALL-7", only_a_decision_resumes, CallMoved, at=("Resuming",)),
-    Invariant("CALL-20", a_body_that_was_entered_is_Running, requires="calls"),
-    Invariant("CALL-24", an_answer_is_taken, requires="calls"),
 )

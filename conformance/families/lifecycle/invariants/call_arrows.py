@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from runlock.conformance.families.lifecycle.invariants.blame import Rank, ranked
 from runlock.conformance.families.lifecycle.messages import CallMoved
 from runlock.conformance.families.lifecycle.state import ObservedState
 from runlock.conformance.families.lifecycle.state.disturbances import CANCEL, CRASH, FAULT, INPUT
 from runlock.conformance.families.lifecycle.state.records import Call, Gate
-from runlock.conformance.family.invariant import HELD, CheckResults, Invariant, broken
+from runlock.conformance.family.invariant import HELD, CheckResults, Invariant, broken, check, ranked
+from runlock.conformance.family.rank import Rank
 
 
+@check("CALL-1", rank=Rank.STATUS, requires="calls")
 def an_entered_call_goes_from_New_to_Running(state: ObservedState) -> CheckResults:
     """A call that nothing holds back goes from New to Running when its tool is entered."""
     run = state.run
@@ -24,6 +25,7 @@ def an_entered_call_goes_from_New_to_Running(state: ObservedState) -> CheckResul
             yield HELD
 
 
+@check("CALL-9", rank=Rank.STATUS, requires="a decision")
 def a_replay_is_Running_only_in_its_tool(state: ObservedState) -> CheckResults:
     """A call in its replay goes to Running only as its tool is entered."""
     run = state.run
@@ -65,6 +67,7 @@ def replay_verdict(clause: str, verdict: str, right: str, said: str) -> Invarian
     return Invariant(clause, leads, CallMoved)
 
 
+@check("CALL-11", rank=Rank.STATUS, requires="a decision")
 def a_replay_whose_result_was_decided_succeeds(state: ObservedState, seen: CallMoved) -> CheckResults:
     """A replay whose decision is the result leaves its call Succeeded."""
     run, call = state.run_of(seen), state.call_of(seen)
@@ -99,6 +102,7 @@ def only_a_cancel_cancels(origin: str) -> Invariant:
     return Invariant(CANCELLED_FROM[origin], cancels, requires="calls")
 
 
+@check("CALL-8", rank=Rank.STATUS, requires="a decision")
 def a_rejected_call_is_Cancelled_in_the_end(state: ObservedState) -> CheckResults:
     """Counts the calls that a cancel decision took to Cancelled by way of Resuming, where that is the way."""
     run = state.run
@@ -110,13 +114,9 @@ def a_rejected_call_is_Cancelled_in_the_end(state: ObservedState) -> CheckResult
 
 
 INVARIANTS = ranked(
-    Rank.CALL_TRANSITION,
+    Rank.STATUS,
     replay_verdict("CALL-10", "suspend", "Suspended", "held"),
     replay_verdict("CALL-11", "set_result", "Succeeded", "set the result of"),
-    Invariant("CALL-11", a_replay_whose_result_was_decided_succeeds, CallMoved, requires="a decision"),
     replay_verdict("CALL-12", "block", "Failed", "blocked"),
-    Invariant("CALL-1", an_entered_call_goes_from_New_to_Running, requires="calls"),
-    Invariant("CALL-9", a_replay_is_Running_only_in_its_tool, requires="a decision"),
     *(only_a_cancel_cancels(origin) for origin in CANCELLED_FROM),
-    Invariant("CALL-8", a_rejected_call_is_Cancelled_in_the_end, requires="a decision"),
 )

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from runlock.conformance.families.lifecycle.invariants.blame import Rank, ranked
 from runlock.conformance.families.lifecycle.invariants.segment_queries import followed, is_cut_short
 from runlock.conformance.families.lifecycle.messages import (
     CallMoved,
@@ -15,7 +14,8 @@ from runlock.conformance.families.lifecycle.messages import (
 from runlock.conformance.families.lifecycle.state import ObservedState, once
 from runlock.conformance.families.lifecycle.state.disturbances import CANCEL, FAULT, INPUT
 from runlock.conformance.families.lifecycle.state.records import Call, Run
-from runlock.conformance.family.invariant import HELD, CheckResults, Invariant, broken
+from runlock.conformance.family.invariant import HELD, CheckResults, Invariant, broken, check, ranked
+from runlock.conformance.family.rank import Rank
 from runlock.conformance.protocol import Observation
 
 BEGINS, ENDS = "BeforeToolExecute", "AfterToolExecute"
@@ -25,6 +25,7 @@ PASSES_END = (ENDS, "StepEnd", "RunEnd")
 Shown = Sequence[Observation]
 
 
+@check("PHASE-1", at=PASSES_END, rank=Rank.PHASE, requires="calls")
 def a_blocked_call_stays_away_from_its_tool(state: ObservedState, seen: PhaseEntered) -> CheckResults:
     """A call that was blocked ends its pass without having been Running."""
     for call, shown in _ended(state, seen):
@@ -37,6 +38,7 @@ def a_blocked_call_stays_away_from_its_tool(state: ObservedState, seen: PhaseEnt
             )
 
 
+@check("PHASE-2", at=PASSES_END, rank=Rank.PHASE, requires="a wait")
 def a_held_call_stays_away_from_its_tool(state: ObservedState, seen: PhaseEntered) -> CheckResults:
     """A call that was suspended before execution ends its pass without having been Running."""
     for call, shown in _ended(state, seen):
@@ -108,6 +110,7 @@ def a_refused_call_stays_away_from_its_tool(clause: str) -> Iterator[Invariant]:
     yield Invariant(clause, it_fails, CallMoved, at=ENDS_OF_CALLS)
 
 
+@check("PHASE-6", at=(ENDS,), rank=Rank.PHASE)
 def what_is_allowed_is_executed(state: ObservedState, seen: PhaseEntered) -> CheckResults:
     """A call that nothing holds back does not end its pass without having been executed."""
     call, shown = _ending(state, seen)
@@ -189,6 +192,7 @@ def every_outcome_is_looked_at(clause: str, kind: str) -> Invariant:
     return Invariant(clause, looked_at, PhaseEntered, at=("StepStart", "RunEnd"), requires="calls")
 
 
+@check("PHASE-90", at=("StepStart", "RunEnd"), rank=Rank.PHASE, is_deferred=True, requires="calls")
 def an_executed_call_is_looked_at(state: ObservedState, seen: PhaseEntered) -> CheckResults:
     """A call whose tool has answered comes to AfterToolExecute before a step starts or the run ends."""
     run = followed(state, seen)
@@ -304,15 +308,8 @@ def _outcome(state: ObservedState, call: Call, shown: Shown) -> str:
 
 
 INVARIANTS = ranked(
-    Rank.CALL_PASS,
+    Rank.PHASE,
     *(check for clause in REFUSED for check in a_refused_call_stays_away_from_its_tool(clause)),
-    Invariant(
-        "PHASE-1", a_blocked_call_stays_away_from_its_tool, PhaseEntered, at=PASSES_END, requires="calls"
-    ),
-    Invariant(
-        "PHASE-2", a_held_call_stays_away_from_its_tool, PhaseEntered, at=PASSES_END, requires="a wait"
-    ),
-    Invariant("PHASE-6", what_is_allowed_is_executed, PhaseEntered, at=(ENDS,)),
     *an_answer_makes_the_outcome("PHASE-7", "ok", "Succeeded"),
     *an_answer_makes_the_outcome("PHASE-8", "warning", "Succeeded"),
     *an_answer_makes_the_outcome("PHASE-9", "error", "Failed"),
@@ -321,12 +318,4 @@ INVARIANTS = ranked(
     every_outcome_is_looked_at("PHASE-12", "failed"),
     every_outcome_is_looked_at("PHASE-13", "was blocked"),
     every_outcome_is_looked_at("PHASE-14", "was suspended"),
-    Invariant(
-        "PHASE-90",
-        an_executed_call_is_looked_at,
-        PhaseEntered,
-        at=("StepStart", "RunEnd"),
-        is_deferred=True,
-        requires="calls",
-    ),
 )

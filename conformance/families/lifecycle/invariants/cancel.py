@@ -4,15 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from runlock.conformance.families.lifecycle.invariants.blame import Rank, ranked
 from runlock.conformance.families.lifecycle.messages import CallMoved, GateOpened, RunMoved, SegmentEnded
 from runlock.conformance.families.lifecycle.state import ObservedState
 from runlock.conformance.families.lifecycle.state.disturbances import CRASH, FAULT
 from runlock.conformance.families.lifecycle.state.records import WORKING_GATES, Call, Run
-from runlock.conformance.family.invariant import HELD, CheckResults, Invariant, broken
+from runlock.conformance.family.invariant import HELD, CheckResults, broken, check
+from runlock.conformance.family.rank import Rank
 from runlock.conformance.protocol import GateClosed, Observation
 
 
+@check("CANCEL-1", at=("model", "permission", "tool"), rank=Rank.CONSENT, requires="a cancel")
 def nothing_new_begins_after_a_cancel(state: ObservedState, seen: GateOpened) -> CheckResults:
     """Once the answer to the cancel is complete, no new model, permission or tool gate opens."""
     run = state.run_of(seen)
@@ -23,6 +24,7 @@ def nothing_new_begins_after_a_cancel(state: ObservedState, seen: GateOpened) ->
         yield broken(f"the run was cancelled, yet {what}")
 
 
+@check("CANCEL-1", rank=Rank.CONSENT, requires="a cancel")
 def nothing_new_has_begun_after_a_cancel(state: ObservedState) -> CheckResults:
     """What opened in the answer to a cancel that met no race has been given up by its end."""
     run = state.run
@@ -37,6 +39,7 @@ def nothing_new_has_begun_after_a_cancel(state: ObservedState) -> CheckResults:
     yield HELD if not (late and run.cancel_alone) else broken(f"the run was cancelled, yet {what}")
 
 
+@check("CANCEL-2", rank=Rank.STATUS, requires="a cancel")
 def a_cancelled_run_ends_as_Cancelled(state: ObservedState, seen: SegmentEnded) -> CheckResults:
     """A run whose cancel met no race ends with reason Cancelled."""
     run = state.run_of(seen)
@@ -46,6 +49,17 @@ def a_cancelled_run_ends_as_Cancelled(state: ObservedState, seen: SegmentEnded) 
     yield HELD if code == "Cancelled" else broken(f"the run was cancelled, yet it ended as {code}")
 
 
+@check("CANCEL-3", rank=Rank.STATUS, requires="a cancel")
+def a_cancelled_wait_is_over(state: ObservedState) -> CheckResults:
+    """A cancel ends a run that waits."""
+    run = state.run
+    if run is None or run.cancel_at is None or run.cancel_status != "Waiting" or run.disturbed_by(CRASH):
+        return
+    if not state.gates_of(run):
+        yield HELD if run.is_done else broken("the run was cancelled while it waited, yet it still waits")
+
+
+@check("CANCEL-2", rank=Rank.STATUS, requires="a cancel")
 def a_cancelled_run_is_Done(state: ObservedState) -> CheckResults:
     """A cancelled run is Done as soon as nothing of it is under way."""
     run = state.run
@@ -58,15 +72,17 @@ def a_cancelled_run_is_Done(state: ObservedState) -> CheckResults:
     )
 
 
-def a_cancelled_wait_is_over(state: ObservedState) -> CheckResults:
-    """A cancel ends a run that waits."""
-    run = state.run
-    if run is None or run.cancel_at is None or run.cancel_status != "Waiting" or run.disturbed_by(CRASH):
-        return
-    if not state.gates_of(run):
-        yield HELD if run.is_done else broken("the run was cancelled while it waited, yet it still waits")
-
-
+@check("CANCEL-4", seeing=(GateOpened,), rank=Rank.CONSENT, requires="a cancel")
+@check("CANCEL-4", seeing=(SegmentEnded,), rank=Rank.STATUS)
+@check(
+    "CANCEL-4",
+    seeing=(
+        RunMoved,
+        CallMoved,
+    ),
+    rank=Rank.STATUS,
+    requires="a cancel",
+)
 def a_cancel_of_a_done_run_changes_nothing(state: ObservedState, seen: Observation) -> CheckResults:
     """A cancel of a run that is Done changes nothing."""
     run = state.run
@@ -76,6 +92,7 @@ def a_cancel_of_a_done_run_changes_nothing(state: ObservedState, seen: Observati
         yield broken(f"the run was Done when it was cancelled, yet it showed {seen.kind}")
 
 
+@check("CANCEL-4", rank=Rank.STATUS, requires="a cancel")
 def a_cancel_is_nothing_to_a_later_run(state: ObservedState, seen: SegmentEnded) -> CheckResults:
     """A cancel of a run that is Done does not end the next one on its thread."""
     run = state.run_of(seen)
@@ -89,6 +106,7 @@ def a_cancel_is_nothing_to_a_later_run(state: ObservedState, seen: SegmentEnded)
     yield HELD if seen.reason.code != "Cancelled" else broken(why)
 
 
+@check("CANCEL-4", rank=Rank.STATUS, requires="a cancel")
 def a_cancel_of_a_done_run_was_idle(state: ObservedState) -> CheckResults:
     """Counts the cancels of a Done run that changed nothing."""
     run = state.run
@@ -101,6 +119,7 @@ def _cancel_of_done(state: ObservedState, run: Run) -> bool:
     return is_cancel and run.is_done and run.cancel_at != state.stimuli
 
 
+@check("CANCEL-5", rank=Rank.STATUS, requires="a cancel")
 def a_cancel_aborts_what_runs(state: ObservedState) -> CheckResults:
     """Where a cancel aborts, a tool that ran is given up; where it drains, the tool ends by itself."""
     run = state.run
@@ -118,6 +137,7 @@ def a_cancel_aborts_what_runs(state: ObservedState) -> CheckResults:
         yield HELD
 
 
+@check("CANCEL-5", rank=Rank.STATUS)
 def a_draining_cancel_gives_nothing_up(state: ObservedState, seen: GateClosed) -> CheckResults:
     """Where a cancel drains, no tool that ran is given up."""
     gate = state.gates.get(seen.gate)
@@ -127,6 +147,7 @@ def a_draining_cancel_gives_nothing_up(state: ObservedState, seen: GateClosed) -
         yield broken(f"the cancel drains, yet the body of call {gate.opened.call} was given up")
 
 
+@check("CANCEL-6", rank=Rank.STATUS, requires="a cancel")
 def a_cancelled_call_is_Cancelled(state: ObservedState) -> CheckResults:
     """When a cancel has ended the run, a call that was suspended is Cancelled, if it was closed at all."""
     run = state.run
@@ -143,6 +164,7 @@ def a_cancelled_call_is_Cancelled(state: ObservedState) -> CheckResults:
             )
 
 
+@check("CALL-6", rank=Rank.STATUS, requires="a cancel")
 def an_aborted_call_is_Cancelled(state: ObservedState) -> CheckResults:
     """A call whose body was given up for a cancel is Cancelled, whatever becomes of live calls elsewhere."""
     run = state.run
@@ -156,6 +178,7 @@ def an_aborted_call_is_Cancelled(state: ObservedState) -> CheckResults:
             yield broken(why) if call.claimed in ("Running", "Resuming") else HELD
 
 
+@check("CANCEL-8", rank=Rank.STATUS, requires="a cancel")
 def waits_end_alike(state: ObservedState) -> CheckResults:
     """Of the calls that wait when their runs are cancelled, all are Cancelled, or all are left."""
     run = state.run
@@ -186,6 +209,7 @@ def _certain(run: Run) -> bool:
     return run.cancel_at is not None and run.cancel_alone and not run.disturbed_by(FAULT, CRASH)
 
 
+@check("CANCEL-7", at=("model",), rank=Rank.LOST, requires="a cancel")
 def results_before_a_cancel_are_treated_as_declared(state: ObservedState, seen: GateOpened) -> CheckResults:
     """What had finished before a cancel stays in the history, or is dropped, as cancel.results says."""
     policy = state.policy("cancel.results")
@@ -213,42 +237,3 @@ def _cut_off(state: ObservedState) -> Iterator[tuple[Run, Call, str]]:
             content = call.result.get("content") if call.result is not None else None
             if isinstance(content, str) and content:
                 yield run, call, content
-
-
-INVARIANTS = (
-    *ranked(
-        Rank.CANCEL_OF_ANOTHER_RUN,
-        Invariant("CANCEL-4", a_cancel_is_nothing_to_a_later_run, SegmentEnded, requires="a cancel"),
-    ),
-    *ranked(
-        Rank.CANCEL,
-        Invariant(
-            "CANCEL-7",
-            results_before_a_cancel_are_treated_as_declared,
-            GateOpened,
-            at=("model",),
-            requires="a cancel",
-        ),
-        Invariant(
-            "CANCEL-1",
-            nothing_new_begins_after_a_cancel,
-            GateOpened,
-            at=("model", "permission", "tool"),
-            requires="a cancel",
-        ),
-        Invariant("CANCEL-5", a_draining_cancel_gives_nothing_up, GateClosed),
-        Invariant("CANCEL-4", a_cancel_of_a_done_run_changes_nothing, GateOpened, requires="a cancel"),
-        Invariant("CANCEL-4", a_cancel_of_a_done_run_changes_nothing, SegmentEnded),
-        Invariant("CANCEL-4", a_cancel_of_a_done_run_changes_nothing, RunMoved, requires="a cancel"),
-        Invariant("CANCEL-4", a_cancel_of_a_done_run_changes_nothing, CallMoved, requires="a cancel"),
-        Invariant("CANCEL-2", a_cancelled_run_ends_as_Cancelled, SegmentEnded, requires="a cancel"),
-        Invariant("CANCEL-1", nothing_new_has_begun_after_a_cancel, requires="a cancel"),
-        Invariant("CANCEL-5", a_cancel_aborts_what_runs, requires="a cancel"),
-        Invariant("CANCEL-6", a_cancelled_call_is_Cancelled, requires="a cancel"),
-        Invariant("CALL-6", an_aborted_call_is_Cancelled, requires="a cancel"),
-        Invariant("CANCEL-8", waits_end_alike, requires="a cancel"),
-        Invariant("CANCEL-3", a_cancelled_wait_is_over, requires="a cancel"),
-        Invariant("CANCEL-2", a_cancelled_run_is_Done, requires="a cancel"),
-        Invariant("CANCEL-4", a_cancel_of_a_done_run_was_idle, requires="a cancel"),
-    ),
-)

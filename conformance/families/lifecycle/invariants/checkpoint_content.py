@@ -4,21 +4,33 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Mapping
-from typing import Any
+from typing import Any, TypeVar
 
-from runlock.conformance.families.lifecycle.invariants.blame import Rank, ranked
 from runlock.conformance.families.lifecycle.messages import (
     Checkpointed,
     GateOpened,
     SegmentEnded,
 )
-from runlock.conformance.families.lifecycle.state import Feature, ObservedState
+from runlock.conformance.families.lifecycle.state import ObservedState
 from runlock.conformance.families.lifecycle.state.disturbances import CANCEL, CRASH, FAULT
 from runlock.conformance.families.lifecycle.state.records import Call, Decided, Run
-from runlock.conformance.family.invariant import HELD, CheckResults, Invariant, broken
+from runlock.conformance.family.invariant import HELD, CheckResults, broken, check
+from runlock.conformance.family.rank import Rank
 
 TakenDown = Checkpointed | GateOpened
-Stored = tuple[str, Callable[..., CheckResults], Feature | None]  # clause, check, what it requires
+
+Registered = TypeVar("Registered", bound=Callable[..., CheckResults])
+
+
+def on_storing(clause: str, *, requires: str | None = None) -> Callable[[Registered], Registered]:
+    """Register a check of what is being stored: at its gate where the store is held, else when durable."""
+
+    def register(function: Registered) -> Registered:
+        for kind, at in ((GateOpened, ("store.put",)), (Checkpointed, ())):
+            check(clause, seeing=(kind,), at=at, rank=Rank.CHECKPOINT, requires=requires)(function)
+        return function
+
+    return register
 
 
 def state_of(state: ObservedState, seen: TakenDown) -> Mapping[str, Any] | None:
@@ -34,6 +46,7 @@ def part_of(state: ObservedState, seen: TakenDown, key: str) -> Mapping[str, Any
     return part if isinstance(part, dict) else None
 
 
+@on_storing("STORE-14", requires="a plugin")
 def a_checkpoint_holds_the_persistent_keys(state: ObservedState, seen: TakenDown) -> CheckResults:
     """A checkpoint holds the persistent keys that a plugin set, and no other key."""
     run, kept = state.run_of(seen), state_of(state, seen)
@@ -52,6 +65,7 @@ def a_checkpoint_holds_the_persistent_keys(state: ObservedState, seen: TakenDown
             yield broken(why) if key.name in held else HELD
 
 
+@on_storing("STORE-10")
 def a_checkpoint_holds_the_status_of_its_run(state: ObservedState, seen: TakenDown) -> CheckResults:
     """A checkpoint holds the status of its run, and the reason once it is over or suspended."""
     if not state_of(state, seen):
@@ -71,6 +85,7 @@ def a_checkpoint_holds_the_status_of_its_run(state: ObservedState, seen: TakenDo
         yield HELD
 
 
+@check("STORE-10", rank=Rank.CHECKPOINT)
 def the_stored_end_is_the_announced_one(state: ObservedState, seen: SegmentEnded) -> CheckResults:
     """The newest checkpoint of a segment that is over holds the reason that its end is announced with."""
     run, code = state.run_of(seen), seen.reason.code
@@ -98,6 +113,7 @@ def _named(reason: Mapping[str, Any]) -> str:
     return f"{reason.get('code')} by {stop}" if stop else str(reason.get("code"))
 
 
+@on_storing("STORE-11")
 def a_checkpoint_holds_the_number_of_steps(state: ObservedState, seen: TakenDown) -> CheckResults:
     """A checkpoint holds the number of steps that its run has taken, those before a crash among them."""
     run, stored = state.run_of(seen), part_of(state, seen, "run")
@@ -116,6 +132,7 @@ def a_checkpoint_holds_the_number_of_steps(state: ObservedState, seen: TakenDown
     )
 
 
+@on_storing("STORE-13", requires="a decision")
 def a_checkpoint_holds_what_was_decided(state: ObservedState, seen: TakenDown) -> CheckResults:
     """A decision that was taken and has not acted is in the checkpoint."""
     run, calls = state.run_of(seen), part_of(state, seen, "calls")
@@ -143,6 +160,7 @@ def a_checkpoint_holds_what_was_decided(state: ObservedState, seen: TakenDown) -
             )
 
 
+@on_storing("STORE-13", requires="a decision")
 def a_checkpoint_holds_decisions_as_they_were_sent(state: ObservedState, seen: TakenDown) -> CheckResults:
     """What a checkpoint holds of a decision is what was decided, be the payload false, 0 or null."""
     run = state.run_of(seen)
@@ -181,11 +199,13 @@ def _waiting_to_act(state: ObservedState, call: Call) -> Decided | None:
     return None
 
 
+@on_storing("RESUME-10")
 def a_checkpoint_holds_nothing_cleared(state: ObservedState, seen: TakenDown) -> CheckResults:
     """A decision that a replay which is over has cleared is in no checkpoint."""
     yield from _cleared(state, seen, waits_again=False)
 
 
+@on_storing("RESUME-12")
 def a_checkpoint_holds_nothing_cleared_for_a_new_wait(state: ObservedState, seen: TakenDown) -> CheckResults:
     """A decision that was cleared since its call waits anew is in no checkpoint."""
     yield from _cleared(state, seen, waits_again=True)
@@ -211,33 +231,3 @@ def _cleared(state: ObservedState, seen: TakenDown, *, waits_again: bool) -> Che
 
 def _was_sent_again(run: Run, decision: str | None) -> bool:
     return sum(one.id == decision for call in run.every_call for one in call.decisions) > 1
-
-
-def on_storing(rank: Rank, *checks: Stored) -> tuple[Invariant, ...]:
-    """Checks of what is being stored: at its gate where the store is held, else once it is durable."""
-    return ranked(
-        rank,
-        *(
-            Invariant(clause, check, kind, at=at, requires=requires)
-            for clause, check, requires in checks
-            for kind, at in ((Checkpointed, ()), (GateOpened, ("store.put",)))
-        ),
-    )
-
-
-INVARIANTS = (
-    *ranked(
-        Rank.CHECKPOINT_CONTENT,
-        Invariant("STORE-10", the_stored_end_is_the_announced_one, SegmentEnded),
-    ),
-    *on_storing(
-        Rank.CHECKPOINT_CONTENT,
-        ("STORE-10", a_checkpoint_holds_the_status_of_its_run, None),
-        ("STORE-14", a_checkpoint_holds_the_persistent_keys, "a plugin"),
-        ("STORE-11", a_checkpoint_holds_the_number_of_steps, None),
-        ("STORE-13", a_checkpoint_holds_what_was_decided, "a decision"),
-        ("STORE-13", a_checkpoint_holds_decisions_as_they_were_sent, "a decision"),
-        ("RESUME-10", a_checkpoint_holds_nothing_cleared, None),
-        ("RESUME-12", a_checkpoint_holds_nothing_cleared_for_a_new_wait, None),
-    ),
-)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from runlock.conformance.families.lifecycle.invariants.blame import Rank, ranked
 from runlock.conformance.families.lifecycle.invariants.segment_queries import followed, is_among
 from runlock.conformance.families.lifecycle.messages import (
     Checkpointed,
@@ -13,10 +12,12 @@ from runlock.conformance.families.lifecycle.messages import (
 from runlock.conformance.families.lifecycle.state import ObservedState
 from runlock.conformance.families.lifecycle.state.disturbances import CANCEL, FAULT
 from runlock.conformance.families.lifecycle.state.records import Run
-from runlock.conformance.family.invariant import HELD, CheckResults, Invariant, broken
+from runlock.conformance.family.invariant import HELD, CheckResults, broken, check
+from runlock.conformance.family.rank import Rank
 from runlock.conformance.protocol import Observation
 
 
+@check("STORE-19", at=("StepStart", "RunEnd"), rank=Rank.CHECKPOINT, is_deferred=True)
 def a_step_is_stored_at_its_end(state: ObservedState, seen: PhaseEntered) -> CheckResults:
     """A step is stored at its StepEnd: between the phases before and after it, in either order."""
     run = _stored_at_the_end(state, seen)
@@ -31,6 +32,7 @@ def a_step_is_stored_at_its_end(state: ObservedState, seen: PhaseEntered) -> Che
         )
 
 
+@check("STORE-19", rank=Rank.CHECKPOINT, is_deferred=True)
 def a_run_is_stored_at_its_end(state: ObservedState, seen: SegmentEnded) -> CheckResults:
     """A segment that ends after RunEnd, or after StepEnd, was stored after it."""
     run = _stored_at_the_end(state, seen)
@@ -75,12 +77,3 @@ def _takes_down(state: ObservedState, seen: Observation) -> bool:
     if isinstance(seen, GateOpened):
         return seen.on == "store.put"
     return isinstance(seen, Checkpointed) and "store.put" not in state.scenario.hold
-
-
-INVARIANTS = ranked(
-    Rank.CHECKPOINT_TIMING,
-    Invariant(
-        "STORE-19", a_step_is_stored_at_its_end, PhaseEntered, at=("StepStart", "RunEnd"), is_deferred=True
-    ),
-    Invariant("STORE-19", a_run_is_stored_at_its_end, SegmentEnded, is_deferred=True),
-)

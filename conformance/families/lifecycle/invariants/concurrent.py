@@ -6,7 +6,6 @@ from collections import Counter
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from runlock.conformance.families.lifecycle.invariants.blame import Rank, ranked
 from runlock.conformance.families.lifecycle.invariants.round import (
     intercepted,
     is_between,
@@ -17,7 +16,8 @@ from runlock.conformance.families.lifecycle.messages import CallMoved, DecisionT
 from runlock.conformance.families.lifecycle.state import ObservedState, once
 from runlock.conformance.families.lifecycle.state.disturbances import CANCEL, CRASH, FAULT
 from runlock.conformance.families.lifecycle.state.records import Call, Decided, Run
-from runlock.conformance.family.invariant import HELD, CheckResults, Invariant, broken
+from runlock.conformance.family.invariant import HELD, CheckResults, Invariant, broken, check, ranked
+from runlock.conformance.family.rank import Rank
 
 # --- tasks --------------------------------------------------------------------------------------
 
@@ -48,6 +48,7 @@ def each_allowed_call_has_its_task(clause: str, during_a_hold: bool) -> Invarian
     return Invariant(clause, has_its_task)
 
 
+@check("ROUND-62", rank=Rank.LOST)
 def interception_gives_the_outcome(state: ObservedState) -> CheckResults:
     """A call whose result is set, or which is blocked alone, has its outcome from interception."""
     found = round_of(state)
@@ -120,6 +121,7 @@ def _just_decided(state: ObservedState) -> Iterator[tuple[Run, Call, Decided]]:
                 yield found[0], call, decided
 
 
+@check("ROUND-64", rank=Rank.LOST, requires="a decision")
 def a_decision_is_replayed_with_the_others(state: ObservedState) -> CheckResults:
     """A call whose decision arrives is replayed at once, while other tools are at work."""
     for run, call, decided in _just_decided(state):
@@ -130,6 +132,7 @@ def a_decision_is_replayed_with_the_others(state: ObservedState) -> CheckResults
             yield broken(why) if idle else HELD
 
 
+@check("ROUND-68", rank=Rank.LOST, requires="a decision")
 def a_rejected_call_is_over(state: ObservedState) -> CheckResults:
     """A call that waits is over when it is rejected."""
     for _, call, decided in _just_decided(state):
@@ -159,6 +162,7 @@ def _kind_of_wait(run: Run, call: Call, decided: Decided) -> str:
     return "later" if before else "first"
 
 
+@check("ROUND-70", rank=Rank.LOST)
 def a_batch_is_dealt_with_in_order(state: ObservedState, seen: DecisionTaken) -> CheckResults:
     """Of a batch of decisions each one is dealt with, in the order of the batch."""
     if round_of(state) is None or not state.alone or state.newest[0][0] != "decide":
@@ -174,6 +178,7 @@ def a_batch_is_dealt_with_in_order(state: ObservedState, seen: DecisionTaken) ->
         yield HELD
 
 
+@check("ROUND-73", rank=Rank.LOST)
 def what_nobody_waits_for_has_no_effect(state: ObservedState, seen: CallMoved) -> CheckResults:
     """A decision that came when no call waited for it does not act on a wait that begins later."""
     found, call = round_of(state), state.call_of(seen)
@@ -188,6 +193,7 @@ def what_nobody_waits_for_has_no_effect(state: ObservedState, seen: CallMoved) -
         yield broken(f"{said}, yet call {call.id} became {seen.to} on it")
 
 
+@check("ROUND-73", rank=Rank.LOST)
 def what_nobody_waits_for_had_no_effect(state: ObservedState) -> CheckResults:
     """Counts the decisions for calls that did not wait, after which the call was what it had been."""
     found = round_of(state)
@@ -198,6 +204,7 @@ def what_nobody_waits_for_had_no_effect(state: ObservedState) -> CheckResults:
                 yield HELD
 
 
+@check("ROUND-74", at=("Error",), rank=Rank.LOST)
 def to_come_too_late_breaks_nothing(state: ObservedState, seen: SegmentEnded) -> CheckResults:
     """A decision whose waiter has gone meanwhile does not end the run."""
     run = state.run_of(seen)
@@ -209,6 +216,7 @@ def to_come_too_late_breaks_nothing(state: ObservedState, seen: SegmentEnded) ->
         )
 
 
+@check("ROUND-74", rank=Rank.LOST)
 def what_came_too_late_broke_nothing(state: ObservedState) -> CheckResults:
     """Counts the waits that were decided twice at once, after which the run was whole."""
     run = state.run
@@ -232,6 +240,7 @@ def _raws(state: ObservedState) -> Iterator[Mapping[str, Any]]:
 # --- the barrier --------------------------------------------------------------------------------
 
 
+@check("ROUND-80", rank=Rank.LOST)
 def the_last_call_ends_the_round(state: ObservedState) -> CheckResults:
     """A concurrent round is over when the last of its calls is."""
     found = round_of(state)
@@ -242,6 +251,7 @@ def the_last_call_ends_the_round(state: ObservedState) -> CheckResults:
         yield broken(f"every call of the round is over, call {last} too, yet the round is not")
 
 
+@check("ROUND-80", at=("model",), rank=Rank.LOST)
 def the_last_call_has_ended_the_round(state: ObservedState, seen: GateOpened) -> CheckResults:
     """Counts the rounds that were over with their last call."""
     found = round_of(state)
@@ -249,6 +259,7 @@ def the_last_call_has_ended_the_round(state: ObservedState, seen: GateOpened) ->
         yield HELD
 
 
+@check("ROUND-81", at=("model",), rank=Rank.LOST)
 def a_round_waits_for_its_tasks(state: ObservedState, seen: GateOpened) -> CheckResults:
     """A concurrent round is not over while a call of it executes or is replayed."""
     found = round_of(state)
@@ -263,31 +274,16 @@ def a_round_waits_for_its_tasks(state: ObservedState, seen: GateOpened) -> Check
 
 RESULTS = ("ok", "warning", "error")
 
-INVARIANTS = (
-    *ranked(
-        Rank.CONCURRENT_ROUND,
-        Invariant("ROUND-81", a_round_waits_for_its_tasks, GateOpened, at=("model",)),
-        Invariant("ROUND-80", the_last_call_has_ended_the_round, GateOpened, at=("model",)),
-        Invariant("ROUND-70", a_batch_is_dealt_with_in_order, DecisionTaken),
-        Invariant("ROUND-73", what_nobody_waits_for_has_no_effect, CallMoved),
-        Invariant("ROUND-74", to_come_too_late_breaks_nothing, SegmentEnded, at=("Error",)),
-        Invariant("ROUND-62", interception_gives_the_outcome),
-        an_answer_moves_its_call_at_once("ROUND-63", ("pending",), replayed=False),
-        an_answer_moves_its_call_at_once("ROUND-65", RESULTS, replayed=False),
-        an_answer_moves_its_call_at_once("ROUND-66", ("pending",), replayed=True),
-        an_answer_moves_its_call_at_once("ROUND-67", RESULTS, replayed=True),
-        a_wait_can_be_decided("ROUND-66", "anew", "waits anew"),
-        a_wait_can_be_decided("ROUND-72", "first", "waits"),
-        a_wait_can_be_decided("ROUND-75", "later", "waits after another batch"),
-        Invariant("ROUND-64", a_decision_is_replayed_with_the_others, requires="a decision"),
-        Invariant("ROUND-68", a_rejected_call_is_over, requires="a decision"),
-        each_allowed_call_has_its_task("ROUND-60", during_a_hold=False),
-        each_allowed_call_has_its_task("ROUND-61", during_a_hold=True),
-        Invariant("ROUND-73", what_nobody_waits_for_had_no_effect),
-        Invariant("ROUND-74", what_came_too_late_broke_nothing),
-    ),
-    *ranked(
-        Rank.BARRIER,
-        Invariant("ROUND-80", the_last_call_ends_the_round),
-    ),
+
+INVARIANTS = ranked(
+    Rank.LOST,
+    an_answer_moves_its_call_at_once("ROUND-63", ("pending",), replayed=False),
+    an_answer_moves_its_call_at_once("ROUND-65", RESULTS, replayed=False),
+    an_answer_moves_its_call_at_once("ROUND-66", ("pending",), replayed=True),
+    an_answer_moves_its_call_at_once("ROUND-67", RESULTS, replayed=True),
+    a_wait_can_be_decided("ROUND-66", "anew", "waits anew"),
+    a_wait_can_be_decided("ROUND-72", "first", "waits"),
+    a_wait_can_be_decided("ROUND-75", "later", "waits after another batch"),
+    each_allowed_call_has_its_task("ROUND-60", during_a_hold=False),
+    each_allowed_call_has_its_task("ROUND-61", during_a_hold=True),
 )

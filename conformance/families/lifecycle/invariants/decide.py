@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from runlock.conformance.families.lifecycle.invariants.blame import Rank, ranked
 from runlock.conformance.families.lifecycle.messages import (
     CallMoved,
     DecisionTaken,
@@ -13,10 +12,12 @@ from runlock.conformance.families.lifecycle.messages import (
 from runlock.conformance.families.lifecycle.state import ObservedState, once
 from runlock.conformance.families.lifecycle.state.disturbances import CANCEL, CRASH, FAULT, INPUT
 from runlock.conformance.families.lifecycle.state.records import Call, Decided, Run
-from runlock.conformance.family.invariant import HELD, CheckResults, Invariant, broken
+from runlock.conformance.family.invariant import HELD, CheckResults, broken, check
+from runlock.conformance.family.rank import Rank
 from runlock.conformance.protocol import Observation
 
 
+@check("DECIDE-5", at=("tool",), rank=Rank.OTHER)
 def a_decision_reaches_the_call_it_names(state: ObservedState, seen: GateOpened) -> CheckResults:
     """A decision moves the call that it names and no other."""
     call = state.entering(seen)
@@ -54,6 +55,7 @@ def _unused_approval(state: ObservedState, call: Call) -> Decided | None:
     return None
 
 
+@check("DECIDE-5", at=("tool",), rank=Rank.OTHER)
 def a_suspended_call_is_not_taken_for_another(state: ObservedState, seen: GateOpened) -> CheckResults:
     """A call that asks and was not decided does not run on the decision for its sibling."""
     call = state.entering(seen)
@@ -64,6 +66,7 @@ def a_suspended_call_is_not_taken_for_another(state: ObservedState, seen: GateOp
         yield broken(f"decision {other.id} names call {other.call}, yet call {call.id} ran")
 
 
+@check("DECIDE-5", rank=Rank.OTHER, requires="a decision")
 def a_move_follows_the_decision_for_it(state: ObservedState, seen: CallMoved) -> CheckResults:
     """A suspended call does not move on the decision for its sibling, which is left waiting."""
     call = state.call_of(seen)
@@ -84,6 +87,7 @@ def a_move_follows_the_decision_for_it(state: ObservedState, seen: CallMoved) ->
                 return
 
 
+@check("DECIDE-1", at=("tool",), rank=Rank.TWICE)
 def a_decision_executes_once(state: ObservedState, seen: GateOpened) -> CheckResults:
     """An accepted decision leads to at most one execution, and its id, sent twice, is one decision."""
     call = state.entering(seen)
@@ -102,6 +106,7 @@ def a_decision_executes_once(state: ObservedState, seen: GateOpened) -> CheckRes
         yield broken(f"call {call.id} may be executed {_times(allowed)}, yet it was executed {executed}")
 
 
+@check("DECIDE-2", at=("tool",), rank=Rank.TWICE)
 def a_repeated_decision_executes_nothing(state: ObservedState, seen: GateOpened) -> CheckResults:
     """A decision that is sent twice under one id gives no second leave to execute."""
     call = state.entering(seen)
@@ -116,6 +121,7 @@ def a_repeated_decision_executes_nothing(state: ObservedState, seen: GateOpened)
         )
 
 
+@check("DECIDE-2", rank=Rank.TWICE, requires="a decision")
 def a_repeated_decision_is_not_accepted(state: ObservedState, seen: DecisionTaken) -> CheckResults:
     """A decision that is sent twice under one id is not accepted twice."""
     late = _late(state)
@@ -128,6 +134,7 @@ def a_repeated_decision_is_not_accepted(state: ObservedState, seen: DecisionTake
         )
 
 
+@check("DECIDE-2", rank=Rank.TWICE, requires="a decision")
 def a_decision_is_not_accepted_twice(state: ObservedState, seen: DecisionTaken) -> CheckResults:
     """A decision that was handed over once is accepted once, and refused or ignored at most once."""
     is_within = bool(state.nested) and not state.handed_over[seen.decision]  # of a call within a call
@@ -150,7 +157,10 @@ def _times(count: int) -> str:
     return {1: "once", 2: "twice"}.get(count, f"{count} times")
 
 
-def a_decision_taken_twice_changes_nothing(state: ObservedState, seen: Observation) -> CheckResults:
+@check("DECIDE-2", rank=Rank.TWICE, requires="a decision")
+def a_decision_taken_twice_changes_nothing(
+    state: ObservedState, seen: GateOpened | CallMoved | MessageAppended | SegmentEnded
+) -> CheckResults:
     """A decision whose id was taken before changes nothing."""
     late = _late(state)
     what = _effect(seen)
@@ -158,6 +168,7 @@ def a_decision_taken_twice_changes_nothing(state: ObservedState, seen: Observati
         yield broken(f"decision {late.id} had been taken before, yet {what}")
 
 
+@check("DECIDE-2", rank=Rank.TWICE, requires="a decision")
 def a_repeated_decision_was_idle(state: ObservedState) -> CheckResults:
     """Counts the repeated decisions that changed nothing."""
     late = _late(state)
@@ -165,6 +176,17 @@ def a_repeated_decision_was_idle(state: ObservedState) -> CheckResults:
         yield HELD
 
 
+@check("DECIDE-3", seeing=(GateOpened,), rank=Rank.CONSENT, requires="a decision")
+@check(
+    "DECIDE-3",
+    seeing=(
+        CallMoved,
+        MessageAppended,
+        SegmentEnded,
+    ),
+    rank=Rank.LOST,
+    requires="a decision",
+)
 def a_late_decision_changes_nothing(state: ObservedState, seen: Observation) -> CheckResults:
     """A decision for a call that is unknown, over, or past that suspension changes nothing."""
     late = _late(state)
@@ -175,6 +197,7 @@ def a_late_decision_changes_nothing(state: ObservedState, seen: Observation) -> 
         yield broken(f"decision {late.id} was for {_why_late(state, late)}, yet {what}")
 
 
+@check("DECIDE-3", rank=Rank.LOST)
 def each_wait_has_a_number_of_its_own(state: ObservedState, seen: CallMoved) -> CheckResults:
     """A call that waits anew is not said to be in a suspension that is over, which decisions may name."""
     call = state.call_of(seen)
@@ -237,6 +260,7 @@ def _why_late(state: ObservedState, late: Decided) -> str:
     return f"call {call.id}, which is over"
 
 
+@check("DECIDE-3", rank=Rank.LOST, requires="a decision")
 def a_late_decision_was_idle(state: ObservedState) -> CheckResults:
     """Counts the late decisions that changed nothing."""
     late = _late(state)
@@ -244,6 +268,7 @@ def a_late_decision_was_idle(state: ObservedState) -> CheckResults:
         yield HELD
 
 
+@check("DECIDE-4", rank=Rank.LOST, requires="a decision")
 def no_accepted_decision_is_lost(state: ObservedState) -> CheckResults:
     """A decision that a waiting call took acts once nothing else of the run is under way."""
     run = state.run
@@ -265,6 +290,7 @@ def no_accepted_decision_is_lost(state: ObservedState) -> CheckResults:
             yield broken(f"call {call.id} took decision {decided.id}, yet it still waits")
 
 
+@check("DECIDE-4", at=("model",), rank=Rank.LOST, requires="a decision")
 def an_approved_call_is_executed(state: ObservedState, seen: GateOpened) -> CheckResults:
     """An approved call that nothing holds runs before the model is shown a result of it."""
     run = state.run_of(seen)
@@ -319,33 +345,3 @@ def _is_unused(call: Call, decided: Decided) -> bool:
     if decided.answers is not call:  # it came early, and was kept for the next suspension
         return decided.disposition == "buffered" and call.suspensions == decided.in_suspension + 1
     return len(call.entries) == decided.entries_before and call.suspensions == decided.in_suspension
-
-
-INVARIANTS = (
-    *ranked(
-        Rank.DECISION_TARGET,
-        Invariant("DECIDE-5", a_decision_reaches_the_call_it_names, GateOpened, at=("tool",)),
-        Invariant("DECIDE-5", a_suspended_call_is_not_taken_for_another, GateOpened, at=("tool",)),
-        *(
-            Invariant(clause, check, kind, requires="a decision")
-            for clause, check in (
-                ("DECIDE-2", a_decision_taken_twice_changes_nothing),
-                ("DECIDE-3", a_late_decision_changes_nothing),
-            )
-            for kind in (GateOpened, CallMoved, MessageAppended, SegmentEnded)
-        ),
-        Invariant("DECIDE-5", a_move_follows_the_decision_for_it, CallMoved, requires="a decision"),
-    ),
-    *ranked(
-        Rank.DECISION_LOST,
-        Invariant("DECIDE-2", a_repeated_decision_is_not_accepted, DecisionTaken, requires="a decision"),
-        Invariant("DECIDE-2", a_decision_is_not_accepted_twice, DecisionTaken, requires="a decision"),
-        Invariant("DECIDE-2", a_repeated_decision_executes_nothing, GateOpened, at=("tool",)),
-        Invariant("DECIDE-1", a_decision_executes_once, GateOpened, at=("tool",)),
-        Invariant("DECIDE-4", no_accepted_decision_is_lost, requires="a decision"),
-        Invariant("DECIDE-4", an_approved_call_is_executed, GateOpened, at=("model",), requires="a decision"),
-        Invariant("DECIDE-2", a_repeated_decision_was_idle, requires="a decision"),
-        Invariant("DECIDE-3", a_late_decision_was_idle, requires="a decision"),
-        Invariant("DECIDE-3", each_wait_has_a_number_of_its_own, CallMoved),
-    ),
-)

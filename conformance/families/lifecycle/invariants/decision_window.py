@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Final
 
-from runlock.conformance.families.lifecycle.invariants.blame import Rank, ranked
 from runlock.conformance.families.lifecycle.invariants.policy import may_await_others
 from runlock.conformance.families.lifecycle.messages import CallMoved, GateOpened, SegmentEnded
 from runlock.conformance.families.lifecycle.state import ObservedState, once
 from runlock.conformance.families.lifecycle.state.disturbances import CANCEL, CRASH, FAULT, INPUT
 from runlock.conformance.families.lifecycle.state.records import Call, Decided, Run
-from runlock.conformance.family.invariant import HELD, CheckResults, Invariant, broken
+from runlock.conformance.family.invariant import HELD, CheckResults, broken, check
+from runlock.conformance.family.rank import Rank
 
 
 @once
@@ -72,12 +72,14 @@ def _holds(call: Call, decided: Decided) -> bool:
     return early and not (decided.turned_down or decided.stale)
 
 
+@check("DECIDE-15", rank=Rank.LOST, requires="a decision")
 def a_decision_is_all_that_a_run_needs(state: ObservedState) -> CheckResults:
     """A suspended run that the runtime holds goes on from a decision alone."""
     if state.policy("state") == "runtime":
         yield from _is_taken(state, "the run waits, and all its calls that wait are decided")
 
 
+@check("DECIDE-22", rank=Rank.LOST)
 def a_value_is_all_that_a_run_needs(state: ObservedState) -> CheckResults:
     """A suspended run that the caller holds goes on from the value that it was given, and from a decision."""
     if state.policy("state") == "caller":
@@ -95,6 +97,7 @@ def _is_taken(state: ObservedState, given: str) -> CheckResults:
         yield HELD if not refused else broken(f"{given}, yet decision {decided.id} was turned down")
 
 
+@check("DECIDE-22", at=("model",), rank=Rank.LOST)
 def a_run_that_was_given_back_is_whole(state: ObservedState, seen: GateOpened) -> CheckResults:
     """A suspended run that the caller holds goes on with what it began with."""
     run = state.run_of(seen)
@@ -112,6 +115,7 @@ def a_run_that_was_given_back_is_whole(state: ObservedState, seen: GateOpened) -
         )
 
 
+@check("DECIDE-14", rank=Rank.LOST, requires="a decision")
 def a_part_of_the_decisions_does_what_was_declared(state: ObservedState) -> CheckResults:
     """Decisions for a part of what waits resume that part, are held, or are turned down, as `resume` says."""
     found, policy = arrived(state), state.policy("resume")
@@ -155,6 +159,7 @@ WRONG: Final = {"partial": _no_part, "collect": _not_held, "all_or_nothing": _no
 """What each way with a part of the decisions must not show."""
 
 
+@check("DECIDE-16", at=("Suspended",), rank=Rank.LOST)
 def an_answered_call_is_not_made_to_wait(state: ObservedState, seen: CallMoved) -> CheckResults:
     """A call that was decided while its round ran is not made to wait again by what the round had for it."""
     call = state.call_of(seen)
@@ -177,6 +182,7 @@ def an_answered_call_is_not_made_to_wait(state: ObservedState, seen: CallMoved) 
         yield broken(f"{why}, yet the round made it wait again")
 
 
+@check("DECIDE-16", rank=Rank.LOST, requires="a decision")
 def an_answered_call_was_not_made_to_wait(state: ObservedState) -> CheckResults:
     """Counts the calls that were decided while their round ran and do not wait for that again."""
     run = state.run
@@ -215,6 +221,7 @@ def _again(state: ObservedState, run: Run) -> list[Call]:
     ]
 
 
+@check("DECIDE-19", at=("model",), rank=Rank.LOST, requires="a decision")
 def a_new_suspension_ends_the_segment(state: ObservedState, seen: GateOpened) -> CheckResults:
     """Where a new suspension in the replay at the start ends the segment, the model is not asked."""
     run = state.run_of(seen)
@@ -226,6 +233,7 @@ def a_new_suspension_ends_the_segment(state: ObservedState, seen: GateOpened) ->
         )
 
 
+@check("DECIDE-19", at=("Suspended",), rank=Rank.LOST)
 def a_new_suspension_counts_as_declared(state: ObservedState, seen: SegmentEnded) -> CheckResults:
     """Where a new suspension in the replay at the start is one of the outcomes, the others count too."""
     run, policy = state.run_of(seen), state.policy("replay.start")
@@ -240,6 +248,7 @@ def a_new_suspension_counts_as_declared(state: ObservedState, seen: SegmentEnded
         yield broken(f"{why}, which counts, yet the segment ended") if goes_on else HELD
 
 
+@check("DECIDE-20", at=("Suspended",), rank=Rank.LOST)
 def a_decided_run_does_not_announce_that_it_waits(state: ObservedState, seen: SegmentEnded) -> CheckResults:
     """A run that was decided while it was at work, call by call, does not announce that it waits."""
     run = state.run_of(seen)
@@ -264,6 +273,7 @@ def _unheard(call: Call) -> Decided | None:
     return None
 
 
+@check("DECIDE-20", rank=Rank.LOST, requires="a decision")
 def a_decision_that_came_at_work_has_acted(state: ObservedState) -> CheckResults:
     """Counts the decisions that came while the run was at work, and have acted."""
     run = state.run
@@ -283,6 +293,7 @@ def only_early(state: ObservedState, run: Run, call: Call) -> Decided | None:
     return early[0] if early and len(early) == len(call.decisions) else None
 
 
+@check("DECIDE-23", at=("Cancelled", "Resuming"), rank=Rank.LOST, is_deferred=True)
 def an_early_decision_does_not_act(state: ObservedState, seen: CallMoved) -> CheckResults:
     """Where an early decision has no effect, its call waits for another one once it is suspended."""
     run, call = state.run_of(seen), state.call_of(seen)
@@ -295,6 +306,7 @@ def an_early_decision_does_not_act(state: ObservedState, seen: CallMoved) -> Che
         yield broken(f"{why}, yet that became {seen.to} on it")
 
 
+@check("DECIDE-23", rank=Rank.LOST, requires="a decision")
 def a_call_waits_for_another_decision(state: ObservedState) -> CheckResults:
     """Counts the calls that wait though someone had decided too early."""
     run = state.run
@@ -305,6 +317,7 @@ def a_call_waits_for_another_decision(state: ObservedState) -> CheckResults:
             yield HELD
 
 
+@check("DECIDE-24", rank=Rank.LOST, requires="a decision")
 def a_decision_is_replayed_there_and_then(state: ObservedState) -> CheckResults:
     """Where decisions act at once, one that comes during inference or a round is replayed there and then."""
     run, at_once = state.run, state.policy("decision.window") == "immediate"
@@ -336,25 +349,3 @@ def came_alone_at_work(state: ObservedState, run: Run) -> Iterator[tuple[Call, D
             storing = state.is_committing(run)
             if mine and not (others or storing or decided.turned_down or call.is_unclear):
                 yield call, decided
-
-
-INVARIANTS = ranked(
-    Rank.DECISION_TIME,
-    Invariant("DECIDE-16", an_answered_call_is_not_made_to_wait, CallMoved, at=("Suspended",)),
-    Invariant(
-        "DECIDE-23", an_early_decision_does_not_act, CallMoved, at=("Cancelled", "Resuming"), is_deferred=True
-    ),
-    Invariant(
-        "DECIDE-19", a_new_suspension_ends_the_segment, GateOpened, at=("model",), requires="a decision"
-    ),
-    Invariant("DECIDE-22", a_run_that_was_given_back_is_whole, GateOpened, at=("model",)),
-    Invariant("DECIDE-19", a_new_suspension_counts_as_declared, SegmentEnded, at=("Suspended",)),
-    Invariant("DECIDE-20", a_decided_run_does_not_announce_that_it_waits, SegmentEnded, at=("Suspended",)),
-    Invariant("DECIDE-15", a_decision_is_all_that_a_run_needs, requires="a decision"),
-    Invariant("DECIDE-22", a_value_is_all_that_a_run_needs),
-    Invariant("DECIDE-14", a_part_of_the_decisions_does_what_was_declared, requires="a decision"),
-    Invariant("DECIDE-24", a_decision_is_replayed_there_and_then, requires="a decision"),
-    Invariant("DECIDE-16", an_answered_call_was_not_made_to_wait, requires="a decision"),
-    Invariant("DECIDE-20", a_decision_that_came_at_work_has_acted, requires="a decision"),
-    Invariant("DECIDE-23", a_call_waits_for_another_decision, requires="a decision"),
-)

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from runlock.conformance.families.lifecycle.invariants.blame import Rank, ranked
 from runlock.conformance.families.lifecycle.messages import GateOpened, RunMoved, SegmentEnded
 from runlock.conformance.families.lifecycle.state import ObservedState, once
 from runlock.conformance.families.lifecycle.state.disturbances import CRASH, INPUT
 from runlock.conformance.families.lifecycle.state.records import Call, Run
-from runlock.conformance.family.invariant import HELD, CheckResults, Invariant, broken
+from runlock.conformance.family.invariant import HELD, CheckResults, broken, check
+from runlock.conformance.family.rank import Rank
 
 
 @once
@@ -29,6 +29,7 @@ def _suspended(run: Run) -> list[Call]:
     return [c for c in run.calls.values() if c.claimed == "Suspended"]
 
 
+@check("DERIVE-1", rank=Rank.STATUS, requires="calls")
 def a_run_with_a_busy_call_is_Running(state: ObservedState) -> CheckResults:
     """While any call of the round executes or is resuming, the run is Running."""
     run = _claims_both(state)
@@ -46,6 +47,7 @@ def a_run_with_a_busy_call_is_Running(state: ObservedState) -> CheckResults:
         )
 
 
+@check("DERIVE-2", rank=Rank.STATUS, requires="a wait")
 def a_run_whose_calls_all_wait_is_Waiting(state: ObservedState) -> CheckResults:
     """When no call is busy and at least one is Suspended, the run is Waiting."""
     run = _claims_both(state)
@@ -64,6 +66,7 @@ def a_run_whose_calls_all_wait_is_Waiting(state: ObservedState) -> CheckResults:
         )
 
 
+@check("DERIVE-3", rank=Rank.STATUS, requires="a wait")
 def a_run_waits_for_somebody(state: ObservedState) -> CheckResults:
     """A run is Waiting only while a call of it is Suspended."""
     run = _claims_both(state)
@@ -76,6 +79,7 @@ def a_run_waits_for_somebody(state: ObservedState) -> CheckResults:
     yield HELD if _suspended(run) else broken("the run is Waiting, yet none of its calls is Suspended")
 
 
+@check("DERIVE-4", rank=Rank.STATUS)
 def a_run_with_work_of_its_own_is_Running(state: ObservedState) -> CheckResults:
     """While a model or permission gate is open, the run is Running."""
     run = state.run
@@ -90,6 +94,7 @@ def a_run_with_work_of_its_own_is_Running(state: ObservedState) -> CheckResults:
             )
 
 
+@check("DERIVE-5", at=("model",), rank=Rank.STATUS, requires="calls")
 def no_inference_while_a_call_waits(state: ObservedState, seen: GateOpened) -> CheckResults:
     """Where a round waits for its suspended calls, the model is not asked while a call is Suspended."""
     run = state.run_of(seen)
@@ -111,6 +116,7 @@ def _certainly_waits(run: Run, call: Call) -> bool:
     return call.claimed == "Suspended" or (call.waits and undecided and not run.disturbed_by(INPUT))
 
 
+@check("DERIVE-6", at=("Suspended",), rank=Rank.STATUS)
 def a_suspended_segment_leaves_nothing_running(state: ObservedState, seen: SegmentEnded) -> CheckResults:
     """A segment ends as Suspended only when no call of the run is executing."""
     run = state.run_of(seen)
@@ -122,6 +128,7 @@ def a_suspended_segment_leaves_nothing_running(state: ObservedState, seen: Segme
     )
 
 
+@check("DERIVE-7", at=("Done",), rank=Rank.STATUS, requires="calls")
 def the_calls_do_not_end_the_run(state: ObservedState, seen: RunMoved) -> CheckResults:
     """A round of which every call is over does not end the run, which has the model still to ask."""
     run = state.run_of(seen)
@@ -132,6 +139,7 @@ def the_calls_do_not_end_the_run(state: ObservedState, seen: RunMoved) -> CheckR
     yield broken(f"{over}, yet the run is Done as NaturalEnd") if natural else HELD
 
 
+@check("DERIVE-7", at=("model",), rank=Rank.STATUS, requires="calls")
 def a_round_leads_to_the_model(state: ObservedState, seen: GateOpened) -> CheckResults:
     """Counts the rounds of which every call was over and that led to the next inference."""
     run = state.run_of(seen)
@@ -144,16 +152,3 @@ def _round_is_over(run: Run) -> bool:
     newest = [call for call in run.calls.values() if call.step == run.steps]
     certain = run.turn_alone and not (run.disturbed_by(CRASH, INPUT))
     return certain and bool(newest) and all(call.is_final and not call.is_unclear for call in newest)
-
-
-INVARIANTS = ranked(
-    Rank.DERIVED_STATUS,
-    Invariant("DERIVE-7", the_calls_do_not_end_the_run, RunMoved, at=("Done",), requires="calls"),
-    Invariant("DERIVE-7", a_round_leads_to_the_model, GateOpened, at=("model",), requires="calls"),
-    Invariant("DERIVE-6", a_suspended_segment_leaves_nothing_running, SegmentEnded, at=("Suspended",)),
-    Invariant("DERIVE-5", no_inference_while_a_call_waits, GateOpened, at=("model",), requires="calls"),
-    Invariant("DERIVE-1", a_run_with_a_busy_call_is_Running, requires="calls"),
-    Invariant("DERIVE-2", a_run_whose_calls_all_wait_is_Waiting, requires="a wait"),
-    Invariant("DERIVE-3", a_run_waits_for_somebody, requires="a wait"),
-    Invariant("DERIVE-4", a_run_with_work_of_its_own_is_Running),
-)

@@ -5,14 +5,15 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Mapping
 
-from runlock.conformance.families.lifecycle.invariants.blame import Rank, ranked
 from runlock.conformance.families.lifecycle.messages import GateOpened
 from runlock.conformance.families.lifecycle.state import ObservedState
 from runlock.conformance.families.lifecycle.state.disturbances import CANCEL, CRASH, FAULT, INPUT
 from runlock.conformance.families.lifecycle.state.records import Call, Decided, Form, is_alike
-from runlock.conformance.family.invariant import HELD, CheckResults, Invariant, broken
+from runlock.conformance.family.invariant import HELD, CheckResults, broken, check
+from runlock.conformance.family.rank import Rank
 
 
+@check("EDIT-1", at=("tool",), rank=Rank.OTHER, requires="an edit")
 def the_edited_arguments_are_executed(state: ObservedState, seen: GateOpened) -> CheckResults:
     """A call that was approved with other arguments runs with exactly these."""
     call = state.entered(seen)
@@ -25,6 +26,7 @@ def the_edited_arguments_are_executed(state: ObservedState, seen: GateOpened) ->
     yield HELD if right else broken(f"{said}, yet it runs as {Form(seen.name, seen.args)}")
 
 
+@check("EDIT-2", at=("tool",), rank=Rank.OTHER, requires="an edit")
 def an_edit_changes_its_own_call_alone(state: ObservedState, seen: GateOpened) -> CheckResults:
     """Arguments that one call was edited to are not those of another, also of a later one of its id."""
     call = state.entering(seen)
@@ -44,6 +46,7 @@ def _but_for_its_id(args: object) -> object:
     return {key: one for key, one in args.items() if key != "k"} if isinstance(args, Mapping) else args
 
 
+@check("EDIT-3", at=("tool",), rank=Rank.OTHER, requires="an edit")
 def an_edited_tool_is_gated(state: ObservedState, seen: GateOpened) -> CheckResults:
     """A call that was edited to another tool has passed that tool's own gate when it runs."""
     call = state.entered(seen)
@@ -84,6 +87,7 @@ def _renaming(call: Call) -> Decided | None:
     return last if last is not None and last.answers is call and last.alone else None
 
 
+@check("EDIT-3", rank=Rank.OTHER, requires="an edit")
 def an_edited_tool_is_shown(state: ObservedState) -> CheckResults:
     """A call that waits after it was edited to a tool that asks was shown as a call of that tool."""
     run = state.run
@@ -100,6 +104,7 @@ def an_edited_tool_is_shown(state: ObservedState) -> CheckResults:
         yield HELD if right else broken(f"{said}, yet it was shown as {shown}")
 
 
+@check("EDIT-4", rank=Rank.OTHER, requires="an edit")
 def another_tool_is_taken_as_declared(state: ObservedState) -> CheckResults:
     """An edit to another tool is taken or refused, as edit.tool says."""
     run, policy = state.run, state.policy("edit.tool")
@@ -127,6 +132,7 @@ def _is_as_declared(call: Call, decided: Decided, policy: str, *, suffices: bool
         yield broken(f"{said}, which is to be taken, yet it was refused") if decided.turned_down else HELD
 
 
+@check("EDIT-5", at=("tool",), rank=Rank.OTHER, requires="an edit")
 def a_refused_edit_changes_nothing(state: ObservedState, seen: GateOpened) -> CheckResults:
     """A call whose edit was refused does not run as that would have made it."""
     call = state.entered(seen)
@@ -142,6 +148,7 @@ def a_refused_edit_changes_nothing(state: ObservedState, seen: GateOpened) -> Ch
             yield broken(f"{said}, yet it runs so") if form.is_like(refused) else HELD
 
 
+@check("EDIT-5", rank=Rank.OTHER, requires="an edit")
 def a_refused_edit_has_changed_nothing(state: ObservedState) -> CheckResults:
     """Counts the calls that had a refused edit, and have not run since."""
     run = state.run
@@ -151,6 +158,7 @@ def a_refused_edit_has_changed_nothing(state: ObservedState) -> CheckResults:
                 yield HELD
 
 
+@check("EDIT-6", at=("model",), rank=Rank.OTHER, requires="an edit")
 def the_history_shows_one_form_of_the_call(state: ObservedState, seen: GateOpened) -> CheckResults:
     """The model is shown an edited call as it asked for it, or as the call was edited."""
     run = state.run_of(seen)
@@ -163,18 +171,3 @@ def the_history_shows_one_form_of_the_call(state: ObservedState, seen: GateOpene
             right = any(shown.is_like(form) for form in call.forms)
             why = f"call {call.id} was edited to {call.forms[-1]}, yet the model is shown {shown}"
             yield HELD if right else broken(why)
-
-
-INVARIANTS = ranked(
-    Rank.EDITED_CALL,
-    Invariant("EDIT-5", a_refused_edit_changes_nothing, GateOpened, at=("tool",), requires="an edit"),
-    Invariant("EDIT-3", an_edited_tool_is_gated, GateOpened, at=("tool",), requires="an edit"),
-    Invariant("EDIT-1", the_edited_arguments_are_executed, GateOpened, at=("tool",), requires="an edit"),
-    Invariant("EDIT-2", an_edit_changes_its_own_call_alone, GateOpened, at=("tool",), requires="an edit"),
-    Invariant("EDIT-3", an_edited_tool_is_shown, requires="an edit"),
-    Invariant("EDIT-5", a_refused_edit_has_changed_nothing, requires="an edit"),
-    Invariant("EDIT-4", another_tool_is_taken_as_declared, requires="an edit"),
-    Invariant(
-        "EDIT-6", the_history_shows_one_form_of_the_call, GateOpened, at=("model",), requires="an edit"
-    ),
-)

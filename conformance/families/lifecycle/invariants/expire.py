@@ -4,15 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 
-from runlock.conformance.families.lifecycle.invariants.blame import Rank, ranked
 from runlock.conformance.families.lifecycle.messages import CallMoved, DecisionTaken, GateOpened, RunMoved
 from runlock.conformance.families.lifecycle.state import ObservedState
 from runlock.conformance.families.lifecycle.state.disturbances import CANCEL, FAULT, INPUT
 from runlock.conformance.families.lifecycle.state.expiry import ends_at_ms, expiry_id
 from runlock.conformance.families.lifecycle.state.records import Call, Decided, Run
-from runlock.conformance.family.invariant import HELD, CheckResults, Invariant, broken
+from runlock.conformance.family.invariant import HELD, CheckResults, broken, check
+from runlock.conformance.family.rank import Rank
 
 
+@check("EXPIRE-1", at=("tool",), rank=Rank.CONSENT)
 def an_expired_call_does_not_run(state: ObservedState, seen: GateOpened) -> CheckResults:
     """The body of a call whose wait has expired is not entered."""
     call = state.entering(seen)
@@ -21,11 +22,13 @@ def an_expired_call_does_not_run(state: ObservedState, seen: GateOpened) -> Chec
         yield broken(f"the wait of call {call.id} had expired, yet it ran")
 
 
+@check("EXPIRE-1", rank=Rank.CONSENT, requires="a wait")
 def an_expired_call_has_not_run(state: ObservedState) -> CheckResults:
     """Counts the calls whose wait has expired."""
     yield from (HELD for _ in _expired(state))
 
 
+@check("EXPIRE-2", rank=Rank.LOST, requires="a decision")
 def a_late_decision_is_turned_down(state: ObservedState) -> CheckResults:
     """A decision that came after the end of its wait is refused, or said to be ignored."""
     for call in _waited(state):
@@ -38,6 +41,7 @@ def a_late_decision_is_turned_down(state: ObservedState) -> CheckResults:
             yield HELD if late.turned_down else broken(why)
 
 
+@check("EXPIRE-3", rank=Rank.LOST)
 def a_run_whose_wait_expired_does_not_go_on(
     state: ObservedState, seen: RunMoved | DecisionTaken
 ) -> CheckResults:
@@ -52,11 +56,13 @@ def a_run_whose_wait_expired_does_not_go_on(
         yield broken(f"a wait of run {run.id} has expired, yet {seen.decision} was {seen.disposition}")
 
 
+@check("EXPIRE-3", rank=Rank.LOST, requires="a wait")
 def an_expired_wait_ends(state: ObservedState) -> CheckResults:
     """The call of an expired wait is Cancelled, or its run is."""
     yield from _ends(state, after_a_crash=False)
 
 
+@check("EXPIRE-6", rank=Rank.LOST, requires="a crash")
 def an_expired_wait_ends_after_a_crash(state: ObservedState) -> CheckResults:
     """As `an_expired_wait_ends`, where a crash has met the wait."""
     yield from _ends(state, after_a_crash=True)
@@ -91,6 +97,7 @@ def _is_held_back(state: ObservedState, run: Run) -> bool:
     return state.policy("resume") != "partial" and any(undecided)
 
 
+@check("EXPIRE-7", rank=Rank.LOST, requires="a wait")
 def an_expiry_is_shown(state: ObservedState) -> CheckResults:
     """The decision of the clock is shown as one that was accepted."""
     if state.observes("decision"):
@@ -103,16 +110,21 @@ def an_expiry_is_shown(state: ObservedState) -> CheckResults:
 Which = Callable[[Run, Call], bool]
 
 
+@check("EXPIRE-4", seeing=(CallMoved,), rank=Rank.LOST)
+@check("EXPIRE-4", seeing=(DecisionTaken,), rank=Rank.TWICE)
 def a_first_wait_is_not_cut_short(state: ObservedState, seen: CallMoved | DecisionTaken) -> CheckResults:
     """Time that passes does not end the first wait of a call before its end."""
     return _cut_short(state, seen, _first)
 
 
+@check("EXPIRE-5", seeing=(CallMoved,), rank=Rank.LOST)
+@check("EXPIRE-5", seeing=(DecisionTaken,), rank=Rank.TWICE)
 def a_later_wait_is_not_cut_short(state: ObservedState, seen: CallMoved | DecisionTaken) -> CheckResults:
     """Time that passes does not end a later wait of a call before its own end."""
     return _cut_short(state, seen, _later)
 
 
+@check("EXPIRE-6", rank=Rank.LOST)
 def a_recovered_wait_is_not_cut_short(state: ObservedState, seen: CallMoved | DecisionTaken) -> CheckResults:
     """Time that passes does not end a wait that a crash has met before the end that it has now."""
     return _cut_short(state, seen, _recovered)
@@ -137,16 +149,19 @@ def _ends_a_wait(call: Call, seen: CallMoved | DecisionTaken) -> str:
     return f"{seen.decision} was {seen.disposition}" if seen.decision == expiry_id(call) else ""
 
 
+@check("EXPIRE-4", rank=Rank.LOST, requires="a wait")
 def a_first_wait_goes_on(state: ObservedState) -> CheckResults:
     """Counts the first waits that time has not ended."""
     return _goes_on(state, _first)
 
 
+@check("EXPIRE-5", rank=Rank.LOST, requires="a wait")
 def a_later_wait_goes_on(state: ObservedState) -> CheckResults:
     """Counts the later waits of a call that time has not ended."""
     return _goes_on(state, _later)
 
 
+@check("EXPIRE-6", rank=Rank.LOST, requires="a crash")
 def a_recovered_wait_goes_on(state: ObservedState) -> CheckResults:
     """Counts the waits that a crash has met, and that time has not ended."""
     return _goes_on(state, _recovered)
@@ -203,28 +218,3 @@ def _expiry_of(call: Call) -> Decided | None:
 
 def _run_has_expired(state: ObservedState) -> bool:
     return state.run is not None and state.run.volatile.has_expired
-
-
-INVARIANTS = ranked(
-    Rank.EXPIRED_WAIT,
-    Invariant("EXPIRE-1", an_expired_call_does_not_run, GateOpened, at=("tool",)),
-    *(
-        Invariant(clause, check, kind)
-        for clause, check in (
-            ("EXPIRE-4", a_first_wait_is_not_cut_short),
-            ("EXPIRE-5", a_later_wait_is_not_cut_short),
-            ("EXPIRE-6", a_recovered_wait_is_not_cut_short),
-        )
-        for kind in (CallMoved, DecisionTaken)
-    ),
-    Invariant("EXPIRE-3", a_run_whose_wait_expired_does_not_go_on, RunMoved),
-    Invariant("EXPIRE-3", a_run_whose_wait_expired_does_not_go_on, DecisionTaken),
-    Invariant("EXPIRE-2", a_late_decision_is_turned_down, requires="a decision"),
-    Invariant("EXPIRE-1", an_expired_call_has_not_run, requires="a wait"),
-    Invariant("EXPIRE-3", an_expired_wait_ends, requires="a wait"),
-    Invariant("EXPIRE-6", an_expired_wait_ends_after_a_crash, requires="a crash"),
-    Invariant("EXPIRE-7", an_expiry_is_shown, requires="a wait"),
-    Invariant("EXPIRE-4", a_first_wait_goes_on, requires="a wait"),
-    Invariant("EXPIRE-5", a_later_wait_goes_on, requires="a wait"),
-    Invariant("EXPIRE-6", a_recovered_wait_goes_on, requires="a crash"),
-)

@@ -4,14 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from runlock.conformance.families.lifecycle.invariants.blame import Rank, ranked
 from runlock.conformance.families.lifecycle.messages import GateOpened, SegmentEnded
 from runlock.conformance.families.lifecycle.state import ObservedState
 from runlock.conformance.families.lifecycle.state.disturbances import CANCEL, CRASH, FAULT, INPUT
 from runlock.conformance.families.lifecycle.state.records import Call, Run
-from runlock.conformance.family.invariant import HELD, CheckResults, Invariant, broken
+from runlock.conformance.family.invariant import HELD, CheckResults, broken, check
+from runlock.conformance.family.rank import Rank
 
 
+@check("ROUND-6", rank=Rank.LOST, requires="calls")
 def a_block_does_what_was_declared(state: ObservedState, seen: SegmentEnded) -> CheckResults:
     """A block ends the run with reason Blocked, or only fails its call, as round.block says."""
     run, policy = state.run_of(seen), state.policy("round.block")
@@ -30,6 +31,7 @@ def a_block_does_what_was_declared(state: ObservedState, seen: SegmentEnded) -> 
         )
 
 
+@check("ROUND-7", at=("model", "permission", "tool"), rank=Rank.LOST)
 def nothing_runs_after_a_block(state: ObservedState, seen: GateOpened) -> CheckResults:
     """Where a block ends the run, nothing of the run runs after it."""
     run = state.run_of(seen)
@@ -43,6 +45,7 @@ def nothing_runs_after_a_block(state: ObservedState, seen: GateOpened) -> CheckR
         yield broken(f"call {blocked[0]} was blocked, which ends the run, yet {what}")
 
 
+@check("ROUND-7", rank=Rank.LOST, requires="calls")
 def nothing_has_run_after_a_block(state: ObservedState) -> CheckResults:
     """Counts the quiescent points after a block at which nothing had run since."""
     run = state.run
@@ -58,6 +61,7 @@ def _raised(state: ObservedState, run: Run | None) -> bool:
     return certain and run is not None and not (run.disturbed_by(CANCEL, CRASH))
 
 
+@check("ROUND-8", rank=Rank.LOST, requires="a fault")
 def a_raise_ends_the_run_or_not(state: ObservedState, seen: SegmentEnded) -> CheckResults:
     """The segment in which a tool threw ends as tool.raises says: that costs its call, or the run."""
     run, policy = state.run_of(seen), state.policy("tool.raises")
@@ -76,6 +80,7 @@ def a_raise_ends_the_run_or_not(state: ObservedState, seen: SegmentEnded) -> Che
         yield HELD if code == "Error" else broken(f"a tool threw, which ends the run, yet it ended as {code}")
 
 
+@check("ROUND-8", at=("model",), rank=Rank.LOST, requires="a fault")
 def a_raise_leads_to_the_model_or_not(state: ObservedState, seen: GateOpened) -> CheckResults:
     """After an exception in a tool that costs the run, the model is not asked again."""
     run, policy = state.run_of(seen), state.policy("tool.raises")
@@ -101,6 +106,7 @@ def _left_behind(state: ObservedState, run: Run, call: Call) -> Call | None:
     return None
 
 
+@check("ROUND-9", at=("tool",), rank=Rank.LOST)
 def the_rest_does_not_run(state: ObservedState, seen: GateOpened) -> CheckResults:
     """Where the rest of a sequential round fails, no call of it runs."""
     run, call = state.run_of(seen), state.entering(seen)
@@ -111,6 +117,7 @@ def the_rest_does_not_run(state: ObservedState, seen: GateOpened) -> CheckResult
         yield broken(f"call {call.id} is to fail after call {before.id}, which was suspended, yet it runs")
 
 
+@check("ROUND-9", at=("model",), rank=Rank.LOST, requires="calls")
 def the_rest_is_dealt_with(state: ObservedState, seen: GateOpened) -> CheckResults:
     """By the next inference the calls after a suspension have failed, or have run, as round.rest says."""
     run, policy = state.run_of(seen), state.policy("round.rest")
@@ -128,6 +135,7 @@ def the_rest_is_dealt_with(state: ObservedState, seen: GateOpened) -> CheckResul
             yield HELD if call.entries else broken(f"{requires}, and was to be held back, yet it has not run")
 
 
+@check("ROUND-10", at=("Error",), rank=Rank.LOST)
 def a_failed_call_does_not_end_the_run(state: ObservedState, seen: SegmentEnded) -> CheckResults:
     """The failure of a call is no reason for the run to end as Error."""
     run = state.run_of(seen)
@@ -141,6 +149,7 @@ def a_failed_call_does_not_end_the_run(state: ObservedState, seen: SegmentEnded)
         )
 
 
+@check("ROUND-10", at=("model",), rank=Rank.LOST, requires="calls")
 def a_failed_call_is_shown(state: ObservedState, seen: GateOpened) -> CheckResults:
     """The failure of a call is a result that the model is shown."""
     run = state.run_of(seen)
@@ -182,6 +191,7 @@ def _could_not_be_applied(run: Run | None) -> bool:
     return run is not None and run.faulted == "apply" and run.fault_alone and not run.disturbed_by(CANCEL)
 
 
+@check("RUN-28", rank=Rank.STATUS, requires="a fault")
 def results_that_cannot_be_applied_end_the_run(state: ObservedState, seen: SegmentEnded) -> CheckResults:
     """A run whose results could not be applied to its state ends as Error."""
     if _could_not_be_applied(state.run_of(seen)):
@@ -189,29 +199,8 @@ def results_that_cannot_be_applied_end_the_run(state: ObservedState, seen: Segme
         yield HELD if seen.reason.code == "Error" else broken(why)
 
 
+@check("RUN-28", at=("model", "permission", "tool"), rank=Rank.STATUS, requires="a fault")
 def nothing_goes_on_from_half_a_state(state: ObservedState, seen: GateOpened) -> CheckResults:
     """A run whose results could not be applied opens no working gate."""
     if _could_not_be_applied(state.run_of(seen)):
         yield broken(f"results could not be applied to the state, yet a {seen.on} gate opens")
-
-
-INVARIANTS = ranked(
-    Rank.FAILED_CALL,
-    Invariant("RUN-28", results_that_cannot_be_applied_end_the_run, SegmentEnded, requires="a fault"),
-    Invariant(
-        "RUN-28",
-        nothing_goes_on_from_half_a_state,
-        GateOpened,
-        at=("model", "permission", "tool"),
-        requires="a fault",
-    ),
-    Invariant("ROUND-7", nothing_runs_after_a_block, GateOpened, at=("model", "permission", "tool")),
-    Invariant("ROUND-6", a_block_does_what_was_declared, SegmentEnded, requires="calls"),
-    Invariant("ROUND-7", nothing_has_run_after_a_block, requires="calls"),
-    Invariant("ROUND-8", a_raise_ends_the_run_or_not, SegmentEnded, requires="a fault"),
-    Invariant("ROUND-8", a_raise_leads_to_the_model_or_not, GateOpened, at=("model",), requires="a fault"),
-    Invariant("ROUND-9", the_rest_does_not_run, GateOpened, at=("tool",)),
-    Invariant("ROUND-9", the_rest_is_dealt_with, GateOpened, at=("model",), requires="calls"),
-    Invariant("ROUND-10", a_failed_call_does_not_end_the_run, SegmentEnded, at=("Error",)),
-    Invariant("ROUND-10", a_failed_call_is_shown, GateOpened, at=("model",), requires="calls"),
-)

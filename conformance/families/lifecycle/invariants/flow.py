@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from runlock.conformance.families.lifecycle.invariants.blame import Rank, ranked
 from runlock.conformance.families.lifecycle.invariants.segment_queries import (
     asked_for,
     asked_for_nothing,
@@ -29,12 +28,14 @@ from runlock.conformance.families.lifecycle.messages import (
 from runlock.conformance.families.lifecycle.state import ObservedState
 from runlock.conformance.families.lifecycle.state.disturbances import INPUT
 from runlock.conformance.families.lifecycle.state.records import Run
-from runlock.conformance.family.invariant import HELD, CheckResults, Invariant, broken
+from runlock.conformance.family.invariant import HELD, CheckResults, broken, check
+from runlock.conformance.family.rank import Rank
 from runlock.conformance.protocol import Observation
 
 # --- the start of a segment ---------------------------------------------------------------------
 
 
+@check("FLOW-1", rank=Rank.PHASE)
 def a_segment_begins_with_RunStart(state: ObservedState, seen: PhaseEntered) -> CheckResults:
     """The first phase of a segment is RunStart; only a cancel ends a run without entering it again."""
     run = followed(state, seen)
@@ -47,6 +48,7 @@ def a_segment_begins_with_RunStart(state: ObservedState, seen: PhaseEntered) -> 
     )
 
 
+@check("FLOW-1", at=("StepStart",), rank=Rank.PHASE)
 def the_input_is_committed_first(state: ObservedState, seen: PhaseEntered) -> CheckResults:
     """The input of a run is committed, after RunStart, before its first step."""
     run = followed(state, seen)
@@ -60,6 +62,7 @@ def the_input_is_committed_first(state: ObservedState, seen: PhaseEntered) -> Ch
     )
 
 
+@check("FLOW-1", rank=Rank.PHASE)
 def the_committed_input_is_in_the_thread(state: ObservedState, seen: Checkpointed) -> CheckResults:
     """The checkpoint by which the input of a run is committed holds it."""
     run, stored = followed(state, seen), seen.state
@@ -76,6 +79,7 @@ def the_committed_input_is_in_the_thread(state: ObservedState, seen: Checkpointe
         )
 
 
+@check("FLOW-2", at=("StepStart",), rank=Rank.PHASE)
 def an_input_looks_for_decisions(state: ObservedState, seen: PhaseEntered) -> CheckResults:
     """Between the checkpoint of the input and the first step the resume gate is passed."""
     run, newest = _starts_after(state, seen)
@@ -88,6 +92,7 @@ def an_input_looks_for_decisions(state: ObservedState, seen: PhaseEntered) -> Ch
         )
 
 
+@check("FLOW-3", at=("StepStart", "RunEnd"), rank=Rank.PHASE, requires="a decision")
 def a_replay_at_the_start_is_committed(state: ObservedState, seen: PhaseEntered) -> CheckResults:
     """What a replay at the start of a segment did is committed before the step starts or the run ends."""
     run = _at_the_start(state, seen, "StepStart", "RunEnd")
@@ -102,6 +107,7 @@ def a_replay_at_the_start_is_committed(state: ObservedState, seen: PhaseEntered)
     )
 
 
+@check("FLOW-4", at=("ToolResultsCommitted",), rank=Rank.CHECKPOINT)
 def nothing_replayed_is_committed(state: ObservedState, seen: Checkpointed) -> CheckResults:
     """A checkpoint of tool results before the first step belongs to a replay or to a round."""
     run = followed(state, seen)
@@ -114,6 +120,7 @@ def nothing_replayed_is_committed(state: ObservedState, seen: Checkpointed) -> C
         )
 
 
+@check("FLOW-4", at=("StepStart",), rank=Rank.PHASE)
 def a_start_without_replay_stores_once(state: ObservedState, seen: PhaseEntered) -> CheckResults:
     """Counts the segments that entered the loop with nothing to replay."""
     run = _at_the_start(state, seen, "StepStart")
@@ -121,6 +128,7 @@ def a_start_without_replay_stores_once(state: ObservedState, seen: PhaseEntered)
         yield HELD
 
 
+@check("FLOW-5", at=("StepStart", "RunEnd"), rank=Rank.PHASE, requires="a decision")
 def a_replay_that_ends_the_wait_leads_on(state: ObservedState, seen: PhaseEntered) -> CheckResults:
     """A replay at the start that suspended nothing is followed by the step, not by the end."""
     run = _at_the_start(state, seen, "StepStart", "RunEnd")
@@ -135,6 +143,7 @@ def a_replay_that_ends_the_wait_leads_on(state: ObservedState, seen: PhaseEntere
     )
 
 
+@check("FLOW-6", at=("StepStart", "RunEnd"), rank=Rank.PHASE, requires="a wait")
 def a_new_suspension_at_the_start_ends_the_segment(state: ObservedState, seen: PhaseEntered) -> CheckResults:
     """A call that is suspended again by the first replay of a segment leaves no step to start."""
     run = _at_the_start(state, seen, "StepStart", "RunEnd")
@@ -151,6 +160,7 @@ def a_new_suspension_at_the_start_ends_the_segment(state: ObservedState, seen: P
 # --- the loop -----------------------------------------------------------------------------------
 
 
+@check("FLOW-7", at=("StepStart",), rank=Rank.PHASE)
 def every_turn_passes_the_gate(state: ObservedState, seen: PhaseEntered) -> CheckResults:
     """A step starts only after the resume gate, as often as one starts."""
     run, newest = _starts_after(state, seen)
@@ -163,6 +173,7 @@ def every_turn_passes_the_gate(state: ObservedState, seen: PhaseEntered) -> Chec
         yield HELD if passed else broken("a step starts, yet the resume gate was not passed on the way to it")
 
 
+@check("FLOW-8", at=("BeforeInference",), rank=Rank.PHASE)
 def a_step_starts_with_StepStart(state: ObservedState, seen: PhaseEntered) -> CheckResults:
     """BeforeInference comes right after StepStart."""
     run = followed(state, seen)
@@ -175,6 +186,8 @@ def a_step_starts_with_StepStart(state: ObservedState, seen: PhaseEntered) -> Ch
         yield HELD if right else broken(f"BeforeInference fires after {last.phase}, not after StepStart")
 
 
+@check("FLOW-10", seeing=(GateOpened,), at=("model",), rank=Rank.PHASE)
+@check("FLOW-10", seeing=(PhaseEntered,), at=("RunEnd",), rank=Rank.PHASE)
 def a_step_asks_the_model(state: ObservedState, seen: GateOpened | PhaseEntered) -> CheckResults:
     """A step that has fired BeforeInference asks the model before the run ends naturally or waits."""
     run = followed(state, seen)
@@ -188,6 +201,8 @@ def a_step_asks_the_model(state: ObservedState, seen: GateOpened | PhaseEntered)
         yield broken("RunEnd fires, yet the last step of the segment has not asked the model")
 
 
+@check("FLOW-13", seeing=(PhaseEntered,), rank=Rank.PHASE)
+@check("FLOW-13", seeing=(Checkpointed,), at=("AssistantTurnCommitted",), rank=Rank.PHASE)
 def an_answer_is_followed_by_AfterInference(
     state: ObservedState, seen: PhaseEntered | Checkpointed
 ) -> CheckResults:
@@ -205,6 +220,7 @@ def an_answer_is_followed_by_AfterInference(
         )
 
 
+@check("FLOW-14", at=("AssistantTurnCommitted",), rank=Rank.PHASE)
 def a_turn_is_committed_after_its_step(state: ObservedState, seen: Checkpointed) -> CheckResults:
     """AssistantTurnCommitted comes after AfterInference and StepEnd of its turn."""
     run = followed(state, seen)
@@ -217,6 +233,7 @@ def a_turn_is_committed_after_its_step(state: ObservedState, seen: Checkpointed)
     )
 
 
+@check("FLOW-14", at=("RunEnd",), rank=Rank.PHASE)
 def no_turn_is_left_uncommitted(state: ObservedState, seen: PhaseEntered) -> CheckResults:
     """A segment does not end before the answer of its model was committed."""
     run = followed(state, seen)
@@ -231,6 +248,7 @@ def no_turn_is_left_uncommitted(state: ObservedState, seen: PhaseEntered) -> Che
         )
 
 
+@check("FLOW-16", at=("StepStart",), rank=Rank.PHASE)
 def a_turn_without_calls_is_the_last(state: ObservedState, seen: PhaseEntered) -> CheckResults:
     """No step starts after a turn that asked for no calls, unless a decision brought something new."""
     run = followed(state, seen)
@@ -244,6 +262,7 @@ def a_turn_without_calls_is_the_last(state: ObservedState, seen: PhaseEntered) -
         yield broken("the model asked for no calls and nothing was decided, yet another step starts")
 
 
+@check("FLOW-16", rank=Rank.PHASE)
 def a_turn_without_calls_ended_the_segment(state: ObservedState, seen: SegmentEnded) -> CheckResults:
     """Counts the turns without calls that ended the run, or left it waiting for what is suspended."""
     run = followed(state, seen)
@@ -251,6 +270,7 @@ def a_turn_without_calls_ended_the_segment(state: ObservedState, seen: SegmentEn
         yield HELD
 
 
+@check("FLOW-17", at=("StepStart", "BeforeToolExecute", "RunEnd"), rank=Rank.PHASE, requires="calls")
 def a_turn_with_calls_has_its_round(state: ObservedState, seen: PhaseEntered) -> CheckResults:
     """A turn that asked for calls leads to their phases, not to the next step or the end."""
     run = followed(state, seen)
@@ -265,6 +285,7 @@ def a_turn_with_calls_has_its_round(state: ObservedState, seen: PhaseEntered) ->
         yield HELD
 
 
+@check("FLOW-20", at=("ToolResultsCommitted",), rank=Rank.PHASE)
 def a_round_is_committed_whole(state: ObservedState, seen: Checkpointed) -> CheckResults:
     """A round is committed when each of its calls has its outcome."""
     run = followed(state, seen)
@@ -274,6 +295,7 @@ def a_round_is_committed_whole(state: ObservedState, seen: Checkpointed) -> Chec
     yield HELD if not busy else broken(f"the round is committed, yet call {busy[0]} is still executing")
 
 
+@check("FLOW-20", at=("RunEnd",), rank=Rank.PHASE)
 def a_round_is_committed_before_a_wait(state: ObservedState, seen: PhaseEntered) -> CheckResults:
     """A segment does not end after a round that was not committed."""
     run = followed(state, seen)
@@ -287,6 +309,7 @@ def a_round_is_committed_before_a_wait(state: ObservedState, seen: PhaseEntered)
         )
 
 
+@check("FLOW-21", at=("StepStart", "RunEnd"), rank=Rank.PHASE, requires="calls")
 def a_committed_round_passes_the_gate(state: ObservedState, seen: PhaseEntered) -> CheckResults:
     """After the checkpoint of a round the resume gate is passed before a step starts or the run ends."""
     run = followed(state, seen)
@@ -307,6 +330,7 @@ def a_committed_round_passes_the_gate(state: ObservedState, seen: PhaseEntered) 
         )
 
 
+@check("FLOW-22", at=("StepStart", "RunEnd"), rank=Rank.PHASE, requires="a wait")
 def a_round_that_waits_ends_the_segment(state: ObservedState, seen: PhaseEntered) -> CheckResults:
     """After a round whose calls are all Suspended no step starts."""
     run = _judges_a_round(state, seen)
@@ -321,6 +345,7 @@ def a_round_that_waits_ends_the_segment(state: ObservedState, seen: PhaseEntered
         )
 
 
+@check("FLOW-23", at=("StepStart", "RunEnd"), rank=Rank.PHASE, requires="calls")
 def a_round_with_an_outcome_leads_on(state: ObservedState, seen: PhaseEntered) -> CheckResults:
     """After a round of which a call is over the segment goes on."""
     run = _judges_a_round(state, seen)
@@ -430,84 +455,3 @@ def _is_news(seen: CallMoved | ResumeEntered) -> bool:
 
 def _is(status: str | None) -> str:
     return f"{status}" if status in ("Succeeded", "Failed") else f"is {status}"
-
-
-INVARIANTS = (
-    *ranked(
-        Rank.SKIPPED_STATION,
-        Invariant("FLOW-10", a_step_asks_the_model, GateOpened, at=("model",)),
-        Invariant("FLOW-10", a_step_asks_the_model, PhaseEntered, at=("RunEnd",)),
-        Invariant("FLOW-4", nothing_replayed_is_committed, Checkpointed, at=("ToolResultsCommitted",)),
-    ),
-    *ranked(
-        Rank.SEGMENT_FLOW,
-        Invariant("FLOW-1", a_segment_begins_with_RunStart, PhaseEntered),
-        Invariant("FLOW-1", the_input_is_committed_first, PhaseEntered, at=("StepStart",)),
-        Invariant("FLOW-1", the_committed_input_is_in_the_thread, Checkpointed),
-        Invariant("FLOW-2", an_input_looks_for_decisions, PhaseEntered, at=("StepStart",)),
-        Invariant(
-            "FLOW-3",
-            a_replay_at_the_start_is_committed,
-            PhaseEntered,
-            at=("StepStart", "RunEnd"),
-            requires="a decision",
-        ),
-        Invariant("FLOW-4", a_start_without_replay_stores_once, PhaseEntered, at=("StepStart",)),
-        Invariant(
-            "FLOW-6",
-            a_new_suspension_at_the_start_ends_the_segment,
-            PhaseEntered,
-            at=("StepStart", "RunEnd"),
-            requires="a wait",
-        ),
-        Invariant(
-            "FLOW-5",
-            a_replay_that_ends_the_wait_leads_on,
-            PhaseEntered,
-            at=("StepStart", "RunEnd"),
-            requires="a decision",
-        ),
-        Invariant("FLOW-8", a_step_starts_with_StepStart, PhaseEntered, at=("BeforeInference",)),
-        Invariant("FLOW-13", an_answer_is_followed_by_AfterInference, PhaseEntered),
-        Invariant(
-            "FLOW-13", an_answer_is_followed_by_AfterInference, Checkpointed, at=("AssistantTurnCommitted",)
-        ),
-        Invariant(
-            "FLOW-14", a_turn_is_committed_after_its_step, Checkpointed, at=("AssistantTurnCommitted",)
-        ),
-        Invariant("FLOW-14", no_turn_is_left_uncommitted, PhaseEntered, at=("RunEnd",)),
-        Invariant("FLOW-16", a_turn_without_calls_is_the_last, PhaseEntered, at=("StepStart",)),
-        Invariant("FLOW-16", a_turn_without_calls_ended_the_segment, SegmentEnded),
-        Invariant(
-            "FLOW-17",
-            a_turn_with_calls_has_its_round,
-            PhaseEntered,
-            at=("StepStart", "BeforeToolExecute", "RunEnd"),
-            requires="calls",
-        ),
-        Invariant("FLOW-20", a_round_is_committed_whole, Checkpointed, at=("ToolResultsCommitted",)),
-        Invariant("FLOW-20", a_round_is_committed_before_a_wait, PhaseEntered, at=("RunEnd",)),
-        Invariant(
-            "FLOW-21",
-            a_committed_round_passes_the_gate,
-            PhaseEntered,
-            at=("StepStart", "RunEnd"),
-            requires="calls",
-        ),
-        Invariant(
-            "FLOW-22",
-            a_round_that_waits_ends_the_segment,
-            PhaseEntered,
-            at=("StepStart", "RunEnd"),
-            requires="a wait",
-        ),
-        Invariant(
-            "FLOW-23",
-            a_round_with_an_outcome_leads_on,
-            PhaseEntered,
-            at=("StepStart", "RunEnd"),
-            requires="calls",
-        ),
-        Invariant("FLOW-7", every_turn_passes_the_gate, PhaseEntered, at=("StepStart",)),
-    ),
-)

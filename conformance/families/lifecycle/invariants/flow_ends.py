@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from runlock.conformance.families.lifecycle.invariants.blame import Rank, ranked
 from runlock.conformance.families.lifecycle.invariants.segment_queries import (
     TRIGGERS,
     followed,
@@ -18,14 +17,19 @@ from runlock.conformance.families.lifecycle.messages import (
 )
 from runlock.conformance.families.lifecycle.state import ObservedState
 from runlock.conformance.families.lifecycle.state.disturbances import CANCEL, CRASH, FAULT
-from runlock.conformance.family.invariant import HELD, CheckResults, Invariant, broken
+from runlock.conformance.family.invariant import HELD, CheckResults, Invariant, broken, check, ranked
+from runlock.conformance.family.rank import Rank
 
 
+@check("FLOW-11", seeing=(GateOpened,), at=("model",), rank=Rank.STATUS, requires="a fault")
+@check("FLOW-11", seeing=(SegmentEnded,), rank=Rank.STATUS, requires="a fault")
 def a_broken_model_ends_the_segment(state: ObservedState, seen: GateOpened | SegmentEnded) -> CheckResults:
     """After a fault of the model nothing is asked any more, and the segment ends as Error."""
     yield from _ends_as_Error(state, seen, "model", "the model")
 
 
+@check("FLOW-18", seeing=(GateOpened,), at=("model",), rank=Rank.STATUS, requires="a fault")
+@check("FLOW-18", seeing=(SegmentEnded,), rank=Rank.STATUS, requires="a fault")
 def a_broken_executor_ends_the_segment(state: ObservedState, seen: GateOpened | SegmentEnded) -> CheckResults:
     """After a fault of the tool executor nothing is asked any more, and the segment ends as Error."""
     yield from _ends_as_Error(state, seen, "tool", "the tool executor")
@@ -44,6 +48,7 @@ def _ends_as_Error(
         yield broken(f"{subject} broke, yet the model is asked again")
 
 
+@check("FLOW-12", rank=Rank.STATUS, requires="a cancel")
 def a_cancelled_inference_is_given_up(state: ObservedState) -> CheckResults:
     """A cancel that meets an inference takes it away."""
     run, gate = state.run, state.last_model_gate
@@ -61,11 +66,13 @@ def a_cancelled_inference_is_given_up(state: ObservedState) -> CheckResults:
         yield broken("the run was cancelled while the model was asked, yet the answer is still waited for")
 
 
+@check("FLOW-12", rank=Rank.STATUS, requires="a cancel")
 def a_cancelled_inference_ends_as_Cancelled(state: ObservedState, seen: SegmentEnded) -> CheckResults:
     """A segment whose inference was given up for a cancel ends as Cancelled."""
     yield from _ends_as_Cancelled(state, seen, ("model",), "its inference was given up")
 
 
+@check("FLOW-19", rank=Rank.STATUS, requires="a cancel")
 def a_cancelled_round_ends_as_Cancelled(state: ObservedState, seen: SegmentEnded) -> CheckResults:
     """A segment whose round was given up for a cancel ends as Cancelled."""
     yield from _ends_as_Cancelled(state, seen, ("permission", "tool"), "its round was given up")
@@ -97,6 +104,8 @@ def an_end_passes_RunEnd(clause: str, code: str) -> Invariant:
     return Invariant(clause, passes, SegmentEnded, at=(code,))
 
 
+@check("FLOW-29", seeing=(PhaseEntered,), at=("RunEnd",), rank=Rank.PHASE)
+@check("FLOW-29", seeing=(Checkpointed,), at=TRIGGERS, rank=Rank.PHASE)
 def the_end_is_committed_after_RunEnd(
     state: ObservedState, seen: PhaseEntered | Checkpointed
 ) -> CheckResults:
@@ -113,6 +122,7 @@ def the_end_is_committed_after_RunEnd(
         yield broken(f"the segment has stored RunFinished, yet {seen.trigger} is stored after it")
 
 
+@check("FLOW-29", at=("RunFinished",), rank=Rank.PHASE)
 def the_end_was_committed_after_RunEnd(state: ObservedState, seen: Checkpointed) -> CheckResults:
     """Counts the ends that were committed after RunEnd."""
     run = followed(state, seen)
@@ -120,27 +130,10 @@ def the_end_was_committed_after_RunEnd(state: ObservedState, seen: Checkpointed)
         yield HELD
 
 
-INVARIANTS = (
-    *ranked(
-        Rank.BROKEN_SEGMENT,
-        Invariant("FLOW-11", a_broken_model_ends_the_segment, GateOpened, at=("model",), requires="a fault"),
-        Invariant("FLOW-11", a_broken_model_ends_the_segment, SegmentEnded, requires="a fault"),
-        Invariant(
-            "FLOW-18", a_broken_executor_ends_the_segment, GateOpened, at=("model",), requires="a fault"
-        ),
-        Invariant("FLOW-18", a_broken_executor_ends_the_segment, SegmentEnded, requires="a fault"),
-        Invariant("FLOW-12", a_cancelled_inference_ends_as_Cancelled, SegmentEnded, requires="a cancel"),
-        Invariant("FLOW-19", a_cancelled_round_ends_as_Cancelled, SegmentEnded, requires="a cancel"),
-        Invariant("FLOW-12", a_cancelled_inference_is_given_up, requires="a cancel"),
-    ),
-    *ranked(
-        Rank.SEGMENT_END,
-        an_end_passes_RunEnd("FLOW-25", "NaturalEnd"),
-        an_end_passes_RunEnd("FLOW-26", "Suspended"),
-        an_end_passes_RunEnd("FLOW-27", "Cancelled"),
-        an_end_passes_RunEnd("FLOW-28", "Error"),
-        Invariant("FLOW-29", the_end_is_committed_after_RunEnd, PhaseEntered, at=("RunEnd",)),
-        Invariant("FLOW-29", the_end_is_committed_after_RunEnd, Checkpointed, at=TRIGGERS),
-        Invariant("FLOW-29", the_end_was_committed_after_RunEnd, Checkpointed, at=("RunFinished",)),
-    ),
+INVARIANTS = ranked(
+    Rank.PHASE,
+    an_end_passes_RunEnd("FLOW-25", "NaturalEnd"),
+    an_end_passes_RunEnd("FLOW-26", "Suspended"),
+    an_end_passes_RunEnd("FLOW-27", "Cancelled"),
+    an_end_passes_RunEnd("FLOW-28", "Error"),
 )

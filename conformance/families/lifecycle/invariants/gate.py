@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from runlock.conformance.families.lifecycle.invariants.blame import Rank, ranked
 from runlock.conformance.families.lifecycle.messages import CallMoved, GateOpened
 from runlock.conformance.families.lifecycle.state import ObservedState
 from runlock.conformance.families.lifecycle.state.records import Call, Decided
-from runlock.conformance.family.invariant import HELD, CheckResults, Invariant, broken
+from runlock.conformance.family.invariant import HELD, CheckResults, broken, check
+from runlock.conformance.family.rank import Rank
 
 
+@check("GATE-2", at=("tool",), rank=Rank.CONSENT)
 def a_rejected_call_never_executes(state: ObservedState, seen: GateOpened) -> CheckResults:
     """A call that took a cancel decision is not executed any more."""
     call = state.entering(seen)
@@ -19,26 +20,37 @@ def a_rejected_call_never_executes(state: ObservedState, seen: GateOpened) -> Ch
         yield broken(f"call {call.id} was cancelled by decision {rejection.id}, yet it was executed")
 
 
+@check("GATE-1", at=("tool",), rank=Rank.CONSENT)
 def a_call_that_asks_waits_for_approval(state: ObservedState, seen: GateOpened) -> CheckResults:
-    """A call whose tool asks is executed only on an approval of its own, one for each execution."""
+    """A call whose tool asks is executed only on an approval of its own."""
     call = state.entering(seen)
     if call is None or call.tool is None or call.tool.permission != "ask":
         return
-    approvals = [d for d in call.approvals if not d.stale]
-    entries = [gate for gate in call.entries if gate.life == state.life]
-    if not approvals:
+    if not any(not d.stale for d in call.approvals):
         yield broken(f"call {call.id} needs approval and nobody approved it, yet it was executed")
-    elif call.life == state.life and len(entries) >= len(approvals) and call.result is None:
-        yield (
-            broken(
-                f"call {call.id} was approved {_times(len(approvals))}, "
-                f"yet it was executed {_times(len(entries) + 1)}"
-            )
-        )
-    else:
+    elif not _has_run_on_each_approval(state, call):
         yield HELD
 
 
+@check("GATE-1", at=("tool",), rank=Rank.TWICE)
+def a_call_that_asks_runs_once_for_each_approval(state: ObservedState, seen: GateOpened) -> CheckResults:
+    """A call whose tool asks is not executed more often than it was approved."""
+    call = state.entering(seen)
+    if call is None or call.tool is None or call.tool.permission != "ask":
+        return
+    approvals = len([d for d in call.approvals if not d.stale])
+    if approvals and _has_run_on_each_approval(state, call):
+        executed = len([gate for gate in call.entries if gate.life == state.life]) + 1
+        yield broken(f"call {call.id} was approved {_times(approvals)}, yet it was executed {_times(executed)}")
+
+
+def _has_run_on_each_approval(state: ObservedState, call: Call) -> bool:
+    entries = [gate for gate in call.entries if gate.life == state.life]
+    approvals = [d for d in call.approvals if not d.stale]
+    return call.life == state.life and len(entries) >= len(approvals) and call.result is None
+
+
+@check("GATE-3", at=("tool",), rank=Rank.CONSENT)
 def a_call_behind_the_gate_waits_for_its_verdict(state: ObservedState, seen: GateOpened) -> CheckResults:
     """A call after the permission gate is executed only once the gate has allowed it, or a decision has."""
     call = state.entering(seen)
@@ -59,6 +71,7 @@ def a_call_behind_the_gate_waits_for_its_verdict(state: ObservedState, seen: Gat
         yield broken(f"the permission gate of call {call.id} broke, yet it was executed")
 
 
+@check("GATE-5", at=("tool",), rank=Rank.CONSENT)
 def a_blocked_call_never_executes(state: ObservedState, seen: GateOpened) -> CheckResults:
     """A call that the permission hook blocked is not executed."""
     call = state.entering(seen)
@@ -66,6 +79,7 @@ def a_blocked_call_never_executes(state: ObservedState, seen: GateOpened) -> Che
         yield broken(f"the permission gate blocked call {call.id}, yet it was executed")
 
 
+@check("GATE-5", rank=Rank.CONSENT, requires="calls")
 def a_blocked_call_was_not_executed(state: ObservedState) -> CheckResults:
     """Counts the calls that were blocked or rejected and have not been executed since."""
     run = state.run
@@ -74,6 +88,7 @@ def a_blocked_call_was_not_executed(state: ObservedState) -> CheckResults:
             yield HELD
 
 
+@check("GATE-2", rank=Rank.CONSENT, requires="a decision")
 def a_rejected_call_was_not_executed(state: ObservedState) -> CheckResults:
     """Counts the calls that were rejected and have not been executed since."""
     run = state.run
@@ -82,6 +97,7 @@ def a_rejected_call_was_not_executed(state: ObservedState) -> CheckResults:
             yield HELD
 
 
+@check("GATE-4", at=("permission", "tool"), rank=Rank.CONSENT)
 def a_tool_that_asks_opens_no_permission_gate(state: ObservedState, seen: GateOpened) -> CheckResults:
     """An approved call is not asked again: a tool that asks opens no permission gate."""
     call = state.call_of(seen)
@@ -93,6 +109,7 @@ def a_tool_that_asks_opens_no_permission_gate(state: ObservedState, seen: GateOp
         yield HELD
 
 
+@check("GATE-4", at=("Suspended",), rank=Rank.CONSENT)
 def an_approved_call_is_not_asked_again(state: ObservedState, seen: CallMoved) -> CheckResults:
     """An approved call is not suspended again before it has run."""
     call = state.call_of(seen)
@@ -125,6 +142,7 @@ def _replays(state: ObservedState, call: Call | None) -> Decided | None:
     return approval if certain and unused and call.suspensions else None
 
 
+@check("GATE-6", at=("permission", "tool"), rank=Rank.CONSENT)
 def a_replay_is_judged_as_declared(state: ObservedState, seen: GateOpened) -> CheckResults:
     """On a replay the permission check is asked again, or is not, as replay.gate says."""
     call, policy = state.call_of(seen), state.policy("replay.gate")
@@ -148,22 +166,3 @@ def a_replay_is_judged_as_declared(state: ObservedState, seen: GateOpened) -> Ch
 
 def _times(count: int) -> str:
     return {1: "once", 2: "twice"}.get(count, f"{count} times")
-
-
-INVARIANTS = (
-    *ranked(
-        Rank.REFUSED_CALL,
-        Invariant("GATE-2", a_rejected_call_never_executes, GateOpened, at=("tool",)),
-        Invariant("GATE-5", a_blocked_call_never_executes, GateOpened, at=("tool",)),
-    ),
-    *ranked(
-        Rank.APPROVAL,
-        Invariant("GATE-6", a_replay_is_judged_as_declared, GateOpened, at=("permission", "tool")),
-        Invariant("GATE-1", a_call_that_asks_waits_for_approval, GateOpened, at=("tool",)),
-        Invariant("GATE-3", a_call_behind_the_gate_waits_for_its_verdict, GateOpened, at=("tool",)),
-        Invariant("GATE-4", a_tool_that_asks_opens_no_permission_gate, GateOpened, at=("permission", "tool")),
-        Invariant("GATE-4", an_approved_call_is_not_asked_again, CallMoved, at=("Suspended",)),
-        Invariant("GATE-2", a_rejected_call_was_not_executed, requires="a decision"),
-        Invariant("GATE-5", a_blocked_call_was_not_executed, requires="calls"),
-    ),
-)

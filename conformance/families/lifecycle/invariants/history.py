@@ -6,7 +6,6 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
-from runlock.conformance.families.lifecycle.invariants.blame import Rank, ranked
 from runlock.conformance.families.lifecycle.invariants.thread import (
     as_asked_for,
     break_between,
@@ -18,7 +17,8 @@ from runlock.conformance.families.lifecycle.invariants.thread import (
 from runlock.conformance.families.lifecycle.messages import GateOpened
 from runlock.conformance.families.lifecycle.state import ObservedState, once
 from runlock.conformance.families.lifecycle.state.records import Call, Gate, Run
-from runlock.conformance.family.invariant import HELD, CheckResults, Invariant, broken
+from runlock.conformance.family.invariant import HELD, CheckResults, broken, check
+from runlock.conformance.family.rank import Rank
 from runlock.conformance.protocol import Message, ToolCall
 
 ENDS_WELL: Final = ("NaturalEnd", "Stopped")
@@ -31,6 +31,7 @@ def _shown_before(state: ObservedState) -> Gate | None:
     return gate if gate is not None and gate.life == state.life and gate.opened.messages is not None else None
 
 
+@check("PAIR-8", at=("model",), rank=Rank.HISTORY)
 def a_history_goes_on(state: ObservedState, seen: GateOpened) -> CheckResults:
     """Each inference is shown the history of the one before, unchanged, with what has come since."""
     before = _shown_before(state)
@@ -47,6 +48,7 @@ def _may_be_left_out(state: ObservedState, before: Gate) -> bool:
     return run is not None and _fell(run)
 
 
+@check("PAIR-8", at=("model",), rank=Rank.HISTORY)
 def what_was_added_was_said(state: ObservedState, seen: GateOpened) -> CheckResults:
     """What a history has more than the one before, the user or the model has said."""
     before = _shown_before(state)
@@ -137,6 +139,7 @@ def _is_bound_to_be_shown(run: Run, before: Gate) -> bool:
     return not any(_may_lack_a_result(run, call) for call in asked) and not _is_an_id_taken(run, asked)
 
 
+@check("RECOVER-3", at=("model",), rank=Rank.HISTORY, requires="a crash")
 def a_recovered_history_is_the_stored_one(state: ObservedState, seen: GateOpened) -> CheckResults:
     """The first inference after a recovery is shown the messages of the checkpoint, unchanged."""
     run = state.run_of(seen)
@@ -157,18 +160,3 @@ def a_recovered_history_is_the_stored_one(state: ObservedState, seen: GateOpened
 def _has_asked(state: ObservedState) -> bool:
     """Whether the model was asked in this life."""
     return state.last_model_gate is not None and state.last_model_gate.life == state.life
-
-
-INVARIANTS = (
-    *ranked(
-        Rank.RECOVERED_HISTORY,
-        Invariant(
-            "RECOVER-3", a_recovered_history_is_the_stored_one, GateOpened, at=("model",), requires="a crash"
-        ),
-    ),
-    *ranked(
-        Rank.WHOLE_HISTORY,
-        Invariant("PAIR-8", a_history_goes_on, GateOpened, at=("model",)),
-        Invariant("PAIR-8", what_was_added_was_said, GateOpened, at=("model",)),
-    ),
-)

@@ -4,14 +4,21 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from runlock.conformance.families.lifecycle.invariants.blame import Rank, ranked
 from runlock.conformance.families.lifecycle.messages import GateOpened
 from runlock.conformance.families.lifecycle.state import ObservedState
 from runlock.conformance.families.lifecycle.state.disturbances import CANCEL, CRASH, FAULT
 from runlock.conformance.families.lifecycle.state.records import Call, Run
-from runlock.conformance.family.invariant import HELD, CheckResult, CheckResults, Invariant, broken
+from runlock.conformance.family.invariant import (
+    HELD,
+    CheckResult,
+    CheckResults,
+    broken,
+    check,
+)
+from runlock.conformance.family.rank import Rank
 
 
+@check("INPUT-1", rank=Rank.LOST, requires="a wait")
 def input_while_waiting_is_refused(state: ObservedState) -> CheckResults:
     """Where a waiting run takes no input, the input is turned down and the run goes on waiting."""
     run = state.run
@@ -31,6 +38,7 @@ def input_while_waiting_is_refused(state: ObservedState) -> CheckResults:
         yield broken("a waiting run takes no input, yet the run went on with it")
 
 
+@check("INPUT-1", at=("model",), rank=Rank.LOST, requires="a wait")
 def refused_input_is_not_shown(state: ObservedState, seen: GateOpened) -> CheckResults:
     """What a waiting run has turned down, the model is never shown."""
     if state.policy("input.waiting") != "refuse" or seen.messages is None:
@@ -41,6 +49,7 @@ def refused_input_is_not_shown(state: ObservedState, seen: GateOpened) -> CheckR
             yield broken(f"the input {text!r} was refused, yet the model is shown it") if shown else HELD
 
 
+@check("INPUT-4", at=("model",), rank=Rank.LOST)
 def the_model_is_shown_what_began_the_run(state: ObservedState, seen: GateOpened) -> CheckResults:
     """The first inference of a run shows the model what the user said to begin it."""
     run = state.run_of(seen)
@@ -69,6 +78,7 @@ def _met(run: Run) -> Iterator[Call]:
     return (call for call in run.calls.values() if call.input_at == run.input_at and not call.is_unclear)
 
 
+@check("INPUT-2", rank=Rank.LOST)
 def a_superseded_call_is_over(state: ObservedState) -> CheckResults:
     """Where new input supersedes a wait, the calls that waited are over."""
     run = state.run
@@ -84,6 +94,7 @@ def a_superseded_call_is_over(state: ObservedState) -> CheckResults:
         yield HELD if over else broken(f"new input superseded the wait, yet call {call.id} is {call.claimed}")
 
 
+@check("INPUT-2", at=("tool",), rank=Rank.CONSENT)
 def a_superseded_call_does_not_run(state: ObservedState, seen: GateOpened) -> CheckResults:
     """Where new input supersedes a wait, the calls that waited are never executed."""
     run, call = state.run_of(seen), state.entering(seen)
@@ -92,6 +103,7 @@ def a_superseded_call_does_not_run(state: ObservedState, seen: GateOpened) -> Ch
         yield broken(f"new input superseded the wait of call {call.id}, yet it was executed")
 
 
+@check("INPUT-2", at=("model",), rank=Rank.LOST)
 def the_model_is_asked_about_the_input(state: ObservedState, seen: GateOpened) -> CheckResults:
     """Where new input supersedes a wait, the model is asked about it."""
     run = state.run_of(seen)
@@ -114,6 +126,7 @@ def _shows_the_input(state: ObservedState, run: Run, seen: GateOpened) -> CheckR
     return HELD if shown else broken(why)
 
 
+@check("INPUT-3", at=("model",), rank=Rank.LOST)
 def a_placeholder_stands_with_the_input(state: ObservedState, seen: GateOpened) -> CheckResults:
     """Where new input goes on during a wait, a placeholder stands for each call that waits."""
     run = state.run_of(seen)
@@ -131,6 +144,7 @@ def a_placeholder_stands_with_the_input(state: ObservedState, seen: GateOpened) 
             )
 
 
+@check("INPUT-3", rank=Rank.LOST)
 def what_was_put_aside_still_waits(state: ObservedState) -> CheckResults:
     """Where new input goes on during a wait, each call that waited can still be decided."""
     run = state.run
@@ -153,16 +167,3 @@ def what_was_put_aside_still_waits(state: ObservedState) -> CheckResults:
                 f"call {call.id} was put aside for new input, yet decision {newest.id} for it was turned down"
             )
             yield broken(why) if newest.turned_down else HELD
-
-
-INVARIANTS = ranked(
-    Rank.USER_INPUT,
-    Invariant("INPUT-2", a_superseded_call_does_not_run, GateOpened, at=("tool",)),
-    Invariant("INPUT-2", the_model_is_asked_about_the_input, GateOpened, at=("model",)),
-    Invariant("INPUT-3", a_placeholder_stands_with_the_input, GateOpened, at=("model",)),
-    Invariant("INPUT-4", the_model_is_shown_what_began_the_run, GateOpened, at=("model",)),
-    Invariant("INPUT-1", refused_input_is_not_shown, GateOpened, at=("model",), requires="a wait"),
-    Invariant("INPUT-1", input_while_waiting_is_refused, requires="a wait"),
-    Invariant("INPUT-2", a_superseded_call_is_over),
-    Invariant("INPUT-3", what_was_put_aside_still_waits),
-)

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from runlock.conformance.families.lifecycle.invariants.blame import Rank, ranked
 from runlock.conformance.families.lifecycle.messages import RunInspected
 from runlock.conformance.families.lifecycle.state import ObservedState
 from runlock.conformance.families.lifecycle.state.records import Run
-from runlock.conformance.family.invariant import HELD, CheckResults, Invariant, broken
+from runlock.conformance.family.invariant import HELD, CheckResults, broken, check
+from runlock.conformance.family.rank import Rank
 
 
+@check("RUN-33", rank=Rank.STATUS)
 def a_look_at_a_run_shows_its_status(state: ObservedState, seen: RunInspected) -> CheckResults:
     """A look at a run that rests shows the status that it has announced, or that its gates and end tell."""
     run = _looked_at(state, seen)
@@ -30,6 +31,7 @@ def _announced(state: ObservedState, run: Run) -> str | None:
     return "Waiting" if run.ended is None else "Done"
 
 
+@check("RUN-33", rank=Rank.STATUS)
 def a_look_at_a_run_shows_its_reason(state: ObservedState, seen: RunInspected) -> CheckResults:
     """A look at a run that is over shows no other reason than the one that its end was announced with."""
     run = _looked_at(state, seen)
@@ -38,6 +40,7 @@ def a_look_at_a_run_shows_its_reason(state: ObservedState, seen: RunInspected) -
         yield HELD if shown == code else broken(f"the run ended as {code}, yet a look at it shows {shown}")
 
 
+@check("CALL-25", rank=Rank.STATUS)
 def a_look_at_a_run_shows_its_calls(state: ObservedState, seen: RunInspected) -> CheckResults:
     """A look at a run that rests shows each call of it with the status that it has announced."""
     run = _looked_at(state, seen)
@@ -64,11 +67,3 @@ def _looked_at(state: ObservedState, seen: RunInspected) -> Run | None:
     is_held = seen.status is not None or state.policy("state") == "runtime"
     rests = run is not None and state.settled_before and not state.is_committing(run)
     return run if rests and is_held else None
-
-
-INVARIANTS = ranked(
-    Rank.INSPECTED_STATUS,
-    Invariant("RUN-33", a_look_at_a_run_shows_its_status, RunInspected),
-    Invariant("RUN-33", a_look_at_a_run_shows_its_reason, RunInspected),
-    Invariant("CALL-25", a_look_at_a_run_shows_its_calls, RunInspected),
-)

@@ -2,21 +2,14 @@
 
 from __future__ import annotations
 
-from runlock.conformance.families.lifecycle.invariants.blame import Rank, ranked
 from runlock.conformance.families.lifecycle.state import ObservedState
 from runlock.conformance.families.lifecycle.state.disturbances import CANCEL, FAULT, INPUT
 from runlock.conformance.families.lifecycle.state.records import Call, Decided, Run
-from runlock.conformance.family.invariant import HELD, CheckResults, Invariant, broken
+from runlock.conformance.family.invariant import HELD, CheckResults, broken, check
+from runlock.conformance.family.rank import Rank
 
 
-def an_accepted_decision_survives(state: ObservedState) -> CheckResults:
-    """A decision that was accepted in a wait, and stored, acts after a crash without being sent again."""
-    run = state.run
-    if run is not None and state.policy("decision.kept") == "acceptance":
-        for decided in run.owed:
-            yield from _acts(state, run, decided, "had been accepted")
-
-
+@check("KEEP-2", rank=Rank.LOST, requires="a crash")
 def a_decision_in_a_checkpoint_survives(state: ObservedState) -> CheckResults:
     """A decision that was accepted before the checkpoint of a recovery acts after it."""
     run = state.run
@@ -29,6 +22,16 @@ def a_decision_in_a_checkpoint_survives(state: ObservedState) -> CheckResults:
             yield from _acts(state, run, decided, "had been accepted before the checkpoint")
 
 
+@check("KEEP-1", rank=Rank.LOST, requires="a crash")
+def an_accepted_decision_survives(state: ObservedState) -> CheckResults:
+    """A decision that was accepted in a wait, and stored, acts after a crash without being sent again."""
+    run = state.run
+    if run is not None and state.policy("decision.kept") == "acceptance":
+        for decided in run.owed:
+            yield from _acts(state, run, decided, "had been accepted")
+
+
+@check("KEEP-3", rank=Rank.LOST, requires="a crash")
 def a_decision_may_be_lost(state: ObservedState) -> CheckResults:
     """A crash costs a runtime that does not promise to keep decisions the decision, and not its call."""
     run = state.run
@@ -70,11 +73,3 @@ def _suffices(state: ObservedState, run: Run) -> bool:
     """Whether the decisions that are owed are all that the run needs to go on."""
     waiting = {call.id for call in run.calls.values() if call.waits}
     return state.policy("resume") == "partial" or waiting <= {one.call for one in run.owed}
-
-
-INVARIANTS = ranked(
-    Rank.KEPT_DECISION,
-    Invariant("KEEP-2", a_decision_in_a_checkpoint_survives, requires="a crash"),
-    Invariant("KEEP-1", an_accepted_decision_survives, requires="a crash"),
-    Invariant("KEEP-3", a_decision_may_be_lost, requires="a crash"),
-)

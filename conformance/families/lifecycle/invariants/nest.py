@@ -7,13 +7,20 @@ from collections.abc import Iterator
 from typing import Final
 
 from runlock.conformance.families.lifecycle.invariants import pair
-from runlock.conformance.families.lifecycle.invariants.blame import Rank, ranked
 from runlock.conformance.families.lifecycle.messages import GateOpened, Nested, SegmentEnded
 from runlock.conformance.families.lifecycle.state import ObservedState
 from runlock.conformance.families.lifecycle.state.disturbances import CANCEL, CRASH, FAULT, INPUT
 from runlock.conformance.families.lifecycle.state.nesting import begins_anew, calls_within, runs_within
 from runlock.conformance.families.lifecycle.state.records import WORKING_GATES, Call, Run
-from runlock.conformance.family.invariant import HELD, CheckResult, CheckResults, Invariant, broken, held_or
+from runlock.conformance.family.invariant import (
+    HELD,
+    CheckResult,
+    CheckResults,
+    broken,
+    check,
+    held_or,
+)
+from runlock.conformance.family.rank import Rank
 
 Opened = tuple[ObservedState, Run, GateOpened]
 
@@ -42,6 +49,7 @@ def _around(state: ObservedState, seen: Nested) -> Run | None:
 # --- waits --------------------------------------------------------------------------------------
 
 
+@check("NEST-1", rank=Rank.LOST, requires=A_RUN_WITHIN)
 def a_wait_within_is_a_wait_around(state: ObservedState, seen: SegmentEnded) -> CheckResults:
     """A run that comes to wait names the calls that wait in the runs within its calls."""
     run = state.run_of(seen)
@@ -63,6 +71,7 @@ def _names(seen: SegmentEnded, waiting: list[Call], within: Run) -> CheckResult:
     )
 
 
+@check("NEST-1", at=("model",), rank=Rank.LOST, requires=A_RUN_WITHIN)
 def a_wait_within_keeps_its_call_open(state: ObservedState, seen: GateOpened) -> CheckResults:
     """The model is not shown a result of a call within which a call waits."""
     run = state.run_of(seen)
@@ -93,6 +102,7 @@ def _asks(call: Call) -> bool:
 # --- decisions ----------------------------------------------------------------------------------
 
 
+@check("NEST-2", rank=Rank.CONSENT)
 def a_call_within_runs_as_decided(state: ObservedState, seen: Nested) -> CheckResults:
     """A call within is executed if it needs no approval or has one, and once."""
     for inner, run, opened in _opened(state, seen, "tool"):
@@ -114,6 +124,7 @@ def _why_not_to_run(call: Call, inner: ObservedState) -> str:
     return f"had answered {kinds[-1]}" if kinds and kinds[-1] != "pending" else ""
 
 
+@check("NEST-2", rank=Rank.CONSENT)
 def nothing_within_is_begun_anew(state: ObservedState, seen: Nested) -> CheckResults:
     """A run within a call is begun once, while the runtime lives."""
     for inner, run, opened in _opened(state, seen, "model"):
@@ -122,6 +133,7 @@ def nothing_within_is_begun_anew(state: ObservedState, seen: Nested) -> CheckRes
             yield held_or(not anew, f"run {run.id} was under way, yet it began anew")
 
 
+@check("NEST-2", rank=Rank.CONSENT, requires=A_RUN_WITHIN)
 def a_decision_reaches_its_call_within(state: ObservedState) -> CheckResults:
     """Once all that waits is decided, what was approved within a call has been executed."""
     run = state.run
@@ -142,6 +154,7 @@ def a_decision_reaches_its_call_within(state: ObservedState) -> CheckResults:
 # --- ends ---------------------------------------------------------------------------------------
 
 
+@check("NEST-3", rank=Rank.CONSENT)
 def nothing_begins_within_a_run_that_is_over(state: ObservedState, seen: Nested) -> CheckResults:
     """Once a run was cancelled, or is over, no run within a call of it opens a gate."""
     run = _around(state, seen)
@@ -152,6 +165,7 @@ def nothing_begins_within_a_run_that_is_over(state: ObservedState, seen: Nested)
             yield broken(f"run {run.id} was cancelled, yet run {seen.run} within it opened a gate")
 
 
+@check("NEST-3", rank=Rank.CONSENT, requires=A_RUN_WITHIN)
 def a_cancel_reaches_what_is_within(state: ObservedState) -> CheckResults:
     """A run that was cancelled, or is over, leaves nothing open within its calls."""
     run = state.run
@@ -177,6 +191,7 @@ PAIRED: Final = (
 )
 
 
+@check("NEST-4", rank=Rank.HISTORY)
 def a_history_within_is_whole(state: ObservedState, seen: Nested) -> CheckResults:
     """In the history of a run within a call, each call of it has its one result, and that is its own."""
     for inner, run, opened in _opened(state, seen, "model"):
@@ -186,6 +201,7 @@ def a_history_within_is_whole(state: ObservedState, seen: Nested) -> CheckResult
                     yield found if found.ok else broken(f"in run {run.id}, {found.reason}")
 
 
+@check("NEST-4", at=("model",), rank=Rank.LOST, requires=A_RUN_WITHIN)
 def a_history_around_has_no_call_within(state: ObservedState, seen: GateOpened) -> CheckResults:
     """The history of a run holds no call of a run within its calls."""
     run = state.run_of(seen)
@@ -205,6 +221,7 @@ def a_history_around_has_no_call_within(state: ObservedState, seen: GateOpened) 
 # --- results ------------------------------------------------------------------------------------
 
 
+@check("NEST-5", at=("model",), rank=Rank.LOST, requires=A_RUN_WITHIN)
 def a_run_within_gives_one_result(state: ObservedState, seen: GateOpened) -> CheckResults:
     """What a run within a call said at its end is the one result of that call."""
     run = state.run_of(seen)
@@ -233,6 +250,7 @@ def _said_at_the_end(within: Run) -> str:
     return str(last.get("text", ""))
 
 
+@check("NEST-5", rank=Rank.LOST, requires=A_RUN_WITHIN)
 def a_failure_within_is_one_of_the_call(state: ObservedState, seen: SegmentEnded) -> CheckResults:
     """Where a call that throws has failed, a run that fails within a call does not end the run around it."""
     run = state.run_of(seen)
@@ -245,6 +263,7 @@ def a_failure_within_is_one_of_the_call(state: ObservedState, seen: SegmentEnded
     yield held_or(not ended, f"a run within a call failed, and with it run {run.id}: {seen.reason.detail}")
 
 
+@check("NEST-5", at=("model",), rank=Rank.LOST, requires=A_RUN_WITHIN)
 def a_failure_within_leads_to_the_model(state: ObservedState, seen: GateOpened) -> CheckResults:
     """Counts the failures of a run within a call after which the run around it went on."""
     run = state.run_of(seen)
@@ -255,6 +274,7 @@ def a_failure_within_leads_to_the_model(state: ObservedState, seen: GateOpened) 
 # --- recovery -----------------------------------------------------------------------------------
 
 
+@check("NEST-6", rank=Rank.LOST)
 def a_wait_within_outlives_a_crash(state: ObservedState, seen: Nested) -> CheckResults:
     """A run that waited within a call when the runtime was lost goes on on a decision, where it was."""
     if seen.run not in state.waited_at_crash:
@@ -279,6 +299,7 @@ def _had_answered(run: Run, opened: GateOpened) -> bool:
     return any((gate.outcome or {}).get("kind") in ("ok", "warning", "error") for gate in answered)
 
 
+@check("NEST-6", rank=Rank.LOST, requires=A_RUN_WITHIN)
 def a_wait_within_can_be_decided_after_a_crash(state: ObservedState) -> CheckResults:
     """A decision for a call that waited within a call when the runtime was lost is not turned down."""
     run = state.run
@@ -293,26 +314,3 @@ def a_wait_within_can_be_decided_after_a_crash(state: ObservedState) -> CheckRes
                 alone = len(state.waited_at_crash) == 1 and len(state.waited_at_crash[within.id]) == 1
                 if alone:
                     yield held_or(not one.turned_down, f"{why}, yet decision {one.id} was turned down")
-
-
-INVARIANTS = ranked(
-    Rank.RUN_WITHIN,
-    Invariant("NEST-3", nothing_begins_within_a_run_that_is_over, Nested),
-    Invariant("NEST-6", a_wait_within_outlives_a_crash, Nested),
-    Invariant("NEST-2", a_call_within_runs_as_decided, Nested),
-    Invariant("NEST-2", nothing_within_is_begun_anew, Nested),
-    Invariant("NEST-4", a_history_within_is_whole, Nested),
-    Invariant("NEST-1", a_wait_within_is_a_wait_around, SegmentEnded, requires=A_RUN_WITHIN),
-    Invariant("NEST-5", a_failure_within_is_one_of_the_call, SegmentEnded, requires=A_RUN_WITHIN),
-    Invariant("NEST-1", a_wait_within_keeps_its_call_open, GateOpened, at=("model",), requires=A_RUN_WITHIN),
-    Invariant(
-        "NEST-4", a_history_around_has_no_call_within, GateOpened, at=("model",), requires=A_RUN_WITHIN
-    ),
-    Invariant("NEST-5", a_run_within_gives_one_result, GateOpened, at=("model",), requires=A_RUN_WITHIN),
-    Invariant(
-        "NEST-5", a_failure_within_leads_to_the_model, GateOpened, at=("model",), requires=A_RUN_WITHIN
-    ),
-    Invariant("NEST-3", a_cancel_reaches_what_is_within, requires=A_RUN_WITHIN),
-    Invariant("NEST-6", a_wait_within_can_be_decided_after_a_crash, requires=A_RUN_WITHIN),
-    Invariant("NEST-2", a_decision_reaches_its_call_within, requires=A_RUN_WITHIN),
-)

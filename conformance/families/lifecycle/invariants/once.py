@@ -5,13 +5,14 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from runlock.conformance.families.lifecycle.invariants.blame import Rank, ranked
 from runlock.conformance.families.lifecycle.invariants.thread import messages_of
 from runlock.conformance.families.lifecycle.messages import FINAL_CALL_STATUSES, GateOpened
 from runlock.conformance.families.lifecycle.state import ObservedState
-from runlock.conformance.family.invariant import HELD, CheckResults, Invariant, broken
+from runlock.conformance.family.invariant import HELD, CheckResults, broken, check
+from runlock.conformance.family.rank import Rank
 
 
+@check("ONCE-1", at=("tool",), rank=Rank.TWICE)
 def a_call_with_a_result_is_not_executed_again(state: ObservedState, seen: GateOpened) -> CheckResults:
     """A call whose tool has answered with a result is not executed again while the runtime lives."""
     call = state.entering(seen)
@@ -28,6 +29,7 @@ def a_call_with_a_result_is_not_executed_again(state: ObservedState, seen: GateO
     )
 
 
+@check("ONCE-2", at=("tool",), rank=Rank.TWICE)
 def a_durable_result_is_not_executed_again(state: ObservedState, seen: GateOpened) -> CheckResults:
     """A call that is final in the checkpoint recovered from, or has its result there, is not run again."""
     call = state.entering(seen)
@@ -61,6 +63,7 @@ def _stored_result(stored: Mapping[str, Any], call_id: str) -> str | None:
     return found
 
 
+@check("ONCE-3", at=("tool",), rank=Rank.TWICE)
 def a_body_is_entered_once_at_a_time(state: ObservedState, seen: GateOpened) -> CheckResults:
     """A call is not entered while its body is executing."""
     call = state.entering(seen)
@@ -71,11 +74,3 @@ def a_body_is_entered_once_at_a_time(state: ObservedState, seen: GateOpened) -> 
             if not busy
             else broken(f"the body of call {call.id} is executing, yet it was entered once more")
         )
-
-
-INVARIANTS = ranked(
-    Rank.REPEATED_CALL,
-    Invariant("ONCE-1", a_call_with_a_result_is_not_executed_again, GateOpened, at=("tool",)),
-    Invariant("ONCE-2", a_durable_result_is_not_executed_again, GateOpened, at=("tool",)),
-    Invariant("ONCE-3", a_body_is_entered_once_at_a_time, GateOpened, at=("tool",)),
-)

@@ -10,13 +10,13 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from runlock.conformance.families.lifecycle.invariants.blame import Rank, ranked
 from runlock.conformance.families.lifecycle.invariants.payload_modes import spelled, spells
 from runlock.conformance.families.lifecycle.messages import GateOpened
 from runlock.conformance.families.lifecycle.state import ObservedState, once
 from runlock.conformance.families.lifecycle.state.disturbances import CANCEL, CRASH, FAULT
 from runlock.conformance.families.lifecycle.state.records import Call, Run
-from runlock.conformance.family.invariant import HELD, CheckResults, Invariant, broken
+from runlock.conformance.family.invariant import HELD, CheckResults, broken, check
+from runlock.conformance.family.rank import Rank
 from runlock.conformance.protocol import Message
 
 
@@ -64,15 +64,7 @@ def _histories(state: ObservedState, seen: GateOpened) -> Sequence[tuple[Run, Pa
     return ((run, pair(seen.messages)),)
 
 
-def every_call_has_its_result(state: ObservedState, seen: GateOpened) -> CheckResults:
-    """Before an inference, each call of the history has a visible result after its turn."""
-    for _, pairing in _histories(state, seen):
-        yield from (HELD for _ in pairing.paired)
-        for call in pairing.missing:
-            if call not in pairing.orphaned:
-                yield broken(f"the model was shown call {call} without a result")
-
-
+@check("PAIR-2", at=("model",), rank=Rank.LOST)
 def no_result_is_orphaned(state: ObservedState, seen: GateOpened) -> CheckResults:
     """Before an inference, each result of the history follows the turn that asked for it."""
     for _, pairing in _histories(state, seen):
@@ -84,6 +76,7 @@ def no_result_is_orphaned(state: ObservedState, seen: GateOpened) -> CheckResult
             yield HELD
 
 
+@check("PAIR-3", at=("model",), rank=Rank.LOST)
 def no_call_has_two_results(state: ObservedState, seen: GateOpened) -> CheckResults:
     """Before an inference, no call of the history has two visible results."""
     for _, pairing in _histories(state, seen):
@@ -94,6 +87,7 @@ def no_call_has_two_results(state: ObservedState, seen: GateOpened) -> CheckResu
             yield HELD
 
 
+@check("ROUND-3", at=("model",), rank=Rank.LOST, requires="calls")
 def a_repeated_id_gives_one_result(state: ObservedState, seen: GateOpened) -> CheckResults:
     """Two calls with one id in one turn never give two visible results under that id."""
     for run, pairing in _histories(state, seen):
@@ -159,6 +153,7 @@ def _shown(seen: GateOpened, call: Call) -> list[str]:
     return [m.text for m in seen.messages or () if m.role == "tool" and m.call == call.id]
 
 
+@check("PAIR-4", at=("model",), rank=Rank.SHOWN, requires="calls")
 def no_finished_result_is_lost(state: ObservedState, seen: GateOpened) -> CheckResults:
     """What a tool answered is what the model is shown for that call, from the next inference on."""
     if seen.on != "model" or seen.messages is None:
@@ -178,6 +173,75 @@ def _lost(seen: GateOpened, call: Call, token: str) -> str:
     return f"the tool of call {call.id} answered {token!r}, yet the model was not shown that: {instead}"
 
 
+@check("ROUND-2", at=("model",), rank=Rank.LOST, requires="calls")
+def results_carry_their_own_ids(state: ObservedState, seen: GateOpened) -> CheckResults:
+    """In any order in which calls finish, each result stands under the id of its own call."""
+    if seen.on != "model" or seen.messages is None:
+        return
+    for _, call, token in _finished(state):
+        other = _swapped_with(state, seen, call)
+        if other is not None:
+            yield broken(f"the model was shown the result of call {other.id} under call {call.id}")
+        elif any(token in text for text in _shown(seen, call)):
+            yield HELD
+
+
+def _swapped_with(state: ObservedState, seen: GateOpened, call: Call) -> Call | None:
+    """The other call whose answer stands under this call's id."""
+    texts = _shown(seen, call)
+    own = _token(call)
+    if own is None or any(own in text for text in texts):
+        return None
+    for _, other, token in _finished(state):
+        if other is not call and any(token in text for text in texts):
+            return other
+    return None
+
+
+@check("PAIR-5", at=("model",), rank=Rank.LOST)
+def a_placeholder_stands_for_what_waits(state: ObservedState, seen: GateOpened) -> CheckResults:
+    """Where a run goes on during the suspension of a call, the model is shown a placeholder for it."""
+    run = state.run_of(seen)
+    if run is None or state.policy("round.mixed") != "continue" or seen.messages is None:
+        return
+    for call in run.calls.values() if seen.on == "model" else ():
+        if call.claimed == "Suspended" and not call.is_unclear:
+            shown = bool(_shown(seen, call))
+            yield (
+                HELD
+                if shown
+                else broken(f"call {call.id} waits, yet the model was shown nothing in its place")
+            )
+
+
+@check("PAIR-1", at=("model",), rank=Rank.LOST, requires="calls")
+def every_call_has_its_result(state: ObservedState, seen: GateOpened) -> CheckResults:
+    """Before an inference, each call of the history has a visible result after its turn."""
+    for _, pairing in _histories(state, seen):
+        yield from (HELD for _ in pairing.paired)
+        for call in pairing.missing:
+            if call not in pairing.orphaned:
+                yield broken(f"the model was shown call {call} without a result")
+
+
+@check("PAIR-5", at=("model",), rank=Rank.LOST, requires="a wait")
+def a_result_takes_the_place_of_its_placeholder(state: ObservedState, seen: GateOpened) -> CheckResults:
+    """Where a run went on during the suspension of a call, its result is shown once it is there."""
+    if seen.on != "model" or seen.messages is None or state.policy("round.mixed") != "continue":
+        return
+    for _, call, token in _finished(state):
+        if call.suspensions:
+            statuses = {m.status for m in seen.messages if m.role == "tool" and m.call == call.id}
+            yield (
+                HELD
+                if statuses != {"pending"}
+                else broken(
+                    f"the tool of call {call.id} answered {token!r}, yet its placeholder still stands"
+                )
+            )
+
+
+@check("ROUND-1", at=("model",), rank=Rank.LOST, requires="calls")
 def a_failure_costs_no_sibling_its_result(state: ObservedState, seen: GateOpened) -> CheckResults:
     """The failure of one call does not cost another call of the round its result."""
     if seen.on != "model" or seen.messages is None:
@@ -204,61 +268,7 @@ def _failing_sibling(state: ObservedState, run: Run, call: Call) -> Call | None:
     return None
 
 
-def results_carry_their_own_ids(state: ObservedState, seen: GateOpened) -> CheckResults:
-    """In any order in which calls finish, each result stands under the id of its own call."""
-    if seen.on != "model" or seen.messages is None:
-        return
-    for _, call, token in _finished(state):
-        other = _swapped_with(state, seen, call)
-        if other is not None:
-            yield broken(f"the model was shown the result of call {other.id} under call {call.id}")
-        elif any(token in text for text in _shown(seen, call)):
-            yield HELD
-
-
-def _swapped_with(state: ObservedState, seen: GateOpened, call: Call) -> Call | None:
-    """The other call whose answer stands under this call's id."""
-    texts = _shown(seen, call)
-    own = _token(call)
-    if own is None or any(own in text for text in texts):
-        return None
-    for _, other, token in _finished(state):
-        if other is not call and any(token in text for text in texts):
-            return other
-    return None
-
-
-def a_placeholder_stands_for_what_waits(state: ObservedState, seen: GateOpened) -> CheckResults:
-    """Where a run goes on during the suspension of a call, the model is shown a placeholder for it."""
-    run = state.run_of(seen)
-    if run is None or state.policy("round.mixed") != "continue" or seen.messages is None:
-        return
-    for call in run.calls.values() if seen.on == "model" else ():
-        if call.claimed == "Suspended" and not call.is_unclear:
-            shown = bool(_shown(seen, call))
-            yield (
-                HELD
-                if shown
-                else broken(f"call {call.id} waits, yet the model was shown nothing in its place")
-            )
-
-
-def a_result_takes_the_place_of_its_placeholder(state: ObservedState, seen: GateOpened) -> CheckResults:
-    """Where a run went on during the suspension of a call, its result is shown once it is there."""
-    if seen.on != "model" or seen.messages is None or state.policy("round.mixed") != "continue":
-        return
-    for _, call, token in _finished(state):
-        if call.suspensions:
-            statuses = {m.status for m in seen.messages if m.role == "tool" and m.call == call.id}
-            yield (
-                HELD
-                if statuses != {"pending"}
-                else broken(
-                    f"the tool of call {call.id} answered {token!r}, yet its placeholder still stands"
-                )
-            )
-
-
+@check("PAIR-6", at=("model",), rank=Rank.SHOWN, requires="calls")
 def every_success_was_given(state: ObservedState, seen: GateOpened) -> CheckResults:
     """A call that the model is shown as a success was executed, or a decision or a check gave its result."""
     run = state.run_of(seen)
@@ -282,6 +292,7 @@ def every_success_was_given(state: ObservedState, seen: GateOpened) -> CheckResu
             )
 
 
+@check("PAIR-6", at=("model",), rank=Rank.SHOWN, requires="calls")
 def no_success_is_made_up(state: ObservedState, seen: GateOpened) -> CheckResults:
     """No call is shown as a success that no tool, check or decision can have given."""
     shown = {m.call for m in seen.messages or () if m.role == "tool" and m.status == "ok"}
@@ -299,6 +310,7 @@ def _can_have_been_given(call: Call) -> bool:
     return bool(call.approvals) or bool(given & {"ok", "warning", "set_result"})
 
 
+@check("PAIR-6", at=("model",), rank=Rank.SHOWN, requires="calls")
 def a_provided_result_is_shown(state: ObservedState, seen: GateOpened) -> CheckResults:
     """A success that the permission check gave is shown with the result that it gave, and with no other."""
     for call, content in _provided(state) if seen.messages is not None else ():
@@ -335,22 +347,3 @@ def _was_given(call: Call) -> bool:
     by_a_decision = call.tool is not None and call.tool.resume_mode == "use_as_result" and call.decisions
     by_the_check = any(gate.outcome and gate.outcome["kind"] == "set_result" for gate in call.judged)
     return bool(call.entries or by_a_decision or by_the_check)
-
-
-INVARIANTS = ranked(
-    Rank.HISTORY,
-    Invariant("PAIR-5", a_placeholder_stands_for_what_waits, GateOpened, at=("model",)),
-    Invariant(
-        "PAIR-5", a_result_takes_the_place_of_its_placeholder, GateOpened, at=("model",), requires="a wait"
-    ),
-    Invariant("ROUND-3", a_repeated_id_gives_one_result, GateOpened, at=("model",), requires="calls"),
-    Invariant("PAIR-3", no_call_has_two_results, GateOpened, at=("model",)),
-    Invariant("PAIR-2", no_result_is_orphaned, GateOpened, at=("model",)),
-    Invariant("PAIR-1", every_call_has_its_result, GateOpened, at=("model",), requires="calls"),
-    Invariant("ROUND-2", results_carry_their_own_ids, GateOpened, at=("model",), requires="calls"),
-    Invariant("ROUND-1", a_failure_costs_no_sibling_its_result, GateOpened, at=("model",), requires="calls"),
-    Invariant("PAIR-4", no_finished_result_is_lost, GateOpened, at=("model",), requires="calls"),
-    Invariant("PAIR-6", a_provided_result_is_shown, GateOpened, at=("model",), requires="calls"),
-    Invariant("PAIR-6", every_success_was_given, GateOpened, at=("model",), requires="calls"),
-    Invariant("PAIR-6", no_success_is_made_up, GateOpened, at=("model",), requires="calls"),
-)

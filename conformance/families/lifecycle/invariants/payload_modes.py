@@ -6,13 +6,20 @@ import json
 from collections.abc import Iterator
 from typing import Any
 
-from runlock.conformance.families.lifecycle.invariants.blame import Rank, ranked
 from runlock.conformance.families.lifecycle.messages import GateOpened
 from runlock.conformance.families.lifecycle.state import ObservedState
 from runlock.conformance.families.lifecycle.state.records import Call, Decided, Run, is_alike
-from runlock.conformance.family.invariant import HELD, CheckResult, CheckResults, Invariant, broken
+from runlock.conformance.family.invariant import (
+    HELD,
+    CheckResult,
+    CheckResults,
+    broken,
+    check,
+)
+from runlock.conformance.family.rank import Rank
 
 
+@check("DECIDE-6", at=("tool",), rank=Rank.OTHER, requires="a decision")
 def the_payload_arrives(state: ObservedState, seen: GateOpened) -> CheckResults:
     """A replay gets the payload that was decided; false, 0, an empty text and null are payloads too."""
     call = state.entering(seen)
@@ -28,6 +35,7 @@ def the_payload_arrives(state: ObservedState, seen: GateOpened) -> CheckResults:
         yield from _arguments(state, call, seen, payloads)
 
 
+@check("DECIDE-17", at=("tool",), rank=Rank.OTHER)
 def the_payload_is_the_arguments(state: ObservedState, seen: GateOpened) -> CheckResults:
     """Where the decision is to be the arguments, the tool is executed with it."""
     call = state.entering(seen)
@@ -57,6 +65,7 @@ def _arguments(state: ObservedState, call: Call, seen: GateOpened, payloads: lis
     yield HELD if right else broken(f"{said}, yet it ran with {spelled(seen.args)}")
 
 
+@check("DECIDE-8", at=("tool",), rank=Rank.OTHER)
 def a_decision_used_as_result_executes_nothing(state: ObservedState, seen: GateOpened) -> CheckResults:
     """Where the decision is the result, the tool is not executed on it."""
     call = state.entering(seen)
@@ -69,6 +78,7 @@ def a_decision_used_as_result_executes_nothing(state: ObservedState, seen: GateO
         )
 
 
+@check("DECIDE-8", rank=Rank.OTHER, requires="a decision")
 def a_decision_used_as_result_has_executed_nothing(state: ObservedState) -> CheckResults:
     """Counts the calls whose decision was their result and whose tool has not been executed."""
     run = state.run
@@ -77,6 +87,7 @@ def a_decision_used_as_result_has_executed_nothing(state: ObservedState) -> Chec
             yield HELD
 
 
+@check("DECIDE-6", at=("model",), rank=Rank.OTHER, requires="a decision")
 def an_empty_payload_is_the_result(state: ObservedState, seen: GateOpened) -> CheckResults:
     """Where the decision is the result, the model sees its payload, be it false or 0."""
     for decided, found in _results_shown(state, seen):
@@ -84,6 +95,7 @@ def an_empty_payload_is_the_result(state: ObservedState, seen: GateOpened) -> Ch
             yield found
 
 
+@check("DECIDE-18", at=("model",), rank=Rank.OTHER)
 def a_decision_used_as_result_is_the_result(state: ObservedState, seen: GateOpened) -> CheckResults:
     """Where the decision is to be the result, it is what the model is shown as the result of that call."""
     for decided, found in _results_shown(state, seen):
@@ -114,6 +126,7 @@ def _used_as_results(run: Run) -> Iterator[tuple[Call, Decided]]:
                 yield call, taken[0]
 
 
+@check("DECIDE-7", at=("tool",), rank=Rank.OTHER)
 def the_arguments_of_the_model_are_executed(state: ObservedState, seen: GateOpened) -> CheckResults:
     """The arguments that the model gave are those that the body gets."""
     call = state.entering(seen)
@@ -121,6 +134,7 @@ def the_arguments_of_the_model_are_executed(state: ObservedState, seen: GateOpen
         yield from _kept(call, seen)
 
 
+@check("DECIDE-21", at=("tool",), rank=Rank.OTHER)
 def a_replay_has_the_arguments_of_the_model(state: ObservedState, seen: GateOpened) -> CheckResults:
     """Where the decision lets the call run again, it runs with the arguments that the model gave."""
     call = state.entering(seen)
@@ -144,6 +158,7 @@ def _kept(call: Call, seen: GateOpened) -> CheckResults:
     )
 
 
+@check("DECIDE-21", rank=Rank.OTHER, requires="a decision")
 def a_replay_is_an_execution(state: ObservedState) -> CheckResults:
     """Where the decision lets the call run again, the call does not succeed without that."""
     run = state.run
@@ -181,24 +196,3 @@ def spelled(value: Any) -> str:
     """A value as a sentence quotes it."""
     shown = json.dumps(dict(value) if isinstance(value, dict) else value)
     return shown if len(shown) <= 60 else shown[:57] + "..."
-
-
-INVARIANTS = (
-    *ranked(
-        Rank.DECISION_PAYLOAD,
-        Invariant("DECIDE-8", a_decision_used_as_result_executes_nothing, GateOpened, at=("tool",)),
-        Invariant("DECIDE-6", the_payload_arrives, GateOpened, at=("tool",), requires="a decision"),
-        Invariant("DECIDE-17", the_payload_is_the_arguments, GateOpened, at=("tool",)),
-        Invariant(
-            "DECIDE-6", an_empty_payload_is_the_result, GateOpened, at=("model",), requires="a decision"
-        ),
-        Invariant("DECIDE-18", a_decision_used_as_result_is_the_result, GateOpened, at=("model",)),
-        Invariant("DECIDE-7", the_arguments_of_the_model_are_executed, GateOpened, at=("tool",)),
-        Invariant("DECIDE-21", a_replay_has_the_arguments_of_the_model, GateOpened, at=("tool",)),
-    ),
-    *ranked(
-        Rank.DECISION_EFFECT,
-        Invariant("DECIDE-8", a_decision_used_as_result_has_executed_nothing, requires="a decision"),
-        Invariant("DECIDE-21", a_replay_is_an_execution, requires="a decision"),
-    ),
-)

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from runlock.conformance.families.lifecycle.invariants.blame import Rank, ranked
 from runlock.conformance.families.lifecycle.invariants.segment_queries import followed, may_be_a_replay
 from runlock.conformance.families.lifecycle.messages import GateOpened, PhaseEntered, SegmentEnded
 from runlock.conformance.families.lifecycle.state import ObservedState
 from runlock.conformance.families.lifecycle.state.disturbances import CANCEL
 from runlock.conformance.families.lifecycle.state.records import Call, Run
-from runlock.conformance.family.invariant import HELD, NOTHING, CheckResults, Invariant, broken
+from runlock.conformance.family.invariant import HELD, NOTHING, CheckResults, broken, check
+from runlock.conformance.family.rank import Rank
 
 
 def _last(phases: Sequence[PhaseEntered], name: str) -> int:
@@ -23,6 +23,7 @@ def _is_of_the_round(run: Run, call: Call) -> bool:
     return call.step == run.steps and not call.decisions
 
 
+@check("PHASE-21", after=(NOTHING,), rank=Rank.PHASE)
 def run_start_comes_first(state: ObservedState, seen: PhaseEntered) -> CheckResults:
     """The first phase of a run is RunStart."""
     run = followed(state, seen)
@@ -34,6 +35,7 @@ def run_start_comes_first(state: ObservedState, seen: PhaseEntered) -> CheckResu
         )
 
 
+@check("PHASE-22", at=("RunStart",), rank=Rank.PHASE)
 def run_start_fires_once(state: ObservedState, seen: PhaseEntered) -> CheckResults:
     """RunStart fires once: a run, or where a decision enters the run anew, a segment."""
     run = followed(state, seen)
@@ -45,6 +47,7 @@ def run_start_fires_once(state: ObservedState, seen: PhaseEntered) -> CheckResul
     yield HELD if fired < allowed else broken("RunStart fires again, though nothing has entered the run anew")
 
 
+@check("PHASE-23", at=("model",), rank=Rank.PHASE)
 def inference_is_framed(state: ObservedState, seen: GateOpened) -> CheckResults:
     """Each inference comes right after StepStart and BeforeInference of its step."""
     run = followed(state, seen)
@@ -64,6 +67,7 @@ def inference_is_framed(state: ObservedState, seen: GateOpened) -> CheckResults:
     )
 
 
+@check("PHASE-24", at=("tool",), rank=Rank.PHASE)
 def tools_come_after_the_inference(state: ObservedState, seen: GateOpened) -> CheckResults:
     """A tool of a turn runs only after AfterInference of that turn."""
     run, call = followed(state, seen), state.call_of(seen)
@@ -73,6 +77,7 @@ def tools_come_after_the_inference(state: ObservedState, seen: GateOpened) -> Ch
     yield HELD if after else broken(f"call {call.id} runs, yet AfterInference of its step has not fired")
 
 
+@check("PHASE-24", rank=Rank.PHASE, requires="calls")
 def calls_are_looked_at_after_the_inference(state: ObservedState, seen: PhaseEntered) -> CheckResults:
     """No phase of a call of a turn fires before AfterInference of that turn."""
     run, call = followed(state, seen), state.call_of(seen)
@@ -82,6 +87,7 @@ def calls_are_looked_at_after_the_inference(state: ObservedState, seen: PhaseEnt
         yield broken(f"{seen.phase} fires for call {call.id}, yet AfterInference of its step has not fired")
 
 
+@check("PHASE-25", at=("tool",), rank=Rank.PHASE)
 def a_step_ends_where_it_should(state: ObservedState, seen: GateOpened) -> CheckResults:
     """StepEnd stands before the tools of its step, or after them, as the policy has it."""
     run, call = followed(state, seen), state.call_of(seen)
@@ -105,6 +111,7 @@ def a_step_ends_where_it_should(state: ObservedState, seen: GateOpened) -> Check
         yield broken(f"call {call.id} runs for the first time after StepEnd of its step")
 
 
+@check("PHASE-26", at=("tool",), rank=Rank.PHASE)
 def a_call_is_framed_before(state: ObservedState, seen: GateOpened) -> CheckResults:
     """A call is executed only after BeforeToolExecute has fired for it; once more for each execution.
 
@@ -126,6 +133,7 @@ def _prepared_of_nine(state: ObservedState, seen: PhaseEntered) -> Run | None:
     return followed(state, seen) if named else None
 
 
+@check("PHASE-27", at=("BeforeToolExecute",), rank=Rank.LOST)
 def the_gate_judges_before_execution(state: ObservedState, seen: PhaseEntered) -> CheckResults:
     """Where there are nine phases, ToolGate fires for a call before BeforeToolExecute does."""
     run = _prepared_of_nine(state, seen)
@@ -135,6 +143,7 @@ def the_gate_judges_before_execution(state: ObservedState, seen: PhaseEntered) -
     yield HELD if judged else broken(f"BeforeToolExecute fires for call {seen.call}, yet ToolGate has not")
 
 
+@check("PHASE-28", at=("BeforeToolExecute",), rank=Rank.PHASE)
 def only_what_executes_is_prepared(state: ObservedState, seen: PhaseEntered) -> CheckResults:
     """Where there are nine phases, BeforeToolExecute fires only for a call that will execute."""
     run, call = _prepared_of_nine(state, seen), state.call_of(seen)
@@ -152,6 +161,7 @@ def _why_not_executing(call: Call) -> str:
     return ""
 
 
+@check("PHASE-29", rank=Rank.PHASE)
 def run_end_comes_last(state: ObservedState, seen: PhaseEntered) -> CheckResults:
     """After RunEnd no phase fires, but for a RunStart that enters the run anew."""
     run = followed(state, seen)
@@ -167,6 +177,7 @@ def run_end_comes_last(state: ObservedState, seen: PhaseEntered) -> CheckResults
     yield HELD if again else broken(f"{seen.phase} fires after RunEnd")
 
 
+@check("PHASE-30", rank=Rank.PHASE)
 def run_end_comes_before_the_end(state: ObservedState, seen: SegmentEnded) -> CheckResults:
     """A run that has started ends with RunEnd, for any reason."""
     run = followed(state, seen)
@@ -178,19 +189,3 @@ def run_end_comes_before_the_end(state: ObservedState, seen: SegmentEnded) -> Ch
         if right
         else broken(f"the run ended as {seen.reason.code}, yet its last phase is {run.phases[-1].phase}")
     )
-
-
-INVARIANTS = ranked(
-    Rank.PHASE,
-    Invariant("PHASE-21", run_start_comes_first, PhaseEntered, after=(NOTHING,)),
-    Invariant("PHASE-22", run_start_fires_once, PhaseEntered, at=("RunStart",)),
-    Invariant("PHASE-29", run_end_comes_last, PhaseEntered),
-    Invariant("PHASE-27", the_gate_judges_before_execution, PhaseEntered, at=("BeforeToolExecute",)),
-    Invariant("PHASE-28", only_what_executes_is_prepared, PhaseEntered, at=("BeforeToolExecute",)),
-    Invariant("PHASE-23", inference_is_framed, GateOpened, at=("model",)),
-    Invariant("PHASE-24", tools_come_after_the_inference, GateOpened, at=("tool",)),
-    Invariant("PHASE-24", calls_are_looked_at_after_the_inference, PhaseEntered, requires="calls"),
-    Invariant("PHASE-25", a_step_ends_where_it_should, GateOpened, at=("tool",)),
-    Invariant("PHASE-26", a_call_is_framed_before, GateOpened, at=("tool",)),
-    Invariant("PHASE-30", run_end_comes_before_the_end, SegmentEnded),
-)

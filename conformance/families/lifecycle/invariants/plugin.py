@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 
-from runlock.conformance.families.lifecycle.invariants.blame import Rank, ranked
 from runlock.conformance.families.lifecycle.messages import (
     CallMoved,
     GateOpened,
@@ -15,7 +14,8 @@ from runlock.conformance.families.lifecycle.messages import (
 from runlock.conformance.families.lifecycle.state import ObservedState
 from runlock.conformance.families.lifecycle.state.disturbances import CANCEL, CRASH
 from runlock.conformance.families.lifecycle.state.records import Gate, Run
-from runlock.conformance.family.invariant import HELD, CheckResults, Invariant, broken
+from runlock.conformance.family.invariant import HELD, CheckResults, Invariant, broken, check, ranked
+from runlock.conformance.family.rank import Rank
 from runlock.conformance.protocol import Message
 
 ENDS = ("terminate", "skip_inference")
@@ -35,6 +35,7 @@ def _asked_for_the_end(run: Run | None, at: str, *kinds: str) -> bool:
     return gate.opened.at == at and gate.outcome is not None and gate.outcome["kind"] in (kinds or ENDS)
 
 
+@check("RUN-4", rank=Rank.STATUS, requires="a plugin")
 def a_plugin_ends_the_run(state: ObservedState, seen: SegmentEnded) -> CheckResults:
     """A run that a plugin ends has the reason BehaviorRequested."""
     run = state.run_of(seen)
@@ -82,6 +83,7 @@ def an_end_after_inference_runs_no_tool(
         )
 
 
+@check("PHASE-45", at=("RunEnd",), rank=Rank.PHASE, requires="a plugin")
 def an_end_after_inference_comes_after_the_step(state: ObservedState, seen: PhaseEntered) -> CheckResults:
     """Where a step ends before its tools, an end asked for after inference comes after StepEnd."""
     run = state.run_of(seen)
@@ -95,6 +97,7 @@ def an_end_after_inference_comes_after_the_step(state: ObservedState, seen: Phas
     )
 
 
+@check("FLOW-24", at=("BehaviorRequested",), rank=Rank.PHASE)
 def an_end_that_was_asked_for_passes_run_end(state: ObservedState, seen: SegmentEnded) -> CheckResults:
     """An end that a plugin asked for passes RunEnd."""
     run = state.run_of(seen)
@@ -104,6 +107,7 @@ def an_end_that_was_asked_for_passes_run_end(state: ObservedState, seen: Segment
     yield HELD if passed else broken("a plugin asked for the end, and the run ended without RunEnd")
 
 
+@check("PHASE-80", at=("hook",), rank=Rank.OTHER, requires="a plugin")
 def what_was_set_up_is_found_again(state: ObservedState, seen: GateOpened) -> CheckResults:
     """A plugin finds in every later phase of a run what it set up in RunStart."""
     run = state.run_of(seen)
@@ -126,6 +130,7 @@ def _rewritten(gate: Gate) -> dict[str, object] | None:
     return dict(outcome.get("data") or {}) if outcome is not None and outcome["kind"] == "rewrite" else None
 
 
+@check("PHASE-81", at=("model",), rank=Rank.OTHER, requires="a plugin")
 def the_model_is_asked_as_rewritten(state: ObservedState, seen: GateOpened) -> CheckResults:
     """What a plugin changes in BeforeInference is what the model is asked with."""
     run = state.run_of(seen)
@@ -145,6 +150,7 @@ def the_model_is_asked_as_rewritten(state: ObservedState, seen: GateOpened) -> C
             )
 
 
+@check("PHASE-92", at=("model",), rank=Rank.OTHER, requires="a plugin")
 def the_model_is_offered_what_plugins_left(state: ObservedState, seen: GateOpened) -> CheckResults:
     """The tools that a plugin leaves in BeforeInference are those that the model is offered."""
     run = state.run_of(seen)
@@ -158,6 +164,7 @@ def the_model_is_offered_what_plugins_left(state: ObservedState, seen: GateOpene
         yield HELD if left["tools"] == offered else broken(why)
 
 
+@check("PHASE-82", rank=Rank.CONSENT, requires="a plugin")
 def a_call_that_was_taken_out_does_not_come(
     state: ObservedState, seen: CallMoved | GateOpened
 ) -> CheckResults:
@@ -173,6 +180,7 @@ def a_call_that_was_taken_out_does_not_come(
     )
 
 
+@check("PHASE-82", at=("model",), rank=Rank.CONSENT, requires="a plugin")
 def a_call_that_was_taken_out_is_not_shown(state: ObservedState, seen: GateOpened) -> CheckResults:
     """The model is not shown a call that a plugin took out of its answer, nor a result for it."""
     run = state.run_of(seen)
@@ -191,6 +199,7 @@ def _shown_at_the_turn(state: ObservedState) -> Sequence[Message]:
     return (gate.opened.messages or ()) if gate is not None else ()
 
 
+@check("PHASE-83", at=("tool",), rank=Rank.SHOWN, requires="a plugin")
 def a_result_is_shown_as_rewritten(state: ObservedState, seen: MessageAppended) -> CheckResults:
     """What a plugin does with a result is done before anyone else sees the result."""
     run, message = state.run_of(seen), seen.message
@@ -223,6 +232,8 @@ def _verdict_that_came_late(run: Run | None, call: str | None) -> Gate | None:
     return late if late is not None and (late.outcome or {}).get("kind") == "block" else None
 
 
+@check("PHASE-84", seeing=(CallMoved,), rank=Rank.CONSENT, requires="a plugin")
+@check("PHASE-84", seeing=(GateOpened,), at=("tool",), rank=Rank.CONSENT, requires="a plugin")
 def a_block_that_comes_late_blocks_nothing(
     state: ObservedState, seen: CallMoved | GateOpened
 ) -> CheckResults:
@@ -236,6 +247,7 @@ def a_block_that_comes_late_blocks_nothing(
         yield broken(f"a plugin blocked call {call.id} in BeforeToolExecute, and the call became {seen.to}")
 
 
+@check("PHASE-89", at=("hook",), rank=Rank.CONSENT, requires="a plugin")
 def a_judgement_sets_no_state(state: ObservedState, seen: GateOpened) -> CheckResults:
     """A plugin's state is after ToolGate what it was before, whatever it left: judging has no effect."""
     run = state.run_of(seen)
@@ -261,34 +273,9 @@ def ends(clause: str, check: Callable[..., CheckResults], *gates: str) -> tuple[
 
 
 INVARIANTS = ranked(
-    Rank.PLUGIN,
-    Invariant("PHASE-80", what_was_set_up_is_found_again, GateOpened, at=("hook",), requires="a plugin"),
-    Invariant("PHASE-81", the_model_is_asked_as_rewritten, GateOpened, at=("model",), requires="a plugin"),
-    Invariant(
-        "PHASE-92", the_model_is_offered_what_plugins_left, GateOpened, at=("model",), requires="a plugin"
-    ),
-    Invariant("PHASE-82", a_call_that_was_taken_out_does_not_come, CallMoved, requires="a plugin"),
-    Invariant("PHASE-82", a_call_that_was_taken_out_does_not_come, GateOpened, requires="a plugin"),
-    Invariant(
-        "PHASE-82", a_call_that_was_taken_out_is_not_shown, GateOpened, at=("model",), requires="a plugin"
-    ),
-    Invariant("PHASE-83", a_result_is_shown_as_rewritten, MessageAppended, at=("tool",), requires="a plugin"),
-    Invariant("PHASE-84", a_block_that_comes_late_blocks_nothing, CallMoved, requires="a plugin"),
-    Invariant(
-        "PHASE-84", a_block_that_comes_late_blocks_nothing, GateOpened, at=("tool",), requires="a plugin"
-    ),
-    Invariant("PHASE-89", a_judgement_sets_no_state, GateOpened, at=("hook",), requires="a plugin"),
+    Rank.CONSENT,
     *ends("FLOW-9", an_end_before_inference_asks_no_model, "model"),
     *ends("PHASE-42", a_skipped_inference_asks_no_model, "model"),
     *ends("FLOW-15", an_end_after_inference_runs_no_tool, "tool", "permission"),
     *ends("PHASE-44", an_end_after_inference_runs_no_tool, "tool", "permission"),
-    Invariant(
-        "PHASE-45",
-        an_end_after_inference_comes_after_the_step,
-        PhaseEntered,
-        at=("RunEnd",),
-        requires="a plugin",
-    ),
-    Invariant("FLOW-24", an_end_that_was_asked_for_passes_run_end, SegmentEnded, at=("BehaviorRequested",)),
-    Invariant("RUN-4", a_plugin_ends_the_run, SegmentEnded, requires="a plugin"),
 )

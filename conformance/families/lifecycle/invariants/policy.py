@@ -5,14 +5,20 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from runlock.conformance.families.lifecycle.invariants.blame import Rank, ranked
 from runlock.conformance.families.lifecycle.invariants.round import is_intercepting
 from runlock.conformance.families.lifecycle.invariants.segment_queries import is_cut_short
 from runlock.conformance.families.lifecycle.messages import CallMoved, GateOpened
 from runlock.conformance.families.lifecycle.state import ObservedState
 from runlock.conformance.families.lifecycle.state.disturbances import CANCEL, CRASH, FAULT
 from runlock.conformance.families.lifecycle.state.records import Call, Decided, Run
-from runlock.conformance.family.invariant import HELD, CheckResult, CheckResults, Invariant, broken
+from runlock.conformance.family.invariant import (
+    HELD,
+    CheckResult,
+    CheckResults,
+    broken,
+    check,
+)
+from runlock.conformance.family.rank import Rank
 
 
 def _first_entry(state: ObservedState, seen: GateOpened) -> tuple[Run, Call] | None:
@@ -23,6 +29,7 @@ def _first_entry(state: ObservedState, seen: GateOpened) -> tuple[Run, Call] | N
     return (run, call) if new and run is not None and call is not None and not call.is_unclear else None
 
 
+@check("ROUND-4", at=("tool",), rank=Rank.LOST)
 def a_sequential_round_runs_one_at_a_time(state: ObservedState, seen: GateOpened) -> CheckResults:
     """A sequential executor runs the calls of a round one after the other."""
     found = _first_entry(state, seen)
@@ -37,6 +44,7 @@ def a_sequential_round_runs_one_at_a_time(state: ObservedState, seen: GateOpened
     )
 
 
+@check("ROUND-5", rank=Rank.LOST, requires="calls")
 def a_parallel_round_runs_all_at_once(state: ObservedState) -> CheckResults:
     """A parallel executor runs all calls of a round that are allowed at the same time."""
     run = state.run
@@ -57,6 +65,7 @@ def a_parallel_round_runs_all_at_once(state: ObservedState) -> CheckResults:
             )
 
 
+@check("DECIDE-9", at=("tool",), rank=Rank.LOST)
 def decisions_keep_to_their_window(state: ObservedState, seen: GateOpened) -> CheckResults:
     """Where decisions wait for the round, no decided call runs while a call of the round still executes."""
     run, call = state.run_of(seen), state.call_of(seen)
@@ -74,6 +83,7 @@ def decisions_keep_to_their_window(state: ObservedState, seen: GateOpened) -> Ch
     )
 
 
+@check("DECIDE-9", at=("Resuming",), rank=Rank.LOST)
 def decided_calls_keep_to_their_window(state: ObservedState, seen: CallMoved) -> CheckResults:
     """Where decisions wait for the round, no decided call is resuming while a call of it executes."""
     run, call = state.run_of(seen), state.call_of(seen)
@@ -87,6 +97,7 @@ def decided_calls_keep_to_their_window(state: ObservedState, seen: CallMoved) ->
     yield broken(why) if busy else HELD
 
 
+@check("DECIDE-10", rank=Rank.LOST, requires="a decision")
 def decisions_act_at_once(state: ObservedState) -> CheckResults:
     """Where decisions act at once, a waiting call that was decided has moved by the next quiescent point."""
     run = state.run
@@ -122,6 +133,7 @@ def _acted(call: Call, decided: Decided) -> CheckResult:
     return broken(why) if still else HELD
 
 
+@check("DECIDE-11", rank=Rank.LOST, requires="a decision")
 def early_decisions_are_treated_as_declared(state: ObservedState) -> CheckResults:
     """A decision before its call is suspended is kept, refused or ignored, as decision.early says."""
     run, policy = state.run, state.policy("decision.early")
@@ -158,6 +170,7 @@ def _takes_while_at_work(state: ObservedState) -> bool:
     return any(state.policy(key) == value for key, value in taken.items())
 
 
+@check("DECIDE-12", rank=Rank.LOST, requires="a decision")
 def batches_are_taken_as_declared(state: ObservedState) -> CheckResults:
     """Of a batch with a bad decision the good ones are applied, or none is, as decision.batch says."""
     run, policy = state.run, state.policy("decision.batch")
@@ -206,6 +219,7 @@ def _batches(policy: str) -> str:
     return "taken one by one" if policy == "each" else "taken whole or not at all"
 
 
+@check("DECIDE-13", at=("Cancelled",), rank=Rank.LOST)
 def a_rejection_takes_the_declared_way(state: ObservedState, seen: CallMoved) -> CheckResults:
     """A rejected call is Cancelled directly, or by way of Resuming, as decision.cancel_path says."""
     run, call = state.run_of(seen), state.call_of(seen)
@@ -238,16 +252,3 @@ def a_rejection_takes_the_declared_way(state: ObservedState, seen: CallMoved) ->
             )
         )
     )
-
-
-INVARIANTS = ranked(
-    Rank.POLICY,
-    Invariant("ROUND-4", a_sequential_round_runs_one_at_a_time, GateOpened, at=("tool",)),
-    Invariant("DECIDE-9", decisions_keep_to_their_window, GateOpened, at=("tool",)),
-    Invariant("DECIDE-9", decided_calls_keep_to_their_window, CallMoved, at=("Resuming",)),
-    Invariant("DECIDE-13", a_rejection_takes_the_declared_way, CallMoved, at=("Cancelled",)),
-    Invariant("ROUND-5", a_parallel_round_runs_all_at_once, requires="calls"),
-    Invariant("DECIDE-10", decisions_act_at_once, requires="a decision"),
-    Invariant("DECIDE-11", early_decisions_are_treated_as_declared, requires="a decision"),
-    Invariant("DECIDE-12", batches_are_taken_as_declared, requires="a decision"),
-)

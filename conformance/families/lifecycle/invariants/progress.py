@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from runlock.conformance.families.lifecycle.invariants.blame import Rank, ranked
 from runlock.conformance.families.lifecycle.state import ObservedState
 from runlock.conformance.families.lifecycle.state.disturbances import CRASH
-from runlock.conformance.family.invariant import HELD, CheckResults, Invariant, broken
+from runlock.conformance.family.invariant import HELD, CheckResults, broken, check
+from runlock.conformance.family.rank import Rank
 
 
+@check("PROGRESS-1", rank=Rank.LOST)
 def a_run_that_nothing_holds_goes_on(state: ObservedState) -> CheckResults:
     """A run that is not Done waits at a gate or for a decision."""
     run = state.run
@@ -25,9 +26,3 @@ def a_run_that_nothing_holds_goes_on(state: ObservedState) -> CheckResults:
         if held
         else broken("no gate of the run is open and no call waits for a decision, yet it is not Done")
     )
-
-
-INVARIANTS = ranked(
-    Rank.PROGRESS,
-    Invariant("PROGRESS-1", a_run_that_nothing_holds_goes_on),
-)

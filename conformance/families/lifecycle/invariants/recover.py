@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from runlock.conformance.families.lifecycle.invariants.blame import Rank, ranked
 from runlock.conformance.families.lifecycle.messages import CallMoved, DecisionTaken, GateOpened, RunMoved
 from runlock.conformance.families.lifecycle.state import ObservedState
 from runlock.conformance.families.lifecycle.state.disturbances import CANCEL, FAULT, INPUT
 from runlock.conformance.families.lifecycle.state.records import WORKING_GATES, Call, Run
-from runlock.conformance.family.invariant import HELD, CheckResults, Invariant, broken
+from runlock.conformance.family.invariant import HELD, CheckResults, broken, check
+from runlock.conformance.family.rank import Rank
 
 
 def _stored(state: ObservedState) -> Mapping[str, Any] | None:
@@ -24,6 +24,7 @@ def _part(stored: Mapping[str, Any], key: str) -> Mapping[str, Any]:
     return part if isinstance(part, dict) else {}
 
 
+@check("RECOVER-1", rank=Rank.LOST, requires="a crash")
 def a_run_that_waits_in_the_checkpoint_waits(state: ObservedState, seen: GateOpened) -> CheckResults:
     """A run that waits in the checkpoint, with nothing decided, starts nothing when it is recovered."""
     stored = _stored(state)
@@ -36,6 +37,7 @@ def a_run_that_waits_in_the_checkpoint_waits(state: ObservedState, seen: GateOpe
     )
 
 
+@check("RECOVER-1", rank=Rank.LOST, requires="a crash")
 def a_run_that_waits_in_the_checkpoint_has_started_nothing(state: ObservedState) -> CheckResults:
     """Counts the runs that were recovered from a wait and wait at no gate."""
     run, stored = state.run, _stored(state)
@@ -45,6 +47,7 @@ def a_run_that_waits_in_the_checkpoint_has_started_nothing(state: ObservedState)
         yield HELD
 
 
+@check("RECOVER-1", rank=Rank.LOST, requires="a crash")
 def a_recovered_status_is_the_stored_one(state: ObservedState, seen: RunMoved) -> CheckResults:
     """The status from which a recovered run starts is the one in the checkpoint."""
     run, stored = state.run_of(seen), state.recovered_from
@@ -58,6 +61,7 @@ def a_recovered_status_is_the_stored_one(state: ObservedState, seen: RunMoved) -
     )
 
 
+@check("RECOVER-2", rank=Rank.LOST, requires="a crash")
 def a_call_that_waits_in_the_checkpoint_waits(state: ObservedState, seen: CallMoved) -> CheckResults:
     """A call that waits in the checkpoint, or is final in it, starts as just that."""
     run, call, stored = state.run_of(seen), state.call_of(seen), state.recovered_from
@@ -80,6 +84,7 @@ def _begins_otherwise(kept: Mapping[str, Any], seen: CallMoved) -> str:
     return f"it starts in suspension {told[1]}, not {told[0]}" if waits_still and told[0] != told[1] else ""
 
 
+@check("DECIDE-4", rank=Rank.LOST, requires="a crash")
 def a_stored_decision_acts(state: ObservedState) -> CheckResults:
     """A decision in the checkpoint, for a call that waits in it, acts in the life that begins there."""
     run, stored = state.run, state.recovered_from
@@ -103,6 +108,7 @@ def a_stored_decision_acts(state: ObservedState) -> CheckResults:
             yield broken(f"{held}, which waits in it, yet the call waits still")
 
 
+@check("RECOVER-3", at=("model",), rank=Rank.HISTORY, requires="a crash")
 def the_thread_survives(state: ObservedState, seen: GateOpened) -> CheckResults:
     """The first inference after a recovery sees the thread of the checkpoint."""
     run, stored = state.run_of(seen), state.recovered_from
@@ -128,6 +134,7 @@ def asked_since_the_crash(state: ObservedState, run: Run) -> bool:
     return any(g.on == "model" and g.life == state.life and g.run == run.id for g in state.gates.values())
 
 
+@check("RECOVER-4", rank=Rank.LOST, requires="a crash")
 def a_stored_call_can_still_be_decided(state: ObservedState, seen: DecisionTaken) -> CheckResults:
     """A call that waits in the checkpoint can be decided after the recovery."""
     run, stored, raw = state.run, state.recovered_from, _plain_decision(state, seen)
@@ -166,6 +173,7 @@ def _still_waits(state: ObservedState, run: Run, call: Call) -> bool:
     return call.claimed in (None, "Suspended") and goes_on and len(anew) <= 1
 
 
+@check("RECOVER-5", at=("model",), rank=Rank.LOST, requires="a crash")
 def a_crash_costs_no_more_than_declared(state: ObservedState, seen: GateOpened) -> CheckResults:
     """A crash costs no more than durability says: what was whole before it, the model is shown after it."""
     run, unit = state.run_of(seen), state.policy("durability")
@@ -178,18 +186,3 @@ def a_crash_costs_no_more_than_declared(state: ObservedState, seen: GateOpened) 
             shown = any(said in m.text for m in seen.messages if m.role == "tool" and m.call == call.id)
             why = f"call {call.id} had answered {said!r}, and its {unit} was over before the crash"
             yield HELD if shown else broken(f"{why}, yet the model is not shown that any more")
-
-
-INVARIANTS = ranked(
-    Rank.RECOVERY,
-    Invariant(
-        "RECOVER-5", a_crash_costs_no_more_than_declared, GateOpened, at=("model",), requires="a crash"
-    ),
-    Invariant("RECOVER-1", a_run_that_waits_in_the_checkpoint_waits, GateOpened, requires="a crash"),
-    Invariant("RECOVER-1", a_recovered_status_is_the_stored_one, RunMoved, requires="a crash"),
-    Invariant("RECOVER-1", a_run_that_waits_in_the_checkpoint_has_started_nothing, requires="a crash"),
-    Invariant("RECOVER-2", a_call_that_waits_in_the_checkpoint_waits, CallMoved, requires="a crash"),
-    Invariant("RECOVER-3", the_thread_survives, GateOpened, at=("model",), requires="a crash"),
-    Invariant("DECIDE-4", a_stored_decision_acts, requires="a crash"),
-    Invariant("RECOVER-4", a_stored_call_can_still_be_decided, DecisionTaken, requires="a crash"),
-)

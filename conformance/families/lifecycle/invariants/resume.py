@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from runlock.conformance.families.lifecycle.invariants.blame import Rank, ranked
 from runlock.conformance.families.lifecycle.invariants.segment_queries import is_cut_short
 from runlock.conformance.families.lifecycle.messages import CallMoved, GateOpened, PhaseEntered, ResumeEntered
 from runlock.conformance.families.lifecycle.state import ObservedState
 from runlock.conformance.families.lifecycle.state.disturbances import FAULT
 from runlock.conformance.families.lifecycle.state.records import Decided, Run
-from runlock.conformance.family.invariant import HELD, CheckResults, Invariant, broken
+from runlock.conformance.family.invariant import HELD, CheckResults, Invariant, broken, check, ranked
+from runlock.conformance.family.rank import Rank
 
 PASS_ENDS = ("NoDecision", "CommitReplay")
 SNAPSHOTS = ("SnapshotIfStateChanged", "CommitReplay")
@@ -47,6 +47,9 @@ def _arrived(state: ObservedState, run: Run) -> bool:
     return any(decided.at > last or decided.disposition == "buffered" for decided in sent)
 
 
+@check(
+    "RESUME-1", at=("DrainDecisionChannel", "NoDecision"), after=("DrainDecisionChannel",), rank=Rank.PHASE
+)
 def an_empty_pass_ends_in_NoDecision(state: ObservedState, seen: ResumeEntered) -> CheckResults:
     """A pass that finds no decision ends in NoDecision."""
     run = _at(state, seen, "DrainDecisionChannel")
@@ -54,20 +57,7 @@ def an_empty_pass_ends_in_NoDecision(state: ObservedState, seen: ResumeEntered) 
         yield from _ends(seen, "nothing had arrived")
 
 
-def a_pass_that_meets_no_call_ends_in_NoDecision(state: ObservedState, seen: ResumeEntered) -> CheckResults:
-    """A pass whose decisions meet no suspended call ends in NoDecision."""
-    run = _at(state, seen, "DrainDecisionChannel")
-    if run is not None and _arrived(state, run):
-        yield from _ends(seen, "what had arrived met no call that waits")
-
-
-def _ends(seen: ResumeEntered, why: str) -> CheckResults:
-    if seen.state == "DrainDecisionChannel":
-        yield broken(f"{why}, yet the pass did not end in NoDecision: the next one began")
-    elif seen.state == "NoDecision":
-        yield HELD
-
-
+@check("RESUME-3", after=("DrainDecisionChannel",), rank=Rank.PHASE, requires="a decision")
 def a_decision_that_meets_its_call_is_resolved(state: ObservedState, seen: ResumeEntered) -> CheckResults:
     """A decision that meets its suspended call is resolved."""
     run = _at(state, seen, "DrainDecisionChannel")
@@ -125,6 +115,28 @@ def branch(clause: str, action: str, right: str) -> Invariant:
     return Invariant(clause, takes, ResumeEntered, after=("Replay",), requires="a decision")
 
 
+@check(
+    "RESUME-2",
+    at=("DrainDecisionChannel", "NoDecision"),
+    after=("DrainDecisionChannel",),
+    rank=Rank.PHASE,
+    requires="a decision",
+)
+def a_pass_that_meets_no_call_ends_in_NoDecision(state: ObservedState, seen: ResumeEntered) -> CheckResults:
+    """A pass whose decisions meet no suspended call ends in NoDecision."""
+    run = _at(state, seen, "DrainDecisionChannel")
+    if run is not None and _arrived(state, run):
+        yield from _ends(seen, "what had arrived met no call that waits")
+
+
+def _ends(seen: ResumeEntered, why: str) -> CheckResults:
+    if seen.state == "DrainDecisionChannel":
+        yield broken(f"{why}, yet the pass did not end in NoDecision: the next one began")
+    elif seen.state == "NoDecision":
+        yield HELD
+
+
+@check("RESUME-5", rank=Rank.PHASE)
 def nothing_acts_before_it_is_written(state: ObservedState, seen: CallMoved) -> CheckResults:
     """The replay of a decision starts after the decision was written down."""
     run = state.run_of(seen)
@@ -139,6 +151,7 @@ def nothing_acts_before_it_is_written(state: ObservedState, seen: CallMoved) -> 
         yield HELD
 
 
+@check("RESUME-8", after=("ReplayCancel",), rank=Rank.PHASE, requires="a decision")
 def the_cancelling_branch_enters_no_tool(state: ObservedState, seen: ResumeEntered) -> CheckResults:
     """The cancelling branch enters no tool."""
     if _at(state, seen, "ReplayCancel") is not None:
@@ -150,6 +163,7 @@ def the_cancelling_branch_enters_no_tool(state: ObservedState, seen: ResumeEnter
         )
 
 
+@check("RESUME-10", after=("ExecuteReplayedTool",), rank=Rank.PHASE, requires="a decision")
 def a_replay_that_is_over_clears_its_decision(state: ObservedState, seen: ResumeEntered) -> CheckResults:
     """A replay whose outcome is not Suspended clears its decision at once."""
     claimed = _replayed(state, seen)
@@ -158,6 +172,7 @@ def a_replay_that_is_over_clears_its_decision(state: ObservedState, seen: Resume
         yield HELD if right else broken(f"the replayed call is {claimed}, yet its replay led to {seen.state}")
 
 
+@check("RESUME-11", after=("ExecuteReplayedTool",), rank=Rank.PHASE, requires="a decision")
 def a_replay_that_is_held_records_its_suspension(state: ObservedState, seen: ResumeEntered) -> CheckResults:
     """A replay whose outcome is Suspended records the new suspension first."""
     if _replayed(state, seen) == "Suspended":
@@ -177,6 +192,7 @@ def _replayed(state: ObservedState, seen: ResumeEntered) -> str | None:
     return call.claimed if call is not None and not call.is_unclear else None
 
 
+@check("RESUME-14", after=("CommitReplay",), rank=Rank.PHASE, is_deferred=True, requires="a decision")
 def a_resolved_pass_is_committed(state: ObservedState, seen: ResumeEntered) -> CheckResults:
     """A pass that resolved a decision has its checkpoint before the next pass begins."""
     run = _at(state, seen, "CommitReplay")
@@ -184,6 +200,7 @@ def a_resolved_pass_is_committed(state: ObservedState, seen: ResumeEntered) -> C
         yield from _committed(state, run, "the next pass began")
 
 
+@check("RESUME-14", at=("model",), rank=Rank.PHASE, is_deferred=True)
 def a_resolved_pass_is_committed_before_the_model_is_asked(
     state: ObservedState, seen: GateOpened
 ) -> CheckResults:
@@ -195,6 +212,7 @@ def a_resolved_pass_is_committed_before_the_model_is_asked(
         yield from _committed(state, run, "the model is asked")
 
 
+@check("RESUME-20", at=("StepStart", "RunEnd"), rank=Rank.PHASE)
 def no_pass_is_left_open(state: ObservedState, seen: PhaseEntered) -> CheckResults:
     """A segment does not end, and where decisions wait for the round no step starts, within a pass."""
     run = state.run_of(seen)
@@ -219,61 +237,16 @@ def _committed(state: ObservedState, run: Run, what: str) -> CheckResults:
 
 
 INVARIANTS = ranked(
-    Rank.RESUME_GATE,
-    Invariant("RESUME-20", no_pass_is_left_open, PhaseEntered, at=("StepStart", "RunEnd")),
-    Invariant(
-        "RESUME-3",
-        a_decision_that_meets_its_call_is_resolved,
-        ResumeEntered,
-        after=("DrainDecisionChannel",),
-        requires="a decision",
-    ),
-    Invariant(
-        "RESUME-1",
-        an_empty_pass_ends_in_NoDecision,
-        ResumeEntered,
-        at=("DrainDecisionChannel", "NoDecision"),
-        after=("DrainDecisionChannel",),
-    ),
-    Invariant(
-        "RESUME-2",
-        a_pass_that_meets_no_call_ends_in_NoDecision,
-        ResumeEntered,
-        at=("DrainDecisionChannel", "NoDecision"),
-        after=("DrainDecisionChannel",),
-        requires="a decision",
-    ),
+    Rank.PHASE,
     leads_to(
         "RESUME-4", "ResolveDecision", "PersistResumeDecision", "a resolved decision is written down first"
     ),
     leads_to(
         "RESUME-5", "PersistResumeDecision", "Replay", "a decision that is written down is replayed next"
     ),
-    Invariant("RESUME-5", nothing_acts_before_it_is_written, CallMoved),
     branch("RESUME-6", "cancel", "ReplayCancel"),
     branch("RESUME-7", "resume", "ReplayResume"),
-    Invariant(
-        "RESUME-8",
-        the_cancelling_branch_enters_no_tool,
-        ResumeEntered,
-        after=("ReplayCancel",),
-        requires="a decision",
-    ),
     leads_to("RESUME-9", "ReplayResume", "ExecuteReplayedTool", "what is resumed runs again"),
-    Invariant(
-        "RESUME-10",
-        a_replay_that_is_over_clears_its_decision,
-        ResumeEntered,
-        after=("ExecuteReplayedTool",),
-        requires="a decision",
-    ),
-    Invariant(
-        "RESUME-11",
-        a_replay_that_is_held_records_its_suspension,
-        ResumeEntered,
-        after=("ExecuteReplayedTool",),
-        requires="a decision",
-    ),
     leads_to(
         "RESUME-12", "SetNextSuspended", "ClearResolved", "a decision is cleared once the call waits anew"
     ),
@@ -281,19 +254,4 @@ INVARIANTS = ranked(
         "RESUME-13", "ClearResolved", "SnapshotIfStateChanged", "a cleared decision leads to a snapshot"
     ),
     leads_to("RESUME-14", "SnapshotIfStateChanged", "CommitReplay", "what was resolved is committed"),
-    Invariant(
-        "RESUME-14",
-        a_resolved_pass_is_committed,
-        ResumeEntered,
-        after=("CommitReplay",),
-        requires="a decision",
-        is_deferred=True,
-    ),
-    Invariant(
-        "RESUME-14",
-        a_resolved_pass_is_committed_before_the_model_is_asked,
-        GateOpened,
-        at=("model",),
-        is_deferred=True,
-    ),
 )

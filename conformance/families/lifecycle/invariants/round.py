@@ -6,12 +6,12 @@ from collections.abc import Sequence
 from itertools import pairwise
 from typing import Final
 
-from runlock.conformance.families.lifecycle.invariants.blame import Rank, ranked
 from runlock.conformance.families.lifecycle.messages import CallMoved, GateOpened, PhaseEntered, SegmentEnded
 from runlock.conformance.families.lifecycle.state import ObservedState, once
 from runlock.conformance.families.lifecycle.state.disturbances import CANCEL, CRASH, FAULT, INPUT
 from runlock.conformance.families.lifecycle.state.records import Call, Run
-from runlock.conformance.family.invariant import HELD, CheckResults, Invariant, broken
+from runlock.conformance.family.invariant import HELD, CheckResults, Invariant, broken, check, ranked
+from runlock.conformance.family.rank import Rank
 
 LOOKS: Final = ("BeforeToolExecute", "ToolGate")
 
@@ -105,6 +105,7 @@ def _was_looked_at(run: Run, call: Call) -> bool:
     return bool(call.judged or call.entries or named) or call.claimed not in (None, "New")
 
 
+@check("ROUND-23", "ROUND-43", rank=Rank.LOST)
 def a_call_that_is_allowed_is_left_alone(state: ObservedState, seen: CallMoved) -> CheckResults:
     """A call that interception allows does not move before the round executes."""
     found, call = first_pass(state), state.call_of(seen)
@@ -116,6 +117,8 @@ def a_call_that_is_allowed_is_left_alone(state: ObservedState, seen: CallMoved) 
         yield HELD if left else broken(f"call {call.id} was allowed, yet it {seen.to} before it ran")
 
 
+@check("ROUND-21", "ROUND-41", seeing=(CallMoved,), at=("Suspended",), rank=Rank.LOST, requires="calls")
+@check("ROUND-21", "ROUND-41", seeing=(PhaseEntered,), at=LOOKS, rank=Rank.LOST, requires="calls")
 def nothing_after_a_block_is_looked_at(state: ObservedState, seen: CallMoved | PhaseEntered) -> CheckResults:
     """Where a block ends the run, the calls after it are not looked at."""
     found, call = first_pass(state), state.call_of(seen)
@@ -128,6 +131,7 @@ def nothing_after_a_block_is_looked_at(state: ObservedState, seen: CallMoved | P
         yield broken(f"call {blocked[0]} was blocked, yet call {call.id} after it was looked at")
 
 
+@check("ROUND-21", "ROUND-41", rank=Rank.LOST)
 def no_call_after_a_block_was_looked_at(state: ObservedState) -> CheckResults:
     """Counts the calls after a block that were not looked at."""
     run = state.run
@@ -138,6 +142,7 @@ def no_call_after_a_block_was_looked_at(state: ObservedState) -> CheckResults:
             yield HELD
 
 
+@check("ROUND-24", "ROUND-25", "ROUND-46", "ROUND-47", at=("tool",), rank=Rank.LOST)
 def all_are_looked_at_before_any_runs(state: ObservedState, seen: GateOpened) -> CheckResults:
     """A round enters its first allowed call once every call of it has been looked at."""
     found, call = first_pass(state), state.entering(seen)
@@ -164,6 +169,7 @@ def _stopped_after(run: Run, calls: Sequence[Call]) -> bool:
     return before is not None and intercepted(before) in ("held", "provided")
 
 
+@check("ROUND-44", at=("BeforeToolExecute",), rank=Rank.LOST)
 def all_are_judged_before_any_is_made_ready(state: ObservedState, seen: PhaseEntered) -> CheckResults:
     """Where there is a gate stage, no call is made ready before every call has its verdict."""
     found, call = first_pass(state), state.call_of(seen)
@@ -171,6 +177,7 @@ def all_are_judged_before_any_is_made_ready(state: ObservedState, seen: PhaseEnt
         yield from _overtakes(*found, f"call {call.id} is made ready", "is not judged")
 
 
+@check("ROUND-45", at=("BeforeToolExecute",), rank=Rank.LOST)
 def a_call_is_made_ready_once(state: ObservedState, seen: PhaseEntered) -> CheckResults:
     """Where there is a gate stage, a call is made ready once before it runs."""
     found, call = first_pass(state), state.call_of(seen)
@@ -180,6 +187,7 @@ def a_call_is_made_ready_once(state: ObservedState, seen: PhaseEntered) -> Check
         yield HELD if once else broken(f"call {call.id} is made ready twice, yet it has not run in between")
 
 
+@check("ROUND-48", at=("permission",), rank=Rank.LOST)
 def what_has_run_is_not_judged_again(state: ObservedState, seen: GateOpened) -> CheckResults:
     """Where there is a gate stage, a call may be judged again only as long as it has not run."""
     found, call = first_pass(state), state.call_of(seen)
@@ -199,6 +207,7 @@ def _has_suspended(call: Call) -> bool:
     return answer is not None and answer["kind"] == "pending"
 
 
+@check("ROUND-26", rank=Rank.LOST)
 def the_next_call_runs(state: ObservedState, seen: GateOpened | SegmentEnded) -> CheckResults:
     """A sequential round goes on to the next allowed call when the one before it has its result."""
     found = first_pass(state)
@@ -220,6 +229,7 @@ def the_next_call_runs(state: ObservedState, seen: GateOpened | SegmentEnded) ->
             return
 
 
+@check("ROUND-27", at=("tool",), rank=Rank.LOST, requires="a wait")
 def nothing_after_a_suspension_runs(state: ObservedState, seen: GateOpened) -> CheckResults:
     """A sequential round enters no call after the first one that suspends."""
     found, call = first_pass(state), state.entering(seen)
@@ -230,6 +240,7 @@ def nothing_after_a_suspension_runs(state: ObservedState, seen: GateOpened) -> C
         yield broken(f"call {held[0]} suspended while it ran, yet call {call.id} after it is entered")
 
 
+@check("ROUND-27", at=("Suspended",), rank=Rank.LOST)
 def no_call_after_a_suspension_has_run(state: ObservedState, seen: SegmentEnded) -> CheckResults:
     """Counts the calls after a suspension that a sequential round has not entered."""
     found = first_pass(state)
@@ -240,6 +251,7 @@ def no_call_after_a_suspension_has_run(state: ObservedState, seen: SegmentEnded)
             yield HELD
 
 
+@check("ROUND-28", "ROUND-31", rank=Rank.LOST)
 def a_round_with_a_held_call_leaves_its_step_suspended(state: ObservedState) -> CheckResults:
     """A round that is over with a call held leaves its step suspended."""
     found = first_pass(state)
@@ -266,6 +278,7 @@ def _is_held(call: Call) -> bool:
     return call.claimed == "Suspended" or (call.claimed is None and witnessed)
 
 
+@check("ROUND-29", "ROUND-32", rank=Rank.LOST)
 def a_round_without_a_held_call_completes(state: ObservedState) -> CheckResults:
     """A round that is over with no call held lets its step complete."""
     found = first_pass(state)
@@ -275,6 +288,7 @@ def a_round_without_a_held_call_completes(state: ObservedState) -> CheckResults:
         yield broken("the round is over and no call of it is held, yet its step is not complete")
 
 
+@check("ROUND-29", "ROUND-32", at=("model",), rank=Rank.LOST)
 def a_round_without_a_held_call_has_completed(state: ObservedState, seen: GateOpened) -> CheckResults:
     """Counts the rounds without a held call after which the model was asked again."""
     found = first_pass(state)
@@ -282,6 +296,7 @@ def a_round_without_a_held_call_has_completed(state: ObservedState, seen: GateOp
         yield HELD
 
 
+@check("ROUND-30", at=("model",), rank=Rank.LOST)
 def a_batch_waits_for_every_outcome(state: ObservedState, seen: GateOpened) -> CheckResults:
     """A parallel round waits for the outcome of every allowed call, whether one suspends or fails."""
     found = first_pass(state)
@@ -297,52 +312,13 @@ EARLIER: Final = (("held", "is held"), ("provided", "has its result set"), ("all
 PHASES_20: Final = ("ROUND-20", "ROUND-22", "ROUND-23")
 STAGES_40: Final = ("ROUND-40", "ROUND-42", "ROUND-43")
 
-INVARIANTS = (
-    *ranked(
-        Rank.ROUND,
-        *(
-            Invariant(clause, nothing_after_a_block_is_looked_at, kind, at=at, requires="calls")
-            for clause in ("ROUND-21", "ROUND-41")
-            for kind, at in ((CallMoved, ("Suspended",)), (PhaseEntered, LOOKS))
-        ),
-        *(
-            Invariant(clause, all_are_looked_at_before_any_runs, GateOpened, at=("tool",))
-            for clause in ("ROUND-24", "ROUND-25", "ROUND-46", "ROUND-47")
-        ),
-        Invariant("ROUND-27", nothing_after_a_suspension_runs, GateOpened, at=("tool",), requires="a wait"),
-        Invariant("ROUND-26", the_next_call_runs, GateOpened),
-        Invariant("ROUND-26", the_next_call_runs, SegmentEnded),
-        Invariant("ROUND-30", a_batch_waits_for_every_outcome, GateOpened, at=("model",)),
-        Invariant("ROUND-48", what_has_run_is_not_judged_again, GateOpened, at=("permission",)),
-        Invariant("ROUND-27", no_call_after_a_suspension_has_run, SegmentEnded, at=("Suspended",)),
-        *(
-            interception_goes_on_after(clause, made, said, seeing)
-            for clauses in (PHASES_20, STAGES_40)
-            for clause, (made, said) in zip(clauses, EARLIER, strict=True)
-            for seeing in ((False, True) if made != "allowed" else (False,))
-        ),
-        *(
-            Invariant(clause, a_call_that_is_allowed_is_left_alone, CallMoved)
-            for clause in ("ROUND-23", "ROUND-43")
-        ),
-        *(Invariant(clause, no_call_after_a_block_was_looked_at) for clause in ("ROUND-21", "ROUND-41")),
-        *(
-            Invariant(clause, a_round_with_a_held_call_leaves_its_step_suspended)
-            for clause in ("ROUND-28", "ROUND-31")
-        ),
-        Invariant("ROUND-29", a_round_without_a_held_call_has_completed, GateOpened, at=("model",)),
-        Invariant("ROUND-32", a_round_without_a_held_call_has_completed, GateOpened, at=("model",)),
-    ),
-    *ranked(
-        Rank.ROUND_OF_PASSES,
-        Invariant(
-            "ROUND-44", all_are_judged_before_any_is_made_ready, PhaseEntered, at=("BeforeToolExecute",)
-        ),
-        Invariant("ROUND-45", a_call_is_made_ready_once, PhaseEntered, at=("BeforeToolExecute",)),
-    ),
-    *ranked(
-        Rank.END_OF_ROUND,
-        Invariant("ROUND-29", a_round_without_a_held_call_completes),
-        Invariant("ROUND-32", a_round_without_a_held_call_completes),
+
+INVARIANTS = ranked(
+    Rank.LOST,
+    *(
+        interception_goes_on_after(clause, made, said, seeing)
+        for clauses in (PHASES_20, STAGES_40)
+        for clause, (made, said) in zip(clauses, EARLIER, strict=True)
+        for seeing in ((False, True) if made != "allowed" else (False,))
     ),
 )

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections import Counter
 
-from runlock.conformance.families.lifecycle.invariants.blame import Rank, ranked
 from runlock.conformance.families.lifecycle.messages import (
     CallMoved,
     GateOpened,
@@ -20,9 +19,11 @@ from runlock.conformance.families.lifecycle.state.records import (
     Gate,
     Run,
 )
-from runlock.conformance.family.invariant import HELD, CheckResults, Invariant, broken
+from runlock.conformance.family.invariant import HELD, CheckResults, broken, check
+from runlock.conformance.family.rank import Rank
 
 
+@check("RUN-19", rank=Rank.STATUS)
 def a_run_moves_from_where_it_was(state: ObservedState, seen: RunMoved) -> CheckResults:
     """Each report of a run's status names the status that was reported before it."""
     run = state.runs.get(seen.run or "")
@@ -41,6 +42,7 @@ def a_run_moves_from_where_it_was(state: ObservedState, seen: RunMoved) -> Check
     )
 
 
+@check("RUN-24", rank=Rank.STATUS)
 def a_segment_ends_for_a_declared_reason(state: ObservedState, seen: SegmentEnded) -> CheckResults:
     """A segment ends for one of the reasons that were declared."""
     declared = state.policy("reasons")
@@ -52,6 +54,7 @@ def a_segment_ends_for_a_declared_reason(state: ObservedState, seen: SegmentEnde
         )
 
 
+@check("RUN-25", rank=Rank.STATUS)
 def a_run_that_is_not_created_begins_as_Running(state: ObservedState, seen: RunMoved) -> CheckResults:
     """Where a run is not created first, Running is its first status."""
     run = state.runs.get(seen.run or "")
@@ -60,6 +63,7 @@ def a_run_that_is_not_created_begins_as_Running(state: ObservedState, seen: RunM
     yield HELD if seen.to == "Running" else broken(f"the first status of the run is {seen.to}, not Running")
 
 
+@check("RUN-26", at=("Running",), rank=Rank.STATUS)
 def a_created_run_is_durable_before_it_runs(state: ObservedState, seen: RunMoved) -> CheckResults:
     """Where a run is created first, it is durable before it is Running."""
     run = state.runs.get(seen.run or "")
@@ -82,6 +86,7 @@ def a_created_run_is_durable_before_it_runs(state: ObservedState, seen: RunMoved
     )
 
 
+@check("RUN-20", at=("model", "permission", "tool"), rank=Rank.CONSENT)
 def a_done_run_opens_no_gate(state: ObservedState, seen: GateOpened) -> CheckResults:
     """A run that is Done opens no model, permission or tool gate."""
     run = state.run_of(seen)
@@ -91,6 +96,7 @@ def a_done_run_opens_no_gate(state: ObservedState, seen: GateOpened) -> CheckRes
     yield HELD if not run.is_done else broken(f"the run is Done, yet {what}")
 
 
+@check("RUN-35", rank=Rank.STATUS, requires="calls")
 def a_done_run_has_no_tool_at_work(state: ObservedState) -> CheckResults:
     """A run that is Done and quiescent has no tool gate open, whatever is declared about its cancel."""
     run = state.run
@@ -100,6 +106,7 @@ def a_done_run_has_no_tool_at_work(state: ObservedState) -> CheckResults:
     yield HELD if not at_work else broken(f"the run is Done, yet the gate {at_work[0]} is still open")
 
 
+@check("RUN-21", rank=Rank.STATUS, is_deferred=True)
 def a_segment_finishes_once(state: ObservedState, seen: SegmentEnded) -> CheckResults:
     """Each segment of a run announces its end exactly once, and a run that is over announces nothing."""
     run = state.run_of(seen)
@@ -120,6 +127,7 @@ def _rests(state: ObservedState, run: Run, seen: SegmentEnded) -> bool:
     return told and not (run.segment_open or moved) and seen.reason.code == "Suspended"
 
 
+@check("RUN-22", rank=Rank.STATUS)
 def the_end_and_the_status_agree(state: ObservedState) -> CheckResults:
     """The reason of a segment's end and the status of the run say the same."""
     run = state.run
@@ -151,6 +159,7 @@ def _disagreement(end: SegmentEnded, status: str, reason: Reason | None) -> str:
     return ""
 
 
+@check("RUN-23", at=("Suspended",), rank=Rank.STATUS)
 def pending_names_the_calls_that_wait(state: ObservedState, seen: SegmentEnded) -> CheckResults:
     """A segment that ends as Suspended names each call that waits for a decision once, and no other."""
     run = state.run_of(seen)
@@ -184,6 +193,7 @@ def _why_not_waiting(call: Call) -> str:
     return ""
 
 
+@check("RUN-3", rank=Rank.STATUS)
 def a_turn_without_calls_ends_the_run_naturally(state: ObservedState, seen: SegmentEnded) -> CheckResults:
     """NaturalEnd is the end of a run whose model asked for no more calls, and of no other."""
     run = state.run_of(seen)
@@ -198,6 +208,7 @@ def a_turn_without_calls_ends_the_run_naturally(state: ObservedState, seen: Segm
         yield HELD if right else broken(f"the model asked for nothing more, yet the run ended as {code}")
 
 
+@check("RUN-3", at=("NaturalEnd",), rank=Rank.STATUS)
 def a_call_that_waits_keeps_its_run(state: ObservedState, seen: SegmentEnded) -> CheckResults:
     """A run does not end naturally while a call waits that nothing has decided."""
     run = state.run_of(seen)
@@ -227,6 +238,7 @@ def _nothing_else_ends(state: ObservedState, run: Run) -> bool:
     return run.turn_alone and not (run.disturbed_by(CANCEL, FAULT, CRASH, INPUT) or state.scenario.agent.stop)
 
 
+@check("RUN-8", rank=Rank.STATUS, requires="a fault")
 def a_broken_world_ends_the_run_in_error(state: ObservedState, seen: SegmentEnded) -> CheckResults:
     """A fault of the model, the permission hook or the tool executor ends the run with reason Error."""
     run = state.run_of(seen)
@@ -239,6 +251,7 @@ def a_broken_world_ends_the_run_in_error(state: ObservedState, seen: SegmentEnde
     yield HELD if right else broken(f"the {run.faulted} gate broke, yet the run ended as {seen.reason.code}")
 
 
+@check("RUN-8", at=("model",), rank=Rank.STATUS, requires="a fault")
 def a_broken_world_asks_no_more(state: ObservedState, seen: GateOpened) -> CheckResults:
     """A fault of the permission hook or of the tool executor is no result that the model could be told."""
     run = state.run_of(seen)
@@ -254,6 +267,7 @@ def a_broken_world_asks_no_more(state: ObservedState, seen: GateOpened) -> Check
         yield broken(f"the {run.faulted} gate broke, yet the model is asked as if that were a result")
 
 
+@check("RUN-27", rank=Rank.STATUS, requires="calls")
 def live_calls_are_treated_as_declared(state: ObservedState) -> CheckResults:
     """Calls that are live when their run is Done are closed, or left as they are, as end.live says."""
     run, policy = state.run, state.policy("end.live")
@@ -286,6 +300,7 @@ def _nobody_ended(run: Run, call: Call) -> bool:
     return waited and not (call.decisions or run.disturbed_by(INPUT))
 
 
+@check("RUN-30", rank=Rank.STATUS)
 def a_run_at_work_is_Running(state: ObservedState) -> CheckResults:
     """While a segment is at work the run is Running, be it inference or tools."""
     run = state.run
@@ -307,28 +322,3 @@ def _work(gate: Gate) -> str:
 
 def _or_nothing(status: str | None) -> str:
     return status if status is not None else "not at all"
-
-
-INVARIANTS = (
-    *ranked(
-        Rank.END_OF_RUN,
-        Invariant("RUN-24", a_segment_ends_for_a_declared_reason, SegmentEnded),
-        Invariant("RUN-25", a_run_that_is_not_created_begins_as_Running, RunMoved),
-        Invariant("RUN-26", a_created_run_is_durable_before_it_runs, RunMoved, at=("Running",)),
-        Invariant("RUN-19", a_run_moves_from_where_it_was, RunMoved),
-        Invariant("RUN-20", a_done_run_opens_no_gate, GateOpened, at=("model", "permission", "tool")),
-        Invariant("RUN-21", a_segment_finishes_once, SegmentEnded, is_deferred=True),
-        Invariant("RUN-3", a_turn_without_calls_ends_the_run_naturally, SegmentEnded),
-        Invariant("RUN-3", a_call_that_waits_keeps_its_run, SegmentEnded, at=("NaturalEnd",)),
-        Invariant("RUN-8", a_broken_world_ends_the_run_in_error, SegmentEnded, requires="a fault"),
-        Invariant("RUN-8", a_broken_world_asks_no_more, GateOpened, at=("model",), requires="a fault"),
-        Invariant("RUN-23", pending_names_the_calls_that_wait, SegmentEnded, at=("Suspended",)),
-    ),
-    *ranked(
-        Rank.RUN_STATUS,
-        Invariant("RUN-22", the_end_and_the_status_agree),
-        Invariant("RUN-35", a_done_run_has_no_tool_at_work, requires="calls"),
-        Invariant("RUN-30", a_run_at_work_is_Running),
-        Invariant("RUN-27", live_calls_are_treated_as_declared, requires="calls"),
-    ),
-)

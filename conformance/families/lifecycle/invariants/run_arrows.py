@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from runlock.conformance.families.lifecycle.invariants.blame import Rank, ranked
 from runlock.conformance.families.lifecycle.messages import GateOpened, PhaseEntered, RunMoved, SegmentEnded
 from runlock.conformance.families.lifecycle.state import ObservedState
 from runlock.conformance.families.lifecycle.state.disturbances import CANCEL, CRASH, FAULT, INPUT
 from runlock.conformance.families.lifecycle.state.records import Run
-from runlock.conformance.family.invariant import HELD, CheckResults, Invariant, broken
+from runlock.conformance.family.invariant import HELD, CheckResults, broken, check
+from runlock.conformance.family.rank import Rank
 
 
 def _moving(state: ObservedState, seen: RunMoved) -> Run | None:
@@ -19,6 +19,7 @@ def _moving(state: ObservedState, seen: RunMoved) -> Run | None:
     return run if known else None
 
 
+@check("RUN-1", rank=Rank.STATUS, requires="a wait")
 def a_run_waits_once_its_commit_is_through(state: ObservedState) -> CheckResults:
     """A run moves to Waiting only when its last commit before the wait is through."""
     run = state.run
@@ -31,6 +32,7 @@ def a_run_waits_once_its_commit_is_through(state: ObservedState) -> CheckResults
         yield HELD if not storing else broken("the run moved to Waiting, yet it is still committing")
 
 
+@check("RUN-2", rank=Rank.STATUS, requires="a decision")
 def a_decision_wakes_the_run(state: ObservedState) -> CheckResults:
     """A decision that a suspended call takes moves a waiting run back to Running."""
     run = state.run
@@ -70,6 +72,7 @@ def _is_wake_unneeded(state: ObservedState, run: Run) -> bool:
     return waits_on and all(one.action == "cancel" for one in taken)
 
 
+@check("RUN-5", at=("Cancelled", "Error", "Stopped"), rank=Rank.STATUS)
 def a_stop_ends_the_run_as_Stopped(state: ObservedState, seen: SegmentEnded) -> CheckResults:
     """A stop condition that fires at work ends the run as Stopped."""
     run = state.run_of(seen)
@@ -94,6 +97,7 @@ def _is_over(run: Run, condition: object) -> bool:
     return (rounds is not None and run.steps > rounds) or (tokens is not None and run.tokens > tokens)
 
 
+@check("RUN-6", rank=Rank.STATUS, requires="calls")
 def a_block_ends_the_run_as_Blocked(state: ObservedState, seen: SegmentEnded) -> CheckResults:
     """Where a block ends the run, it ends as Blocked."""
     run = state.run_of(seen)
@@ -117,6 +121,7 @@ def _undisturbed(run: Run) -> bool:
     return not run.disturbed_by(CANCEL, FAULT, CRASH, INPUT)
 
 
+@check("RUN-7", rank=Rank.STATUS, requires="a cancel")
 def a_cancel_at_work_does_not_wait(state: ObservedState, seen: RunMoved) -> CheckResults:
     """A cancel of a run at work takes it from Running to Done."""
     run = _moving(state, seen)
@@ -132,6 +137,7 @@ def a_cancel_at_work_does_not_wait(state: ObservedState, seen: RunMoved) -> Chec
         yield HELD if seen.to == "Done" else broken(f"the run was cancelled at work, yet it became {seen.to}")
 
 
+@check("RUN-9", rank=Rank.STATUS, requires="a cancel")
 def a_cancel_while_waiting_does_not_wake(state: ObservedState, seen: RunMoved) -> CheckResults:
     """A cancel of a waiting run takes it from Waiting to Done."""
     run = _moving(state, seen)
@@ -145,6 +151,7 @@ def a_cancel_while_waiting_does_not_wake(state: ObservedState, seen: RunMoved) -
         )
 
 
+@check("RUN-10", at=("Done",), rank=Rank.STATUS, requires="a wait")
 def only_a_fault_ends_a_wait_in_Error(state: ObservedState, seen: RunMoved) -> CheckResults:
     """A waiting run ends as Error only where something broke."""
     run = _moving(state, seen)
@@ -153,6 +160,7 @@ def only_a_fault_ends_a_wait_in_Error(state: ObservedState, seen: RunMoved) -> C
         yield HELD if run.faulted else broken("nothing broke while the run waited, yet it ended as Error")
 
 
+@check("RUN-11", rank=Rank.STATUS)
 def a_created_run_begins_before_its_phases(
     state: ObservedState, seen: PhaseEntered | GateOpened
 ) -> CheckResults:
@@ -166,6 +174,7 @@ def a_created_run_begins_before_its_phases(
         yield broken("the model is asked, yet the run is still Created")
 
 
+@check("RUN-11", at=("Running",), rank=Rank.STATUS)
 def a_created_run_begins_by_Running(state: ObservedState, seen: RunMoved) -> CheckResults:
     """Counts the created runs that began before any phase."""
     run = _moving(state, seen)
@@ -173,6 +182,7 @@ def a_created_run_begins_by_Running(state: ObservedState, seen: RunMoved) -> Che
         yield HELD
 
 
+@check("RUN-12", rank=Rank.STATUS)
 def a_run_cancelled_as_Created_never_begins(
     state: ObservedState, seen: RunMoved | PhaseEntered
 ) -> CheckResults:
@@ -192,6 +202,7 @@ def a_run_cancelled_as_Created_never_begins(
         )
 
 
+@check("RUN-13", rank=Rank.STATUS)
 def a_run_that_is_not_taken_never_begins(state: ObservedState, seen: RunMoved) -> CheckResults:
     """A created run that the store does not take is turned down: it is Done and was never Running."""
     run = _moving(state, seen)
@@ -201,6 +212,7 @@ def a_run_that_is_not_taken_never_begins(state: ObservedState, seen: RunMoved) -
         )
 
 
+@check("RUN-18", at=("Done",), rank=Rank.STATUS)
 def only_time_stops_a_wait(state: ObservedState, seen: RunMoved) -> CheckResults:
     """A stop condition ends a waiting run only if time has run out: nothing else moves in a wait."""
     run = _moving(state, seen)
@@ -214,6 +226,7 @@ def only_time_stops_a_wait(state: ObservedState, seen: RunMoved) -> CheckResults
         )
 
 
+@check("RUN-18", rank=Rank.STATUS, requires="a wait")
 def a_wait_without_time_goes_on_or_stops(state: ObservedState) -> CheckResults:
     """Counts the waits in which time ran out: the run goes on waiting, or it is stopped."""
     run = state.run
@@ -227,23 +240,3 @@ def a_wait_without_time_goes_on_or_stops(state: ObservedState) -> CheckResults:
 def _out_of_time(state: ObservedState, run: Run) -> bool:
     limits = [one.seconds for one in state.scenario.agent.stop if one.kind == "timeout"]
     return any(limit is not None and state.now_ms - run.began_at_ms > limit * 1000 for limit in limits)
-
-
-INVARIANTS = ranked(
-    Rank.RUN_TRANSITION,
-    Invariant("RUN-13", a_run_that_is_not_taken_never_begins, RunMoved),
-    Invariant("RUN-12", a_run_cancelled_as_Created_never_begins, RunMoved),
-    Invariant("RUN-12", a_run_cancelled_as_Created_never_begins, PhaseEntered),
-    Invariant("RUN-11", a_created_run_begins_before_its_phases, PhaseEntered),
-    Invariant("RUN-11", a_created_run_begins_before_its_phases, GateOpened),
-    Invariant("RUN-11", a_created_run_begins_by_Running, RunMoved, at=("Running",)),
-    Invariant("RUN-7", a_cancel_at_work_does_not_wait, RunMoved, requires="a cancel"),
-    Invariant("RUN-9", a_cancel_while_waiting_does_not_wake, RunMoved, requires="a cancel"),
-    Invariant("RUN-10", only_a_fault_ends_a_wait_in_Error, RunMoved, at=("Done",), requires="a wait"),
-    Invariant("RUN-18", only_time_stops_a_wait, RunMoved, at=("Done",)),
-    Invariant("RUN-6", a_block_ends_the_run_as_Blocked, SegmentEnded, requires="calls"),
-    Invariant("RUN-5", a_stop_ends_the_run_as_Stopped, SegmentEnded, at=("Cancelled", "Error", "Stopped")),
-    Invariant("RUN-1", a_run_waits_once_its_commit_is_through, requires="a wait"),
-    Invariant("RUN-2", a_decision_wakes_the_run, requires="a decision"),
-    Invariant("RUN-18", a_wait_without_time_goes_on_or_stops, requires="a wait"),
-)

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from runlock.conformance.families.lifecycle.invariants.blame import Rank, ranked
 from runlock.conformance.families.lifecycle.messages import CallShown, GateOpened
 from runlock.conformance.families.lifecycle.state import ObservedState
 from runlock.conformance.families.lifecycle.state.records import Call, Decided, Form, Run, Shown
-from runlock.conformance.family.invariant import HELD, CheckResults, Invariant, broken
+from runlock.conformance.family.invariant import HELD, CheckResults, broken, check
+from runlock.conformance.family.rank import Rank
 
 
+@check("SHOWN-1", rank=Rank.SHOWN, requires="a wait")
 def a_call_that_waits_has_been_shown(state: ObservedState) -> CheckResults:
     """At rest, each call that waits was shown since its wait began; what a crash met was shown before it."""
     run = state.run
@@ -28,6 +29,7 @@ def _is_of_this_wait(state: ObservedState, run: Run, call: Call, shown: Shown) -
     return bool(run.crashes) or told or not has_moved
 
 
+@check("SHOWN-2", rank=Rank.SHOWN)
 def what_is_shown_is_the_call(state: ObservedState, seen: CallShown) -> CheckResults:
     """What is shown is the tool and the arguments as the model gave them, or as an approval edited them."""
     call = state.call_of(seen)
@@ -45,6 +47,7 @@ def _payloads(call: Call) -> list[Form]:
     return [Form(call.name, decided.payload) for decided in call.approvals] if is_meant else []
 
 
+@check("SHOWN-3", at=("tool",), rank=Rank.OTHER)
 def an_approved_call_runs_as_it_was_shown(state: ObservedState, seen: GateOpened) -> CheckResults:
     """An approved call runs with the tool and the arguments that were shown last before its approval."""
     call = state.entered(seen)
@@ -71,11 +74,3 @@ def _is_the_arguments(state: ObservedState, call: Call) -> bool:
     """Whether a decision may be the arguments of the call, now that it may be one of another tool."""
     tools = (call.tool, state.tools.get(call.forms[-1].name or ""))
     return any(tool is not None and tool.resume_mode != "replay" for tool in tools)
-
-
-INVARIANTS = ranked(
-    Rank.SHOWN_CALL,
-    Invariant("SHOWN-2", what_is_shown_is_the_call, CallShown),
-    Invariant("SHOWN-3", an_approved_call_runs_as_it_was_shown, GateOpened, at=("tool",)),
-    Invariant("SHOWN-1", a_call_that_waits_has_been_shown, requires="a wait"),
-)

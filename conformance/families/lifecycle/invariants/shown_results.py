@@ -9,17 +9,24 @@ from collections import Counter
 from collections.abc import Iterator
 from typing import Final
 
-from runlock.conformance.families.lifecycle.invariants.blame import Rank, ranked
 from runlock.conformance.families.lifecycle.messages import GateOpened
 from runlock.conformance.families.lifecycle.state import ObservedState
 from runlock.conformance.families.lifecycle.state.records import Call, Run
-from runlock.conformance.family.invariant import HELD, CheckResult, CheckResults, Invariant, broken
+from runlock.conformance.family.invariant import (
+    HELD,
+    CheckResult,
+    CheckResults,
+    broken,
+    check,
+)
+from runlock.conformance.family.rank import Rank
 from runlock.conformance.protocol import Message
 
 SHOWN_AS: Final = {"Succeeded": "ok", "Failed": "error", "Cancelled": "cancelled"}
 """The status of the result of a call that is over; for any other call a placeholder stands, as pending."""
 
 
+@check("PAIR-4", at=("model",), rank=Rank.SHOWN, requires="calls")
 def an_answer_is_shown_with_its_status(state: ObservedState, seen: GateOpened) -> CheckResults:
     """What a tool answered is shown with the status of the answer: no success as an error."""
     for run, call, message in _results(state, seen):
@@ -28,6 +35,7 @@ def an_answer_is_shown_with_its_status(state: ObservedState, seen: GateOpened) -
             yield _judged(message, right, f"the tool of call {call.id} answered {kind}")
 
 
+@check("PAIR-7", at=("model",), rank=Rank.SHOWN, requires="calls")
 def a_result_is_shown_as_what_became_of_its_call(state: ObservedState, seen: GateOpened) -> CheckResults:
     """A result that no tool answered is shown with the status that its call has."""
     for run, call, message in _results(state, seen):
@@ -35,6 +43,7 @@ def a_result_is_shown_as_what_became_of_its_call(state: ObservedState, seen: Gat
             yield _judged(message, right, f"call {call.id} {_what_became_of(call)}")
 
 
+@check("PAIR-7", at=("model",), rank=Rank.SHOWN, requires="calls")
 def a_call_that_nothing_holds_runs(state: ObservedState, seen: GateOpened) -> CheckResults:
     """A call has no result before it has run, where neither it nor a sibling met anything but success."""
     for run, call, message in _results(state, seen):
@@ -116,13 +125,3 @@ def _by_what_was_witnessed(run: Run, call: Call) -> frozenset[str]:
     if call.ended_as is None or call.decisions:
         return frozenset()
     return frozenset({"ok"} if call.ended_as == "Succeeded" else {"error", "cancelled"})
-
-
-INVARIANTS = ranked(
-    Rank.SHOWN_STATUS,
-    Invariant("PAIR-4", an_answer_is_shown_with_its_status, GateOpened, at=("model",), requires="calls"),
-    Invariant(
-        "PAIR-7", a_result_is_shown_as_what_became_of_its_call, GateOpened, at=("model",), requires="calls"
-    ),
-    Invariant("PAIR-7", a_call_that_nothing_holds_runs, GateOpened, at=("model",), requires="calls"),
-)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from runlock.conformance.families.lifecycle.invariants.blame import Rank, ranked
 from runlock.conformance.families.lifecycle.invariants.segment_queries import CALL_PHASES, followed
 from runlock.conformance.families.lifecycle.messages import (
     CallMoved,
@@ -16,12 +15,20 @@ from runlock.conformance.families.lifecycle.messages import (
 )
 from runlock.conformance.families.lifecycle.state import ObservedState
 from runlock.conformance.families.lifecycle.state.records import Call, Run
-from runlock.conformance.family.invariant import HELD, CheckResults, Invariant, broken
+from runlock.conformance.family.invariant import HELD, CheckResults, broken, check
+from runlock.conformance.family.rank import Rank
 from runlock.conformance.protocol import Observation
 
 FIRST, LAST = ("ToolGate", "BeforeToolExecute"), "AfterToolExecute"
 
 
+@check(
+    "PHASE-90",
+    at=("BeforeToolExecute", "AfterToolExecute"),
+    rank=Rank.PHASE,
+    is_deferred=True,
+    requires="calls",
+)
 def a_phase_fires_once_a_pass(state: ObservedState, seen: PhaseEntered) -> CheckResults:
     """BeforeToolExecute and AfterToolExecute fire once for each pass of a call."""
     run, call = followed(state, seen), state.call_of(seen)
@@ -54,6 +61,7 @@ def _may_begin_anew(seen: Observation, call: Call, phase: str) -> bool:
     return isinstance(seen, GateOpened | Checkpointed | ResumeEntered | RunMoved)
 
 
+@check("PHASE-90", at=("AfterToolExecute",), rank=Rank.PHASE, is_deferred=True, requires="calls")
 def a_pass_has_its_first_phase(state: ObservedState, seen: PhaseEntered) -> CheckResults:
     """AfterToolExecute does not fire for a call whose pass has not begun."""
     run, call = followed(state, seen), state.call_of(seen)
@@ -75,6 +83,9 @@ def _has_begun_anew(run: Run, call: Call, first: str) -> bool:
     return any(isinstance(one, PhaseEntered) and one.phase == first and one.call == call.id for one in shown)
 
 
+@check(
+    "PHASE-91", at=("Running", "Succeeded", "Suspended"), rank=Rank.PHASE, is_deferred=True, requires="calls"
+)
 def a_call_is_judged_before_it_moves(state: ObservedState, seen: CallMoved) -> CheckResults:
     """A call that is Running, Suspended or Succeeded has left New after the phase that judges it."""
     run, call = followed(state, seen), state.call_of(seen)
@@ -99,6 +110,7 @@ def _has_begun(run: Run, call: Call, first: Sequence[str]) -> bool:
     return any(phase.phase in first and phase.call in (None, call.id) for phase in run.phases)
 
 
+@check("PHASE-91", at=("Resuming",), rank=Rank.PHASE, is_deferred=True)
 def a_call_is_Resuming_before_it_is_judged_again(state: ObservedState, seen: CallMoved) -> CheckResults:
     """A call that waited is Resuming before the first phase of its replay fires."""
     run, call = followed(state, seen), state.call_of(seen)
@@ -120,39 +132,3 @@ def _judged_while_it_waited(run: Run, call: Call) -> str:
         if isinstance(seen, PhaseEntered) and seen.phase in FIRST:
             return seen.phase
     return ""
-
-
-INVARIANTS = ranked(
-    Rank.SINGLE_CALL,
-    Invariant(
-        "PHASE-90",
-        a_phase_fires_once_a_pass,
-        PhaseEntered,
-        at=("BeforeToolExecute", "AfterToolExecute"),
-        is_deferred=True,
-        requires="calls",
-    ),
-    Invariant(
-        "PHASE-90",
-        a_pass_has_its_first_phase,
-        PhaseEntered,
-        at=("AfterToolExecute",),
-        is_deferred=True,
-        requires="calls",
-    ),
-    Invariant(
-        "PHASE-91",
-        a_call_is_judged_before_it_moves,
-        CallMoved,
-        at=("Running", "Succeeded", "Suspended"),
-        is_deferred=True,
-        requires="calls",
-    ),
-    Invariant(
-        "PHASE-91",
-        a_call_is_Resuming_before_it_is_judged_again,
-        CallMoved,
-        at=("Resuming",),
-        is_deferred=True,
-    ),
-)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from runlock.conformance.families.lifecycle.invariants.blame import Rank, ranked
 from runlock.conformance.families.lifecycle.invariants.segment_queries import (
     CALL_PHASES,
     asked_for,
@@ -26,9 +25,11 @@ from runlock.conformance.families.lifecycle.messages import (
 from runlock.conformance.families.lifecycle.state import ObservedState
 from runlock.conformance.families.lifecycle.state.disturbances import CANCEL
 from runlock.conformance.families.lifecycle.state.records import Call, Run
-from runlock.conformance.family.invariant import HELD, CheckResults, Invariant, broken
+from runlock.conformance.family.invariant import HELD, CheckResults, Invariant, broken, check, ranked
+from runlock.conformance.family.rank import Rank
 
 
+@check("PHASE-40", after=("StepStart",), rank=Rank.PHASE)
 def StepStart_leads_to_BeforeInference(state: ObservedState, seen: PhaseEntered) -> CheckResults:
     """The phase after StepStart is BeforeInference."""
     run = _after(state, seen, "StepStart")
@@ -37,16 +38,7 @@ def StepStart_leads_to_BeforeInference(state: ObservedState, seen: PhaseEntered)
         yield HELD if right else broken(f"StepStart is followed by {seen.phase}, not by BeforeInference")
 
 
-def the_request_goes_out_as_prepared(state: ObservedState, seen: PhaseEntered) -> CheckResults:
-    """After BeforeInference no phase fires before the model is asked, but for what ends the step."""
-    run = _after(state, seen, "BeforeInference")
-    if run is None or seen.phase == "StepEnd":
-        return
-    shown = requires(run, "BeforeInference")
-    asked = any(isinstance(one, GateOpened) and one.on == "model" for one in shown)
-    yield HELD if asked else broken(f"{seen.phase} fires after BeforeInference, yet the model was not asked")
-
-
+@check("PHASE-43", at=("AfterInference",), rank=Rank.PHASE)
 def AfterInference_has_an_answer(state: ObservedState, seen: PhaseEntered) -> CheckResults:
     """AfterInference fires when the model has answered in its step."""
     run, gate = followed(state, seen), state.last_model_gate
@@ -57,6 +49,18 @@ def AfterInference_has_an_answer(state: ObservedState, seen: PhaseEntered) -> Ch
     yield HELD if answered else broken("AfterInference fires, yet the model has not answered in this step")
 
 
+@check("PHASE-41", after=("BeforeInference",), rank=Rank.PHASE)
+def the_request_goes_out_as_prepared(state: ObservedState, seen: PhaseEntered) -> CheckResults:
+    """After BeforeInference no phase fires before the model is asked, but for what ends the step."""
+    run = _after(state, seen, "BeforeInference")
+    if run is None or seen.phase == "StepEnd":
+        return
+    shown = requires(run, "BeforeInference")
+    asked = any(isinstance(one, GateOpened) and one.on == "model" for one in shown)
+    yield HELD if asked else broken(f"{seen.phase} fires after BeforeInference, yet the model was not asked")
+
+
+@check("PHASE-46", after=("AfterInference",), rank=Rank.PHASE)
 def AfterInference_leads_to_StepEnd(state: ObservedState, seen: PhaseEntered) -> CheckResults:
     """Where a step ends before its tools, the phase after AfterInference is StepEnd."""
     run = _after(state, seen, "AfterInference")
@@ -65,6 +69,7 @@ def AfterInference_leads_to_StepEnd(state: ObservedState, seen: PhaseEntered) ->
         yield HELD if right else broken(f"AfterInference is followed by {seen.phase}, not by StepEnd")
 
 
+@check("PHASE-47", at=("StepStart", *CALL_PHASES, "RunEnd"), rank=Rank.PHASE)
 def a_step_without_calls_has_no_phase_of_tools(state: ObservedState, seen: PhaseEntered) -> CheckResults:
     """Where a step ends before its tools, no phase of tools fires for an answer without calls."""
     run = followed(state, seen)
@@ -79,6 +84,7 @@ def a_step_without_calls_has_no_phase_of_tools(state: ObservedState, seen: Phase
         yield HELD
 
 
+@check("PHASE-48", at=CALL_PHASES, after=("StepEnd",), rank=Rank.PHASE)
 def a_round_begins_with_BeforeToolExecute(state: ObservedState, seen: PhaseEntered) -> CheckResults:
     """Where a step ends before its tools, the first phase of its round is BeforeToolExecute."""
     run = _after(state, seen, "StepEnd")
@@ -87,6 +93,7 @@ def a_round_begins_with_BeforeToolExecute(state: ObservedState, seen: PhaseEnter
         yield HELD if right else broken(f"the round begins with {seen.phase}, not with BeforeToolExecute")
 
 
+@check("PHASE-49", after=("AfterInference",), rank=Rank.PHASE)
 def no_calls_lead_straight_to_StepEnd(state: ObservedState, seen: PhaseEntered) -> CheckResults:
     """Where a step ends after its tools, AfterInference of an answer without calls leads to StepEnd."""
     run = _after(state, seen, "AfterInference")
@@ -130,6 +137,7 @@ def calls_lead_to(first: str, clause: str, phases: str) -> Invariant:
     return Invariant(clause, leads, PhaseEntered, at=CALL_PHASES, after=("AfterInference",))
 
 
+@check("PHASE-53", at=("StepEnd",), rank=Rank.PHASE)
 def what_is_allowed_is_prepared(state: ObservedState, seen: PhaseEntered) -> CheckResults:
     """Where there are nine phases, a call that ToolGate allowed comes to BeforeToolExecute in its step."""
     run = followed(state, seen)
@@ -153,6 +161,7 @@ def what_is_allowed_is_prepared(state: ObservedState, seen: PhaseEntered) -> Che
             )
 
 
+@check("PHASE-54", "PHASE-60", at=("StepStart",), rank=Rank.PHASE, requires="calls")
 def a_round_with_nothing_to_execute_ends_its_step(state: ObservedState, seen: PhaseEntered) -> CheckResults:
     """Where a step ends after its tools, a round that leaves nothing to execute leads to StepEnd.
 
@@ -173,6 +182,7 @@ def a_round_with_nothing_to_execute_ends_its_step(state: ObservedState, seen: Ph
         yield HELD if ended else broken("nothing was left to execute in the round, yet StepEnd has not fired")
 
 
+@check("PHASE-61", at=("StepEnd",), rank=Rank.PHASE, is_deferred=True)
 def a_step_ends_when_its_calls_rest(state: ObservedState, seen: PhaseEntered) -> CheckResults:
     """Where a step ends after its tools, StepEnd does not fire while a call of the step is at work."""
     run = followed(state, seen)
@@ -182,6 +192,7 @@ def a_step_ends_when_its_calls_rest(state: ObservedState, seen: PhaseEntered) ->
     yield HELD if not busy else broken(f"StepEnd fires, yet call {busy[0]} of the step is executing")
 
 
+@check("PHASE-56", at=("AfterToolExecute",), rank=Rank.PHASE)
 def AfterToolExecute_has_an_outcome(state: ObservedState, seen: PhaseEntered) -> CheckResults:
     """AfterToolExecute fires for a call that has its outcome."""
     run, call = followed(state, seen), state.call_of(seen)
@@ -198,6 +209,8 @@ def AfterToolExecute_has_an_outcome(state: ObservedState, seen: PhaseEntered) ->
         )
 
 
+@check("PHASE-62", seeing=(PhaseEntered,), at=("AfterToolExecute",), rank=Rank.PHASE)
+@check("PHASE-62", seeing=(Checkpointed,), rank=Rank.PHASE, requires="calls")
 def a_round_is_applied_after_its_phases(
     state: ObservedState, seen: PhaseEntered | Checkpointed
 ) -> CheckResults:
@@ -216,6 +229,7 @@ def a_round_is_applied_after_its_phases(
             yield broken(f"AfterToolExecute fires for {who}, yet the round is committed already")
 
 
+@check("PHASE-85", at=("StepStart",), rank=Rank.PHASE)
 def steps_are_counted_by_StepStart(state: ObservedState, seen: PhaseEntered) -> CheckResults:
     """Each StepStart counts one step more than the one before it."""
     run = followed(state, seen)
@@ -230,6 +244,7 @@ def steps_are_counted_by_StepStart(state: ObservedState, seen: PhaseEntered) -> 
     )
 
 
+@check("PHASE-86", rank=Rank.PHASE)
 def the_gate_fires_where_it_has_a_place(state: ObservedState, seen: PhaseEntered) -> CheckResults:
     """ToolGate is a phase where there are nine, and no phase where there are eight."""
     phases = state.policy("phases")
@@ -295,54 +310,12 @@ def _named(shown: Sequence[object], phase: str, call: Call) -> bool:
     )
 
 
-INVARIANTS = (
-    *ranked(
-        Rank.STEP_START,
-        Invariant("PHASE-86", the_gate_fires_where_it_has_a_place, PhaseEntered),
-        Invariant("PHASE-85", steps_are_counted_by_StepStart, PhaseEntered, at=("StepStart",)),
-        Invariant("PHASE-40", StepStart_leads_to_BeforeInference, PhaseEntered, after=("StepStart",)),
-        Invariant("PHASE-43", AfterInference_has_an_answer, PhaseEntered, at=("AfterInference",)),
-        Invariant("PHASE-41", the_request_goes_out_as_prepared, PhaseEntered, after=("BeforeInference",)),
-        Invariant("PHASE-46", AfterInference_leads_to_StepEnd, PhaseEntered, after=("AfterInference",)),
-        Invariant(
-            "PHASE-47",
-            a_step_without_calls_has_no_phase_of_tools,
-            PhaseEntered,
-            at=("StepStart", *CALL_PHASES, "RunEnd"),
-        ),
-        Invariant(
-            "PHASE-48",
-            a_round_begins_with_BeforeToolExecute,
-            PhaseEntered,
-            at=CALL_PHASES,
-            after=("StepEnd",),
-        ),
-        Invariant("PHASE-49", no_calls_lead_straight_to_StepEnd, PhaseEntered, after=("AfterInference",)),
-        no_answer_is_left_in_its_step("PHASE-46", "before_tools"),
-        no_answer_is_left_in_its_step("PHASE-49", "after_tools"),
-        permission_is_asked_after("BeforeToolExecute", "PHASE-87", "eight"),
-        permission_is_asked_after("ToolGate", "PHASE-88", "nine"),
-    ),
-    *ranked(
-        Rank.STEP_FLOW,
-        calls_lead_to("BeforeToolExecute", "PHASE-50", "eight"),
-        calls_lead_to("ToolGate", "PHASE-51", "nine"),
-        Invariant("PHASE-53", what_is_allowed_is_prepared, PhaseEntered, at=("StepEnd",)),
-        *(
-            Invariant(
-                clause,
-                a_round_with_nothing_to_execute_ends_its_step,
-                PhaseEntered,
-                at=("StepStart",),
-                requires="calls",
-            )
-            for clause in ("PHASE-54", "PHASE-60")
-        ),
-        Invariant(
-            "PHASE-61", a_step_ends_when_its_calls_rest, PhaseEntered, at=("StepEnd",), is_deferred=True
-        ),
-        Invariant("PHASE-56", AfterToolExecute_has_an_outcome, PhaseEntered, at=("AfterToolExecute",)),
-        Invariant("PHASE-62", a_round_is_applied_after_its_phases, PhaseEntered, at=("AfterToolExecute",)),
-        Invariant("PHASE-62", a_round_is_applied_after_its_phases, Checkpointed, requires="calls"),
-    ),
+INVARIANTS = ranked(
+    Rank.PHASE,
+    no_answer_is_left_in_its_step("PHASE-46", "before_tools"),
+    no_answer_is_left_in_its_step("PHASE-49", "after_tools"),
+    permission_is_asked_after("BeforeToolExecute", "PHASE-87", "eight"),
+    permission_is_asked_after("ToolGate", "PHASE-88", "nine"),
+    calls_lead_to("BeforeToolExecute", "PHASE-50", "eight"),
+    calls_lead_to("ToolGate", "PHASE-51", "nine"),
 )

@@ -10,12 +10,12 @@ import json
 import re
 from itertools import groupby, takewhile
 
-from runlock.conformance.families.lifecycle.invariants.blame import Rank, ranked
 from runlock.conformance.families.lifecycle.messages import GateOpened, SegmentEnded, StopCondition
 from runlock.conformance.families.lifecycle.state import ObservedState
 from runlock.conformance.families.lifecycle.state.disturbances import CRASH
 from runlock.conformance.families.lifecycle.state.records import Call, Run
-from runlock.conformance.family.invariant import HELD, CheckResults, Invariant, broken
+from runlock.conformance.family.invariant import HELD, CheckResults, broken, check
+from runlock.conformance.family.rank import Rank
 
 
 def condition(state: ObservedState, kind: str) -> StopCondition | None:
@@ -44,6 +44,7 @@ def looks_after_tools(state: ObservedState) -> bool:
     return bool(state.policy("step.end") == "after_tools")
 
 
+@check("STOP-2", at=("model",), rank=Rank.STATUS, requires="a stop condition")
 def max_rounds_is_kept(state: ObservedState, seen: GateOpened) -> CheckResults:
     """A run does not ask the model again once its rounds are used up, those before a crash among them."""
     run, limit = asks(state, seen, in_one_life=False), condition(state, "max_rounds")
@@ -56,6 +57,7 @@ def max_rounds_is_kept(state: ObservedState, seen: GateOpened) -> CheckResults:
         )
 
 
+@check("STOP-2", at=("Stopped",), rank=Rank.STATUS)
 def max_rounds_is_not_early(state: ObservedState, seen: SegmentEnded) -> CheckResults:
     """A run does not stop for its rounds before they are used up."""
     run = stops_for(state, seen, "max_rounds", in_one_life=False)
@@ -69,6 +71,7 @@ def max_rounds_is_not_early(state: ObservedState, seen: SegmentEnded) -> CheckRe
         )
 
 
+@check("STOP-4", at=("model",), rank=Rank.STATUS, requires="a stop condition")
 def a_token_budget_is_kept(state: ObservedState, seen: GateOpened) -> CheckResults:
     """A run does not ask the model again once its tokens are used up."""
     run, limit = asks(state, seen), condition(state, "token_budget")
@@ -86,6 +89,7 @@ def a_token_budget_is_kept(state: ObservedState, seen: GateOpened) -> CheckResul
         )
 
 
+@check("STOP-4", at=("Stopped",), rank=Rank.STATUS)
 def a_token_budget_is_not_early(state: ObservedState, seen: SegmentEnded) -> CheckResults:
     """A run does not stop for its tokens before they are used up."""
     run, limit = stops_for(state, seen, "token_budget"), condition(state, "token_budget")
@@ -98,6 +102,7 @@ def a_token_budget_is_not_early(state: ObservedState, seen: SegmentEnded) -> Che
         )
 
 
+@check("STOP-3", at=("model",), rank=Rank.STATUS, requires="a stop condition")
 def a_timeout_is_kept(state: ObservedState, seen: GateOpened) -> CheckResults:
     """A run does not ask the model again once its time is over."""
     run, limit = asks(state, seen), condition(state, "timeout")
@@ -116,6 +121,7 @@ def a_timeout_is_kept(state: ObservedState, seen: GateOpened) -> CheckResults:
         )
 
 
+@check("STOP-3", at=("Stopped",), rank=Rank.STATUS)
 def a_timeout_is_not_early(state: ObservedState, seen: SegmentEnded) -> CheckResults:
     """A run does not stop for its time before that is over."""
     run, limit = stops_for(state, seen, "timeout"), condition(state, "timeout")
@@ -128,6 +134,7 @@ def a_timeout_is_not_early(state: ObservedState, seen: SegmentEnded) -> CheckRes
         )
 
 
+@check("STOP-5", at=("model",), rank=Rank.STATUS, requires="a stop condition")
 def errors_in_a_row_stop(state: ObservedState, seen: GateOpened) -> CheckResults:
     """A run does not ask the model again after more errors in a row than it may have."""
     run, limit = asks(state, seen), condition(state, "consecutive_errors")
@@ -175,6 +182,7 @@ def _has_its_place(run: Run, call: Call) -> bool:
     return not (call.may_have_waited or call.decisions or call.is_unclear or call.raced or run.hooks)
 
 
+@check("STOP-5", at=("Stopped",), rank=Rank.STATUS)
 def errors_in_a_row_are_not_early(state: ObservedState, seen: SegmentEnded) -> CheckResults:
     """A run does not stop for errors in a row that did not happen."""
     run, limit = stops_for(state, seen, "consecutive_errors"), condition(state, "consecutive_errors")
@@ -199,6 +207,7 @@ def _results(run: Run, *, is_whole: bool) -> list[str]:
     return [str(gate.outcome["kind"]) for gate in answered if gate.outcome is not None]
 
 
+@check("STOP-6", at=("model",), rank=Rank.STATUS, requires="a stop condition")
 def a_stop_tool_stops(state: ObservedState, seen: GateOpened) -> CheckResults:
     """A run does not ask the model again once the tool that stops it has been called and has answered."""
     run, limit = asks(state, seen), condition(state, "stop_on_tool")
@@ -215,6 +224,7 @@ def a_stop_tool_stops(state: ObservedState, seen: GateOpened) -> CheckResults:
         )
 
 
+@check("STOP-6", at=("Stopped",), rank=Rank.STATUS)
 def a_stop_tool_is_not_early(state: ObservedState, seen: SegmentEnded) -> CheckResults:
     """A run does not stop for a tool that was not called."""
     run, limit = stops_for(state, seen, "stop_on_tool"), condition(state, "stop_on_tool")
@@ -223,6 +233,7 @@ def a_stop_tool_is_not_early(state: ObservedState, seen: SegmentEnded) -> CheckR
         yield HELD if called else broken(f"{limit.tool_name} was not called, yet the run stopped for it")
 
 
+@check("STOP-7", at=("model",), rank=Rank.STATUS, requires="a stop condition")
 def matching_content_stops(state: ObservedState, seen: GateOpened) -> CheckResults:
     """A run does not ask the model again once what that said matches."""
     run, limit = asks(state, seen), condition(state, "content_match")
@@ -235,6 +246,7 @@ def matching_content_stops(state: ObservedState, seen: GateOpened) -> CheckResul
         )
 
 
+@check("STOP-7", at=("Stopped",), rank=Rank.STATUS)
 def content_is_not_early(state: ObservedState, seen: SegmentEnded) -> CheckResults:
     """A run does not stop for something that the model has not said."""
     run, limit = stops_for(state, seen, "content_match"), condition(state, "content_match")
@@ -253,6 +265,7 @@ def what_call_it_is(call: Call, *, with_id: bool) -> str:
     return json.dumps([call.name, args], sort_keys=True)
 
 
+@check("STOP-10", at=("model",), rank=Rank.STATUS, requires="a stop condition")
 def a_loop_stops(state: ObservedState, seen: GateOpened) -> CheckResults:
     """A run does not ask the model again once all calls within the window were the same one."""
     run, limit = asks(state, seen), condition(state, "loop_detection")
@@ -271,6 +284,7 @@ def a_loop_stops(state: ObservedState, seen: GateOpened) -> CheckResults:
     )
 
 
+@check("STOP-10", at=("Stopped",), rank=Rank.STATUS)
 def a_loop_is_not_early(state: ObservedState, seen: SegmentEnded) -> CheckResults:
     """A run does not stop for a loop while its calls within the window, of calls or of steps, differ."""
     run, limit = stops_for(state, seen, "loop_detection"), condition(state, "loop_detection")
@@ -287,6 +301,7 @@ def a_loop_is_not_early(state: ObservedState, seen: SegmentEnded) -> CheckResult
         yield HELD if repeated else broken(f"{alike}, yet the run stopped for a loop")
 
 
+@check("STOP-1", at=("Stopped",), rank=Rank.STATUS)
 def a_stop_names_its_condition(state: ObservedState, seen: SegmentEnded) -> CheckResults:
     """A run that ends as Stopped names the condition, which is one that was declared."""
     if seen.reason.code == "Stopped":
@@ -298,23 +313,3 @@ def a_stop_names_its_condition(state: ObservedState, seen: SegmentEnded) -> Chec
             yield (
                 HELD if code in declared else broken(f"the run was stopped by {code}, which was not declared")
             )
-
-
-INVARIANTS = ranked(
-    Rank.STOP_CONDITION,
-    Invariant("STOP-1", a_stop_names_its_condition, SegmentEnded, at=("Stopped",)),
-    Invariant("STOP-2", max_rounds_is_kept, GateOpened, at=("model",), requires="a stop condition"),
-    Invariant("STOP-2", max_rounds_is_not_early, SegmentEnded, at=("Stopped",)),
-    Invariant("STOP-3", a_timeout_is_kept, GateOpened, at=("model",), requires="a stop condition"),
-    Invariant("STOP-3", a_timeout_is_not_early, SegmentEnded, at=("Stopped",)),
-    Invariant("STOP-4", a_token_budget_is_kept, GateOpened, at=("model",), requires="a stop condition"),
-    Invariant("STOP-4", a_token_budget_is_not_early, SegmentEnded, at=("Stopped",)),
-    Invariant("STOP-5", errors_in_a_row_stop, GateOpened, at=("model",), requires="a stop condition"),
-    Invariant("STOP-5", errors_in_a_row_are_not_early, SegmentEnded, at=("Stopped",)),
-    Invariant("STOP-6", a_stop_tool_stops, GateOpened, at=("model",), requires="a stop condition"),
-    Invariant("STOP-6", a_stop_tool_is_not_early, SegmentEnded, at=("Stopped",)),
-    Invariant("STOP-7", matching_content_stops, GateOpened, at=("model",), requires="a stop condition"),
-    Invariant("STOP-7", content_is_not_early, SegmentEnded, at=("Stopped",)),
-    Invariant("STOP-10", a_loop_stops, GateOpened, at=("model",), requires="a stop condition"),
-    Invariant("STOP-10", a_loop_is_not_early, SegmentEnded, at=("Stopped",)),
-)

@@ -5,7 +5,6 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from runlock.conformance.families.lifecycle.invariants.blame import Rank, ranked
 from runlock.conformance.families.lifecycle.invariants.stop import (
     asks,
     condition,
@@ -17,7 +16,8 @@ from runlock.conformance.families.lifecycle.messages import GateOpened, SegmentE
 from runlock.conformance.families.lifecycle.state import ObservedState
 from runlock.conformance.families.lifecycle.state.disturbances import CANCEL, CRASH, FAULT, INPUT
 from runlock.conformance.families.lifecycle.state.records import Call, Run
-from runlock.conformance.family.invariant import HELD, CheckResults, Invariant, broken
+from runlock.conformance.family.invariant import HELD, CheckResults, broken, check
+from runlock.conformance.family.rank import Rank
 
 
 def _limits(state: ObservedState, run: Run) -> Iterator[tuple[str, str, int | None, int]]:
@@ -32,6 +32,7 @@ def _limits(state: ObservedState, run: Run) -> Iterator[tuple[str, str, int | No
         yield "consecutive_errors", "errors in a row", errors_in_a_row(run), errors.max
 
 
+@check("STOP-8", at=("model",), rank=Rank.STATUS, requires="a stop condition")
 def a_limit_that_is_reached_stops(state: ObservedState, seen: GateOpened) -> CheckResults:
     """Where a counted limit stops the run at its count, the model is not asked again there."""
     run = asks(state, seen)
@@ -44,6 +45,7 @@ def a_limit_that_is_reached_stops(state: ObservedState, seen: GateOpened) -> Che
             yield broken(f"{why}, yet the model is asked") if stops else HELD
 
 
+@check("STOP-8", at=("Stopped",), rank=Rank.STATUS)
 def a_limit_that_is_only_reached_does_not_stop(state: ObservedState, seen: SegmentEnded) -> CheckResults:
     """Where a counted limit has to be exceeded, the run does not stop at its count."""
     policy = state.policy("stop.threshold")
@@ -59,6 +61,7 @@ def a_limit_that_is_only_reached_does_not_stop(state: ObservedState, seen: Segme
                 yield broken(f"{why}, yet the run stopped") if early else HELD
 
 
+@check("STOP-9", at=("Stopped",), rank=Rank.STATUS)
 def the_tools_of_the_last_step_are_executed(state: ObservedState, seen: SegmentEnded) -> CheckResults:
     """The tools of the step that stops the run are executed first, or are not, as stop.tools says."""
     run, policy = state.run_of(seen), state.policy("stop.tools")
@@ -92,6 +95,7 @@ def _is_open(run: Run) -> bool:
     return run.disturbed_by(CANCEL, FAULT, CRASH, INPUT)
 
 
+@check("STOP-9", at=("tool",), rank=Rank.STATUS)
 def no_tool_runs_in_the_step_that_stops(state: ObservedState, seen: GateOpened) -> CheckResults:
     """Where a stop comes before the tools of its step, none of them runs."""
     run, call = state.run_of(seen), state.entering(seen)
@@ -121,6 +125,7 @@ def _already_met(state: ObservedState, run: Run) -> str:
     return ""
 
 
+@check("STOP-11", at=("Stopped",), rank=Rank.STATUS)
 def a_stop_comes_after_the_end_of_its_step(state: ObservedState, seen: SegmentEnded) -> CheckResults:
     """A stop condition that is met at work ends the run after StepEnd, before another StepStart."""
     run = state.run_of(seen)
@@ -134,15 +139,3 @@ def a_stop_comes_after_the_end_of_its_step(state: ObservedState, seen: SegmentEn
         if newest == "StepEnd"
         else broken(f"the run was stopped by {stop} after {newest}, not after StepEnd")
     )
-
-
-INVARIANTS = ranked(
-    Rank.STOP_COUNT,
-    Invariant(
-        "STOP-8", a_limit_that_is_reached_stops, GateOpened, at=("model",), requires="a stop condition"
-    ),
-    Invariant("STOP-8", a_limit_that_is_only_reached_does_not_stop, SegmentEnded, at=("Stopped",)),
-    Invariant("STOP-9", no_tool_runs_in_the_step_that_stops, GateOpened, at=("tool",)),
-    Invariant("STOP-9", the_tools_of_the_last_step_are_executed, SegmentEnded, at=("Stopped",)),
-    Invariant("STOP-11", a_stop_comes_after_the_end_of_its_step, SegmentEnded, at=("Stopped",)),
-)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from typing import Any
 
-from runlock.conformance.families.lifecycle.invariants.blame import Rank, ranked
 from runlock.conformance.families.lifecycle.invariants.stream import SEGMENT_END
 from runlock.conformance.families.lifecycle.invariants.thread import (
     as_asked_for,
@@ -22,7 +21,8 @@ from runlock.conformance.families.lifecycle.messages import (
 from runlock.conformance.families.lifecycle.state import ObservedState
 from runlock.conformance.families.lifecycle.state.disturbances import CANCEL, INPUT
 from runlock.conformance.families.lifecycle.state.records import Run
-from runlock.conformance.family.invariant import HELD, CheckResults, Invariant, broken
+from runlock.conformance.family.invariant import HELD, CheckResults, broken, check
+from runlock.conformance.family.rank import Rank
 from runlock.conformance.protocol import Message, Observation
 
 
@@ -30,6 +30,7 @@ def _stores(state: ObservedState) -> bool:
     return state.observes("checkpoint") and state.handshake.control.store != "none"
 
 
+@check("STORE-1", rank=Rank.CHECKPOINT)
 def messages_only_grow(state: ObservedState, seen: Checkpointed) -> CheckResults:
     """From checkpoint to checkpoint messages are only added, and none changes but a placeholder."""
     stored = _stored_before(state, seen)
@@ -64,6 +65,7 @@ def _succeeds(before: Message, after: Message) -> bool:
     return not what_differs(before, after) or (replaced and after.role == "tool")
 
 
+@check("STORE-2", rank=Rank.CHECKPOINT)
 def the_end_is_durable_before_it_is_announced(state: ObservedState, seen: SegmentEnded) -> CheckResults:
     """The end of a segment is announced only after the checkpoint that holds it."""
     run = state.run_of(seen)
@@ -85,6 +87,7 @@ def the_end_is_durable_before_it_is_announced(state: ObservedState, seen: Segmen
         )
 
 
+@check("STORE-2", at=("Suspended",), rank=Rank.CHECKPOINT)
 def a_wait_is_durable_before_it_is_announced(state: ObservedState, seen: SegmentEnded) -> CheckResults:
     """A wait is announced only after a checkpoint that was taken since it began."""
     run = state.run_of(seen)
@@ -105,6 +108,7 @@ def _begins_a_wait(seen: Observation, call_id: str) -> bool:
     return seen.to == "Suspended" and seen.origin not in (None, "Suspended")
 
 
+@check("STORE-2", rank=Rank.CHECKPOINT)
 def the_end_is_durable_before_it_is_told(state: ObservedState, seen: Published) -> CheckResults:
     """A watcher receives the end of a segment only after the checkpoint that holds it."""
     run = state.run_of(seen)
@@ -119,6 +123,7 @@ def the_end_is_durable_before_it_is_told(state: ObservedState, seen: Published) 
     yield HELD if stored in ("Waiting", "Done") else broken(f"event {seen.name} tells of an end, yet {said}")
 
 
+@check("STORE-3", rank=Rank.CHECKPOINT)
 def the_last_checkpoint_is_forced(state: ObservedState, seen: SegmentEnded) -> CheckResults:
     """Where checkpoints have triggers, a segment's last one is RunFinished, and it is forced."""
     run = state.run_of(seen)
@@ -133,6 +138,7 @@ def the_last_checkpoint_is_forced(state: ObservedState, seen: SegmentEnded) -> C
         yield HELD if newest.force is not False else broken("the checkpoint RunFinished was not forced")
 
 
+@check("STORE-4", at=("permission", "tool"), rank=Rank.CHECKPOINT)
 def the_turn_is_durable_before_its_tools(state: ObservedState, seen: GateOpened) -> CheckResults:
     """Where checkpoints have triggers, the assistant's turn is committed before a tool of it runs."""
     run, call = state.run_of(seen), state.call_of(seen)
@@ -148,6 +154,7 @@ def the_turn_is_durable_before_its_tools(state: ObservedState, seen: GateOpened)
     )
 
 
+@check("STORE-5", rank=Rank.CHECKPOINT)
 def the_round_is_committed_before_the_next_inference(state: ObservedState, seen: GateOpened) -> CheckResults:
     """Where checkpoints have triggers, a round is committed before the model is asked again."""
     if _asks_after_a_round(state, seen, "triggers"):
@@ -159,6 +166,7 @@ def the_round_is_committed_before_the_next_inference(state: ObservedState, seen:
         )
 
 
+@check("STORE-6", rank=Rank.CHECKPOINT)
 def the_step_is_committed_before_the_next_inference(state: ObservedState, seen: GateOpened) -> CheckResults:
     """Where checkpoints come at the end of a step, a step is committed before the model is asked again."""
     if _asks_after_a_round(state, seen, "step_end"):
@@ -175,6 +183,7 @@ def _asks_after_a_round(state: ObservedState, seen: GateOpened, at: str) -> bool
     return state.policy("checkpoint.at") == at and bool((run.last_turn or {}).get("tool_calls"))
 
 
+@check("STORE-7", rank=Rank.CHECKPOINT, requires="a fault")
 def a_failed_commit_ends_the_run_in_Error(state: ObservedState, seen: SegmentEnded) -> CheckResults:
     """A commit that failed ends the run with reason Error."""
     run = state.run_of(seen)
@@ -184,6 +193,7 @@ def a_failed_commit_ends_the_run_in_Error(state: ObservedState, seen: SegmentEnd
     yield HELD if code == "Error" else broken(f"a commit failed, yet the run ended as {code}")
 
 
+@check("STORE-7", at=("model", "tool"), rank=Rank.CHECKPOINT, requires="a fault")
 def a_failed_commit_is_not_swallowed(state: ObservedState, seen: GateOpened) -> CheckResults:
     """After a commit that failed, the run asks nothing more of the model or of a tool."""
     run = state.run_of(seen)
@@ -193,6 +203,7 @@ def a_failed_commit_is_not_swallowed(state: ObservedState, seen: GateOpened) -> 
     yield broken(f"a commit failed, yet {what}")
 
 
+@check("STORE-16", rank=Rank.CHECKPOINT)
 def checkpoints_have_their_trigger(state: ObservedState, seen: Checkpointed) -> CheckResults:
     """Where checkpoints have triggers, each one names a trigger of the list and comes at its occasion."""
     run = state.run_of(seen)
@@ -245,6 +256,7 @@ def _repeats(run: Run, seen: Checkpointed) -> str:
     return f"nothing has happened since {seen.trigger} was stored" if last == seen else ""
 
 
+@check("STORE-18", at=("AssistantTurnCommitted",), rank=Rank.CHECKPOINT)
 def a_turn_that_failed_is_not_committed(state: ObservedState, seen: Checkpointed) -> CheckResults:
     """Where checkpoints have triggers, an inference that failed or was cancelled commits no turn."""
     asked = state.last_model_gate
@@ -254,6 +266,7 @@ def a_turn_that_failed_is_not_committed(state: ObservedState, seen: Checkpointed
     yield HELD if not failed else broken("the newest inference gave no turn, yet one was committed")
 
 
+@check("STORE-18", rank=Rank.CHECKPOINT)
 def a_turn_that_failed_was_not_committed(state: ObservedState, seen: SegmentEnded) -> CheckResults:
     """Counts the inferences that failed or were cancelled and committed no turn."""
     asked = state.last_model_gate
@@ -265,6 +278,7 @@ def _counts_turns(state: ObservedState) -> bool:
     return state.policy("checkpoint.at") == "triggers" and state.life == 1
 
 
+@check("STORE-15", rank=Rank.CHECKPOINT)
 def a_runtime_without_a_store_stores_nothing(
     state: ObservedState, seen: Checkpointed | GateOpened
 ) -> CheckResults:
@@ -277,31 +291,7 @@ def _what_is_stored(seen: Checkpointed | GateOpened) -> str:
     return "a checkpoint" if isinstance(seen, Checkpointed) else "a store.put gate"
 
 
+@check("STORE-15", rank=Rank.CHECKPOINT)
 def a_run_ends_without_a_store(state: ObservedState, seen: SegmentEnded) -> CheckResults:
     """Counts the segments of a runtime without a store."""
     yield HELD
-
-
-INVARIANTS = ranked(
-    Rank.CHECKPOINT_OCCASION,
-    *(
-        Invariant("STORE-15", a_runtime_without_a_store_stores_nothing, kind)
-        for kind in (Checkpointed, GateOpened)
-    ),
-    Invariant("STORE-15", a_run_ends_without_a_store, SegmentEnded),
-    Invariant("STORE-18", a_turn_that_failed_is_not_committed, Checkpointed, at=("AssistantTurnCommitted",)),
-    Invariant("STORE-16", checkpoints_have_their_trigger, Checkpointed),
-    Invariant("STORE-18", a_turn_that_failed_was_not_committed, SegmentEnded),
-    Invariant(
-        "STORE-7", a_failed_commit_is_not_swallowed, GateOpened, at=("model", "tool"), requires="a fault"
-    ),
-    Invariant("STORE-7", a_failed_commit_ends_the_run_in_Error, SegmentEnded, requires="a fault"),
-    Invariant("STORE-1", messages_only_grow, Checkpointed),
-    Invariant("STORE-4", the_turn_is_durable_before_its_tools, GateOpened, at=("permission", "tool")),
-    Invariant("STORE-5", the_round_is_committed_before_the_next_inference, GateOpened),
-    Invariant("STORE-6", the_step_is_committed_before_the_next_inference, GateOpened),
-    Invariant("STORE-3", the_last_checkpoint_is_forced, SegmentEnded),
-    Invariant("STORE-2", the_end_is_durable_before_it_is_announced, SegmentEnded),
-    Invariant("STORE-2", a_wait_is_durable_before_it_is_announced, SegmentEnded, at=("Suspended",)),
-    Invariant("STORE-2", the_end_is_durable_before_it_is_told, Published),
-)

@@ -6,7 +6,6 @@ import json
 from collections.abc import Mapping
 from typing import Any, Final
 
-from runlock.conformance.families.lifecycle.invariants.blame import Rank
 from runlock.conformance.families.lifecycle.invariants.checkpoint_content import (
     TakenDown,
     on_storing,
@@ -23,6 +22,7 @@ AT_WORK: Final = ("New", "Running", "Resuming")
 """What a call is between its waits and before its end."""
 
 
+@on_storing("STORE-9", requires="calls")
 def a_checkpoint_holds_every_live_call(state: ObservedState, seen: TakenDown) -> CheckResults:
     """A checkpoint holds every call of the run that is not over."""
     run, calls = state.run_of(seen), part_of(state, seen, "calls")
@@ -46,6 +46,7 @@ def _may_be_left_out(state: ObservedState, seen: TakenDown) -> bool:
     return state.policy("checkpoint.at") != "triggers" or seen.trigger == "AssistantTurnCommitted"
 
 
+@on_storing("STORE-8", requires="calls")
 def a_checkpoint_says_what_happened(state: ObservedState, seen: TakenDown) -> CheckResults:
     """The status that a checkpoint gives a call follows from what was seen of that call."""
     run, calls = state.run_of(seen), part_of(state, seen, "calls")
@@ -77,6 +78,7 @@ def _contradiction(call: Call, status: str) -> str:
     return ""
 
 
+@on_storing("STORE-8", requires="calls")
 def a_checkpoint_is_up_to_date(state: ObservedState, seen: TakenDown) -> CheckResults:
     """The status that a checkpoint gives a call is its status, or one passed since the checkpoint before."""
     run, calls = state.run_of(seen), part_of(state, seen, "calls")
@@ -126,6 +128,7 @@ def _may_have_left_its_wait(run: Run, call: Call) -> bool:
     return any(one.in_suspension >= newest and not one.turned_down for one in call.decisions)
 
 
+@on_storing("STORE-12", requires="calls")
 def a_checkpoint_holds_what_a_suspended_call_is(state: ObservedState, seen: TakenDown) -> CheckResults:
     """A checkpoint holds for each suspended call its tool, its arguments and what a decision will mean."""
     run, calls = state.run_of(seen), part_of(state, seen, "calls")
@@ -174,6 +177,7 @@ def _otherwise(call: Call, stored: Mapping[str, Any]) -> str:
     return ""
 
 
+@on_storing("STORE-20", requires="calls")
 def a_checkpoint_keeps_what_was_asked_for(state: ObservedState, seen: TakenDown) -> CheckResults:
     """What a checkpoint says of a call that does not wait is what the model asked for."""
     run, calls = state.run_of(seen), part_of(state, seen, "calls")
@@ -186,13 +190,3 @@ def a_checkpoint_keeps_what_was_asked_for(state: ObservedState, seen: TakenDown)
         if stored.get("status") != "Suspended" and ("name" in stored or "args" in stored):
             wrong = _otherwise(call, {key: one for key, one in stored.items() if one is not None})
             yield broken(f"call {call.id} was asked for, yet the checkpoint {wrong}") if wrong else HELD
-
-
-INVARIANTS = on_storing(
-    Rank.STORED_CALLS,
-    ("STORE-9", a_checkpoint_holds_every_live_call, "calls"),
-    ("STORE-8", a_checkpoint_says_what_happened, "calls"),
-    ("STORE-8", a_checkpoint_is_up_to_date, "calls"),
-    ("STORE-12", a_checkpoint_holds_what_a_suspended_call_is, "calls"),
-    ("STORE-20", a_checkpoint_keeps_what_was_asked_for, "calls"),
-)

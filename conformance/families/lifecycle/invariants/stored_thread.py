@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator, Sequence
 
-from runlock.conformance.families.lifecycle.invariants.blame import Rank
 from runlock.conformance.families.lifecycle.invariants.checkpoint_content import (
     TakenDown,
     on_storing,
@@ -25,6 +24,7 @@ Said = tuple[str, str | None, str]
 Place = tuple[int, str | None]
 
 
+@on_storing("STORE-17")
 def a_checkpoint_holds_the_thread(state: ObservedState, seen: TakenDown) -> CheckResults:
     """A checkpoint holds the messages of the thread up to then, each whole, and no others."""
     durable, joined = state_of(state, seen), _joined(state)
@@ -42,6 +42,7 @@ def a_checkpoint_holds_the_thread(state: ObservedState, seen: TakenDown) -> Chec
             yield broken(f"the checkpoint holds that {_words(message)}, which has not joined the thread")
 
 
+@on_storing("STORE-17")
 def a_checkpoint_keeps_the_order_of_the_thread(state: ObservedState, seen: TakenDown) -> CheckResults:
     """The messages of a checkpoint come in the order in which they joined the thread."""
     durable, joined = state_of(state, seen), _joined(state)
@@ -111,10 +112,3 @@ def _otherwise(message: Message, stored: Sequence[Message]) -> str:
 def _asks(one: Message, other: Message) -> int:
     """How many calls two turns have in common."""
     return len({call.id for call in one.tool_calls} & {call.id for call in other.tool_calls})
-
-
-INVARIANTS = on_storing(
-    Rank.STORED_THREAD,
-    ("STORE-17", a_checkpoint_holds_the_thread, None),
-    ("STORE-17", a_checkpoint_keeps_the_order_of_the_thread, None),
-)

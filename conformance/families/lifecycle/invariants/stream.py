@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any, Final
 
-from runlock.conformance.families.lifecycle.invariants.blame import Rank, ranked
 from runlock.conformance.families.lifecycle.messages import (
     CallMoved,
     Published,
@@ -16,7 +15,8 @@ from runlock.conformance.families.lifecycle.messages import (
 from runlock.conformance.families.lifecycle.state import ObservedState
 from runlock.conformance.families.lifecycle.state.disturbances import CRASH, FAULT
 from runlock.conformance.families.lifecycle.state.watchers import Arrival
-from runlock.conformance.family.invariant import HELD, CheckResults, Invariant, broken
+from runlock.conformance.family.invariant import HELD, CheckResults, broken, check
+from runlock.conformance.family.rank import Rank
 from runlock.conformance.protocol import Observation, Unlisted
 
 SEGMENT_END: Final = {
@@ -54,26 +54,31 @@ def _goes_to_the_watcher(state: ObservedState, seen: Published, *came: Arrival) 
     )
 
 
+@check("STREAM-1", rank=Rank.STREAM)
 def an_event_reaches_who_watches(state: ObservedState, seen: Published) -> CheckResults:
     """The present watcher receives the event."""
     yield from _goes_to_the_watcher(state, seen, Arrival.FIRST, Arrival.ANEW)
 
 
+@check("STREAM-4", rank=Rank.STREAM)
 def a_watcher_of_a_waiting_run_receives_what_follows(state: ObservedState, seen: Published) -> CheckResults:
     """A watcher that comes back to a waiting run receives what is published from then on."""
     yield from _goes_to_the_watcher(state, seen, Arrival.BACK)
 
 
+@check("STREAM-5", rank=Rank.STREAM)
 def a_watcher_takes_the_whole_place(state: ObservedState, seen: Published) -> CheckResults:
     """A watcher that replaces another receives every later event, and the other one none."""
     yield from _goes_to_the_watcher(state, seen, Arrival.REPLACING)
 
 
+@check("STREAM-9", rank=Rank.STREAM)
 def the_watcher_comes_before_its_decision(state: ObservedState, seen: Published) -> CheckResults:
     """A watcher who comes with a decision receives what the decision causes from its first event on."""
     yield from _goes_to_the_watcher(state, seen, Arrival.WITH_DECISION)
 
 
+@check("STREAM-8", rank=Rank.STREAM)
 def an_event_goes_one_way(state: ObservedState, seen: Published) -> CheckResults:
     """While watchers take turns, an event is received whole by one of them."""
     number = _number(seen)
@@ -91,6 +96,7 @@ def _number(seen: Published) -> Any:
     return seen.data.get("id") if isinstance(seen.data, dict) else None
 
 
+@check("STREAM-2", rank=Rank.STATUS, requires="a watcher")
 def a_cut_stream_leaves_the_run(state: ObservedState) -> CheckResults:
     """A stream that was cut has changed nothing in the run."""
     if [name for name, _ in state.newest] != ["unwatch"] or not state.alone:
@@ -108,6 +114,7 @@ def _shown(seen: Observation) -> str:
     return f"{seen.kind} {what}".strip()
 
 
+@check("STREAM-3", rank=Rank.STATUS, requires="a watcher")
 def an_event_for_nobody_breaks_nothing(state: ObservedState, seen: SegmentEnded) -> CheckResults:
     """A run does not end in Error for an event that no watcher received."""
     run, audience = state.run_of(seen), state.audience
@@ -120,6 +127,7 @@ def an_event_for_nobody_breaks_nothing(state: ObservedState, seen: SegmentEnded)
         yield broken(why)
 
 
+@check("STREAM-7", rank=Rank.LOST, requires="a watcher")
 def an_unwatched_run_goes_on(state: ObservedState) -> CheckResults:
     """A run goes on after its last watcher has left."""
     run, audience = state.run, state.audience
@@ -133,6 +141,7 @@ def an_unwatched_run_goes_on(state: ObservedState) -> CheckResults:
     )
 
 
+@check("STREAM-6", rank=Rank.STREAM)
 def a_stream_closes_after_the_end(state: ObservedState, seen: StreamClosed) -> CheckResults:
     """A stream that closes has told its watcher how the segment ended."""
     audience = state.audience
@@ -146,6 +155,7 @@ def a_stream_closes_after_the_end(state: ObservedState, seen: StreamClosed) -> C
     )
 
 
+@check("STREAM-6", rank=Rank.STREAM, requires="a watcher")
 def the_stream_of_a_run_that_is_over_is_closed(state: ObservedState) -> CheckResults:
     """The stream of a watcher that received the end of the run is closed once the runtime is quiescent."""
     run, watcher = state.run, state.audience.watcher
@@ -161,31 +171,14 @@ def _told_the_end(state: ObservedState) -> Published | None:
     return next((event for event in reversed(state.audience.told) if event.name == name), None)
 
 
-def a_suspension_is_told(state: ObservedState, seen: SegmentEnded) -> CheckResults:
-    """Watchers were told that the segment suspends before it is over."""
-    if seen.reason.code != "Suspended":
-        return
-    closed = [one for one in state.shown if isinstance(one, StreamClosed)]
-    told = [one for one in state.shown if isinstance(one, Published) and one.name in SEGMENT_END.values()]
-    if state.is_watched or closed:
-        yield HELD if told else broken("the segment suspends, and whoever watches was not told")
-
-
-def _ends_told(state: ObservedState) -> Iterator[Published]:
-    """The events that tell of this end: one stimulus can end several segments."""
-    for seen in reversed(state.shown[:-1]):
-        if isinstance(seen, SegmentEnded):
-            return
-        if isinstance(seen, Published) and seen.name == SEGMENT_END.get(seen.stream or "native"):
-            yield seen
-
-
+@check("STREAM-18", rank=Rank.STREAM)
 def an_end_is_told_with_its_reason(state: ObservedState, seen: SegmentEnded) -> CheckResults:
     """The event that tells how a segment ended gives the reason with which it ends."""
     for event in _ends_told(state):
         yield from _agrees(event, seen.reason.code)
 
 
+@check("STREAM-18", rank=Rank.STREAM)
 def an_end_is_told_as_it_was_reported(state: ObservedState, seen: Published) -> CheckResults:
     """The event that tells how a segment ended gives the reason that the run's status came with."""
     run = state.run_of(seen)
@@ -215,18 +208,21 @@ def _suspension_on(state: ObservedState, stream: str, field: str, value: str) ->
             )
 
 
+@check("STREAM-13", at=("Suspended",), rank=Rank.STREAM)
 def an_ai_sdk_suspension_is_a_finish_for_tool_calls(state: ObservedState, seen: SegmentEnded) -> CheckResults:
     """On a stream of AI SDK v6 a suspension is a finish whose reason is tool-calls."""
     if seen.reason.code == "Suspended":
         yield from _suspension_on(state, "ai-sdk-v6", "finishReason", "tool-calls")
 
 
+@check("STREAM-14", at=("Suspended",), rank=Rank.STREAM)
 def an_ag_ui_suspension_is_an_interrupt(state: ObservedState, seen: SegmentEnded) -> CheckResults:
     """On a stream of AG-UI a suspension is a finished run whose outcome is an interrupt."""
     if seen.reason.code == "Suspended":
         yield from _suspension_on(state, "ag-ui", "outcome", "interrupt")
 
 
+@check("STREAM-15", at=("Suspended",), rank=Rank.STREAM)
 def a_copilotkit_suspension_waits_on_the_page(state: ObservedState, seen: SegmentEnded) -> CheckResults:
     """On a stream of CopilotKit each call that was suspended is a part of the page that waits."""
     streams = {one.stream for one in state.shown if isinstance(one, Published) and one.watcher is not None}
@@ -239,6 +235,7 @@ def a_copilotkit_suspension_waits_on_the_page(state: ObservedState, seen: Segmen
         yield HELD if call in asked else broken(why)
 
 
+@check("STREAM-10", rank=Rank.STREAM)
 def a_parked_run_publishes_nothing(state: ObservedState) -> CheckResults:
     """A run that waits and has no decision publishes no event."""
     run = state.run
@@ -257,6 +254,7 @@ def _entered(state: ObservedState) -> bool:
     return any(isinstance(seen, RunMoved | SegmentEnded) for seen in state.shown)
 
 
+@check("STREAM-16", rank=Rank.STREAM, requires="a watcher")
 def a_resume_reaches_its_own_watcher(state: ObservedState, seen: SegmentEnded) -> CheckResults:
     """A run resumed by another request tells the end of that segment to the watcher of that request."""
     audience = state.audience
@@ -272,6 +270,27 @@ def a_resume_reaches_its_own_watcher(state: ObservedState, seen: SegmentEnded) -
     )
 
 
+@check("STREAM-12", at=("Suspended",), rank=Rank.STREAM)
+def a_suspension_is_told(state: ObservedState, seen: SegmentEnded) -> CheckResults:
+    """Watchers were told that the segment suspends before it is over."""
+    if seen.reason.code != "Suspended":
+        return
+    closed = [one for one in state.shown if isinstance(one, StreamClosed)]
+    told = [one for one in state.shown if isinstance(one, Published) and one.name in SEGMENT_END.values()]
+    if state.is_watched or closed:
+        yield HELD if told else broken("the segment suspends, and whoever watches was not told")
+
+
+def _ends_told(state: ObservedState) -> Iterator[Published]:
+    """The events that tell of this end: one stimulus can end several segments."""
+    for seen in reversed(state.shown[:-1]):
+        if isinstance(seen, SegmentEnded):
+            return
+        if isinstance(seen, Published) and seen.name == SEGMENT_END.get(seen.stream or "native"):
+            yield seen
+
+
+@check("STREAM-17", rank=Rank.STREAM, requires="a watcher")
 def a_tool_at_work_is_heard(state: ObservedState) -> CheckResults:
     """Progress that a tool reports reaches the watcher while the tool is at work."""
     told = state.audience.activities
@@ -289,34 +308,3 @@ def a_tool_at_work_is_heard(state: ObservedState) -> CheckResults:
 def _published(state: ObservedState, name: str = "") -> list[dict[str, Any]]:
     events = (one.data for one in state.shown if isinstance(one, Published) and name in ("", one.name))
     return [data for data in events if isinstance(data, dict)]
-
-
-INVARIANTS = (
-    *ranked(
-        Rank.UNWATCHED_RUN,
-        Invariant("STREAM-3", an_event_for_nobody_breaks_nothing, SegmentEnded, requires="a watcher"),
-        Invariant("STREAM-2", a_cut_stream_leaves_the_run, requires="a watcher"),
-    ),
-    *ranked(
-        Rank.STREAM,
-        Invariant("STREAM-8", an_event_goes_one_way, Published),
-        Invariant("STREAM-9", the_watcher_comes_before_its_decision, Published),
-        Invariant("STREAM-4", a_watcher_of_a_waiting_run_receives_what_follows, Published),
-        Invariant("STREAM-5", a_watcher_takes_the_whole_place, Published),
-        Invariant("STREAM-1", an_event_reaches_who_watches, Published),
-        Invariant("STREAM-6", a_stream_closes_after_the_end, StreamClosed),
-        Invariant(
-            "STREAM-13", an_ai_sdk_suspension_is_a_finish_for_tool_calls, SegmentEnded, at=("Suspended",)
-        ),
-        Invariant("STREAM-14", an_ag_ui_suspension_is_an_interrupt, SegmentEnded, at=("Suspended",)),
-        Invariant("STREAM-15", a_copilotkit_suspension_waits_on_the_page, SegmentEnded, at=("Suspended",)),
-        Invariant("STREAM-18", an_end_is_told_as_it_was_reported, Published),
-        Invariant("STREAM-18", an_end_is_told_with_its_reason, SegmentEnded),
-        Invariant("STREAM-16", a_resume_reaches_its_own_watcher, SegmentEnded, requires="a watcher"),
-        Invariant("STREAM-12", a_suspension_is_told, SegmentEnded, at=("Suspended",)),
-        Invariant("STREAM-6", the_stream_of_a_run_that_is_over_is_closed, requires="a watcher"),
-        Invariant("STREAM-10", a_parked_run_publishes_nothing),
-        Invariant("STREAM-7", an_unwatched_run_goes_on, requires="a watcher"),
-        Invariant("STREAM-17", a_tool_at_work_is_heard, requires="a watcher"),
-    ),
-)

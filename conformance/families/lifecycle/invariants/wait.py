@@ -2,20 +2,20 @@
 
 from __future__ import annotations
 
-from runlock.conformance.families.lifecycle.invariants.blame import Rank, ranked
 from runlock.conformance.families.lifecycle.invariants.decision_window import arrived, may_be_left_out, rests
 from runlock.conformance.families.lifecycle.messages import CallMoved, GateOpened, RunMoved, SegmentEnded
 from runlock.conformance.families.lifecycle.state import ObservedState
 from runlock.conformance.families.lifecycle.state.disturbances import CANCEL, CRASH, FAULT, INPUT
 from runlock.conformance.families.lifecycle.state.records import WORKING_GATES, Call, Run
-from runlock.conformance.family.invariant import HELD, CheckResults, Invariant, broken
-from runlock.conformance.protocol import Observation
+from runlock.conformance.family.invariant import HELD, CheckResults, broken, check
+from runlock.conformance.family.rank import Rank
 
 
 def _parks(state: ObservedState) -> bool:
     return (state.policy("waiting"), state.policy("decision.window")) == ("parked", "waiting")
 
 
+@check("DECIDE-40", rank=Rank.LOST, requires="a decision")
 def decisions_wake_a_parked_run(state: ObservedState) -> CheckResults:
     """A parked run moves as soon as decisions for its calls arrive, one or several at a time."""
     found = arrived(state)
@@ -27,6 +27,7 @@ def decisions_wake_a_parked_run(state: ObservedState) -> CheckResults:
     yield broken(f"{why}, yet nothing has moved") if asleep else HELD
 
 
+@check("DECIDE-41", at=("Resuming",), rank=Rank.LOST)
 def a_decision_is_known_before_its_call_resumes(state: ObservedState, seen: CallMoved) -> CheckResults:
     """Decisions that wake a parked run are made known before their calls are resuming."""
     call = state.call_of(seen)
@@ -41,6 +42,7 @@ def a_decision_is_known_before_its_call_resumes(state: ObservedState, seen: Call
         yield HELD if known else broken(f"{why}, yet that has not been made known")
 
 
+@check("DECIDE-42", at=("permission", "tool"), rank=Rank.LOST)
 def all_are_resuming_before_one_is_replayed(state: ObservedState, seen: GateOpened) -> CheckResults:
     """All decided calls of a parked run are resuming before any of them is replayed."""
     call, found = state.call_of(seen), arrived(state)
@@ -58,6 +60,7 @@ def all_are_resuming_before_one_is_replayed(state: ObservedState, seen: GateOpen
     )
 
 
+@check("DECIDE-43", rank=Rank.LOST, requires="a decision")
 def a_resolved_wait_leads_to_the_model(state: ObservedState) -> CheckResults:
     """A parked run of which no call is suspended any more goes on to its next inference."""
     run = state.run
@@ -68,6 +71,7 @@ def a_resolved_wait_leads_to_the_model(state: ObservedState) -> CheckResults:
         yield broken("no call of the parked run is suspended any more, yet the model is not asked")
 
 
+@check("DECIDE-43", at=("model",), rank=Rank.LOST, requires="a decision")
 def a_resolved_wait_led_to_the_model(state: ObservedState, seen: GateOpened) -> CheckResults:
     """Counts the waits that were resolved and led to the next inference."""
     run = state.run_of(seen)
@@ -90,6 +94,7 @@ def _part(run: Run) -> tuple[Call, Call] | None:
     return (replayed[0], waiting[0]) if replayed and waiting else None
 
 
+@check("DECIDE-44", at=("model",), rank=Rank.LOST, requires="a decision")
 def a_part_does_not_end_the_wait(state: ObservedState, seen: GateOpened) -> CheckResults:
     """A parked run of which a call is still suspended after a replay goes on waiting."""
     run = state.run_of(seen)
@@ -103,6 +108,7 @@ def a_part_does_not_end_the_wait(state: ObservedState, seen: GateOpened) -> Chec
         )
 
 
+@check("DECIDE-44", rank=Rank.LOST, requires="a decision")
 def a_part_has_not_ended_the_wait(state: ObservedState) -> CheckResults:
     """Counts the parked runs that go on waiting after a part of their calls was decided."""
     run = state.run
@@ -112,6 +118,7 @@ def a_part_has_not_ended_the_wait(state: ObservedState) -> CheckResults:
         yield HELD
 
 
+@check("DECIDE-45", rank=Rank.LOST, requires="a cancel")
 def a_cancel_ends_the_wait(state: ObservedState) -> CheckResults:
     """A cancel ends the wait of a parked run."""
     run = state.run
@@ -121,6 +128,7 @@ def a_cancel_ends_the_wait(state: ObservedState) -> CheckResults:
         yield HELD if run.is_done else broken("the run was cancelled while it was parked, yet it still waits")
 
 
+@check("DECIDE-46", rank=Rank.LOST)
 def a_cancel_in_a_replay_ends_the_wait(state: ObservedState, seen: SegmentEnded) -> CheckResults:
     """A cancel ends the wait of a parked run also while a decided call is replayed."""
     run = state.run_of(seen)
@@ -146,6 +154,7 @@ def _broken_in_a_replay(state: ObservedState, run: Run | None) -> str:
     return f"the replay of call {call.id} {'was blocked' if blocks else 'broke'} in the wait"
 
 
+@check("DECIDE-47", rank=Rank.LOST)
 def a_replay_that_breaks_ends_the_wait(state: ObservedState, seen: SegmentEnded) -> CheckResults:
     """A replay in the wait that breaks the run, or in which it is blocked, ends the wait with the run."""
     why = _broken_in_a_replay(state, state.run_of(seen))
@@ -153,6 +162,7 @@ def a_replay_that_breaks_ends_the_wait(state: ObservedState, seen: SegmentEnded)
         yield HELD if seen.reason.code != "Suspended" else broken(f"{why}, yet the run waits again")
 
 
+@check("DECIDE-47", at=("model", "permission", "tool"), rank=Rank.LOST)
 def nothing_goes_on_after_a_replay_that_breaks(state: ObservedState, seen: GateOpened) -> CheckResults:
     """A run that broke in a replay of its wait asks nothing more."""
     why = _broken_in_a_replay(state, state.run_of(seen))
@@ -162,7 +172,10 @@ def nothing_goes_on_after_a_replay_that_breaks(state: ObservedState, seen: GateO
         )
 
 
-def a_wait_takes_only_the_drawn_ways(state: ObservedState, seen: Observation) -> CheckResults:
+@check("DECIDE-50", rank=Rank.LOST)
+def a_wait_takes_only_the_drawn_ways(
+    state: ObservedState, seen: GateOpened | CallMoved | RunMoved
+) -> CheckResults:
     """Nothing but a decision, a cancel or new input moves a parked run."""
     if not _left_alone(state):
         return
@@ -174,6 +187,7 @@ def a_wait_takes_only_the_drawn_ways(state: ObservedState, seen: Observation) ->
         yield broken(f"nobody decided anything about the parked run, yet it became {seen.to}")
 
 
+@check("DECIDE-50", rank=Rank.LOST, requires="a wait")
 def a_wait_took_no_way(state: ObservedState) -> CheckResults:
     """Counts the times at which nothing was decided about a parked run, and nothing moved."""
     if _left_alone(state):
@@ -189,31 +203,3 @@ def _left_alone(state: ObservedState) -> bool:
     may_end = any(condition.kind == "timeout" for condition in state.scenario.agent.stop)
     parked = run.claimed in ("Waiting", None) and not run.segment_open and not run.is_done
     return parked and not (may_end or run.disturbed_by(CANCEL) or state.gates_of(run))
-
-
-INVARIANTS = ranked(
-    Rank.PARKED_WAIT,
-    *(
-        Invariant("DECIDE-50", a_wait_takes_only_the_drawn_ways, kind)
-        for kind in (GateOpened, CallMoved, RunMoved)
-    ),
-    Invariant("DECIDE-41", a_decision_is_known_before_its_call_resumes, CallMoved, at=("Resuming",)),
-    Invariant("DECIDE-42", all_are_resuming_before_one_is_replayed, GateOpened, at=("permission", "tool")),
-    Invariant(
-        "DECIDE-47",
-        nothing_goes_on_after_a_replay_that_breaks,
-        GateOpened,
-        at=("model", "permission", "tool"),
-    ),
-    Invariant("DECIDE-44", a_part_does_not_end_the_wait, GateOpened, at=("model",), requires="a decision"),
-    Invariant(
-        "DECIDE-43", a_resolved_wait_led_to_the_model, GateOpened, at=("model",), requires="a decision"
-    ),
-    Invariant("DECIDE-46", a_cancel_in_a_replay_ends_the_wait, SegmentEnded),
-    Invariant("DECIDE-47", a_replay_that_breaks_ends_the_wait, SegmentEnded),
-    Invariant("DECIDE-45", a_cancel_ends_the_wait, requires="a cancel"),
-    Invariant("DECIDE-40", decisions_wake_a_parked_run, requires="a decision"),
-    Invariant("DECIDE-43", a_resolved_wait_leads_to_the_model, requires="a decision"),
-    Invariant("DECIDE-44", a_part_has_not_ended_the_wait, requires="a decision"),
-    Invariant("DECIDE-50", a_wait_took_no_way, requires="a wait"),
-)

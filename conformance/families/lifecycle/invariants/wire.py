@@ -4,10 +4,8 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator
-from dataclasses import replace
 from typing import Any, Final
 
-from runlock.conformance.families.lifecycle.invariants.blame import Rank, ranked
 from runlock.conformance.families.lifecycle.invariants.stream import SEGMENT_END
 from runlock.conformance.families.lifecycle.messages import Published, SegmentEnded
 from runlock.conformance.families.lifecycle.state import ObservedState
@@ -19,7 +17,8 @@ from runlock.conformance.families.lifecycle.state.wires import (
     Told,
     parts_of,
 )
-from runlock.conformance.family.invariant import HELD, CheckResult, CheckResults, Invariant, broken, held_or
+from runlock.conformance.family.invariant import HELD, CheckResult, CheckResults, broken, check, held_or
+from runlock.conformance.family.rank import Rank
 
 STARTS: Final = ("TOOL_CALL_START", "tool-input-start")
 PIECES: Final = ("TOOL_CALL_ARGS", "tool-input-delta")
@@ -41,6 +40,7 @@ def _told(state: ObservedState, seen: Published) -> Iterator[tuple[Part, Call, T
             yield part, call, call.wires.get(seen.stream or "")
 
 
+@check("WIRE-60", at=(*STARTS, *ENDS), rank=Rank.STREAM, requires="a watcher", is_deferred=True)
 def a_call_is_opened_once(state: ObservedState, seen: Published) -> CheckResults:
     """A call that a stream has opened or ended is neither opened nor ended there again."""
     for part, call, told in _told(state, seen):
@@ -52,6 +52,7 @@ def a_call_is_opened_once(state: ObservedState, seen: Published) -> CheckResults
             yield held_or(not again, f"{seen.name} ends call {call.id}, which this stream has ended before")
 
 
+@check("WIRE-61", at=AFTER_THE_START, rank=Rank.STREAM, requires="a watcher", is_deferred=True)
 def only_an_opened_call_is_told_of(state: ObservedState, seen: Published) -> CheckResults:
     """What a stream tells of a call comes after its opening there, in this segment or an earlier one."""
     run = state.run_of(seen)
@@ -73,6 +74,7 @@ def _is_known(state: ObservedState, call: str) -> bool:
     return is_own or any(is_within(state, run, call) for run in runs)
 
 
+@check("WIRE-62", at=(*PIECES, *ENDS), rank=Rank.STREAM, requires="a watcher", is_deferred=True)
 def arguments_come_between(state: ObservedState, seen: Published) -> CheckResults:
     """The arguments of a call come before its end, and are those that the model gave."""
     run = state.run_of(seen)
@@ -101,6 +103,7 @@ def _object(value: Any) -> dict[str, Any]:
     return value if isinstance(value, dict) else {}
 
 
+@check("WIRE-63", at=("RUN_FINISHED", "finish"), rank=Rank.STREAM, requires="a watcher", is_deferred=True)
 def a_segment_leaves_no_call_open(state: ObservedState, seen: Published) -> CheckResults:
     """A stream that tells the end of a segment has ended each call that it opened."""
     run = state.run_of(seen)
@@ -118,6 +121,7 @@ def _opened(run: Run, stream: str) -> Iterator[tuple[Call, Told]]:
             yield call, told
 
 
+@check("WIRE-64", at=REQUESTS, rank=Rank.STREAM, requires="a watcher", is_deferred=True)
 def a_request_names_a_whole_call(state: ObservedState, seen: Published) -> CheckResults:
     """A call for which a decision is asked has been ended: the approver sees all its arguments."""
     for part, call, told in _told(state, seen):
@@ -125,6 +129,7 @@ def a_request_names_a_whole_call(state: ObservedState, seen: Published) -> Check
             yield held_or(told.is_ended, f"{seen.name} asks about call {call.id}, which was not ended")
 
 
+@check("WIRE-64", at=("Suspended",), rank=Rank.STREAM, requires="a watcher", is_deferred=True)
 def a_wait_is_requested(state: ObservedState, seen: SegmentEnded) -> CheckResults:
     """A segment that suspends has asked its watcher for the decision of each call that came to wait."""
     for call, told in _met_here(state, seen):
@@ -140,6 +145,7 @@ def _needs_a_decision(call: Call) -> bool:
     return asks or call.last_verdict == "suspend" or (answer is not None and answer["kind"] == "pending")
 
 
+@check("WIRE-65", at=RESULTS, rank=Rank.STREAM, requires="a watcher", is_deferred=True)
 def one_result(state: ObservedState, seen: Published) -> CheckResults:
     """A call has at most one result on a stream."""
     for part, call, told in _told(state, seen):
@@ -148,6 +154,7 @@ def one_result(state: ObservedState, seen: Published) -> CheckResults:
             yield held_or(not again, f"{seen.name} is a second result of call {call.id}")
 
 
+@check("WIRE-65", at=OVER, rank=Rank.STREAM, requires="a watcher", is_deferred=True)
 def an_executed_call_is_answered(state: ObservedState, seen: SegmentEnded) -> CheckResults:
     """A run that is over by itself has told the result of each call that its tool has answered."""
     for call, told in _met_here(state, seen):
@@ -174,19 +181,3 @@ def _ended_on(state: ObservedState) -> str:
         if isinstance(seen, Published) and seen.watcher and seen.name == SEGMENT_END.get(seen.stream or ""):
             return seen.stream or ""
     return ""
-
-
-def _deferred(*checks: Invariant) -> tuple[Invariant, ...]:
-    return ranked(Rank.WIRE, *(replace(check, is_deferred=True, requires="a watcher") for check in checks))
-
-
-INVARIANTS = _deferred(
-    Invariant("WIRE-60", a_call_is_opened_once, Published, at=(*STARTS, *ENDS)),
-    Invariant("WIRE-61", only_an_opened_call_is_told_of, Published, at=AFTER_THE_START),
-    Invariant("WIRE-62", arguments_come_between, Published, at=(*PIECES, *ENDS)),
-    Invariant("WIRE-63", a_segment_leaves_no_call_open, Published, at=("RUN_FINISHED", "finish")),
-    Invariant("WIRE-64", a_request_names_a_whole_call, Published, at=REQUESTS),
-    Invariant("WIRE-65", one_result, Published, at=RESULTS),
-    Invariant("WIRE-64", a_wait_is_requested, SegmentEnded, at=("Suspended",)),
-    Invariant("WIRE-65", an_executed_call_is_answered, SegmentEnded, at=OVER),
-)

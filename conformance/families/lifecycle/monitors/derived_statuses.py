@@ -41,7 +41,7 @@ def status_of(call: Call) -> str | None:
 class Derived(Monitor):
     """Follows one scenario of a runtime that leaves out what its runs, or its calls, are."""
 
-    def __init__(self, state: ObservedState, trails: Trails, applies: Mapping[str, bool]) -> None:
+    def __init__(self, state: ObservedState, trails: Trails) -> None:
         self.state = state
         self.trails = trails
         self.follows_runs = not state.observes("run.status")
@@ -107,8 +107,8 @@ class Derived(Monitor):
 
     # -- calls
 
-    def settled(self) -> Iterator[ClauseResult]:
-        """The runtime has settled: look where each call stands now; nothing is judged."""
+    def at_rest(self) -> Iterator[ClauseResult]:
+        """The runtime is quiescent: look where each call stands now; nothing is judged."""
         self._look_at_calls()
         return iter(())
 

@@ -33,8 +33,9 @@ from runlock.conformance.family.chart_monitor import (
     Follower,
     Reading,
 )
-from runlock.conformance.family.clause_result import ClauseResult, clause_result
+from runlock.conformance.family.clause_result import ClauseResult
 from runlock.conformance.family.coverage import Trails
+from runlock.conformance.family.invariant import broken
 from runlock.conformance.family.monitor import Monitor
 from runlock.conformance.protocol import Observation
 from runlock.machines.lifecycle.charts.run_flow import RunFlow, SegmentCutShort
@@ -222,20 +223,14 @@ class Paths(Monitor):
     clauses = CHECKED_BY_PATHS
     says = "what a runtime shows takes a drawn way, and no other"
 
-    def __init__(self, state: ObservedState, trails: Trails, applies: Mapping[str, bool]) -> None:
+    def __init__(self, state: ObservedState, trails: Trails) -> None:
         self.state = state
         self.trails = trails
         self.life = state.life
         self.segments: dict[str, Follower] = {}
         self.steps: dict[str, Follower] = {}
         self.passes: dict[Call, Follower] = {}
-        self.objections: list[ClauseResult] = []
         self.in_batches = False  # the phases of calls name no call
-
-    def settled(self) -> Iterator[ClauseResult]:
-        """Yield what the charts do not explain, after all other checks."""
-        yield from self.objections
-        self.objections.clear()
 
     def observe(self, seen: Observation) -> Iterator[ClauseResult]:
         """Yield the clauses of the ways that an observation shows to be taken."""
@@ -251,7 +246,6 @@ class Paths(Monitor):
         if self.life == self.state.life:
             return
         self.life = self.state.life
-        self.objections.clear()
         for follower in (*self.segments.values(), *self.steps.values(), *self.passes.values()):
             follower.lose()
 
@@ -266,7 +260,7 @@ class Paths(Monitor):
     ) -> Iterator[ClauseResult]:
         closed = follower.reading.closed
         if surely and not follower.after(label, detours):
-            self._object(closed, who, follower, label, detours)
+            yield _unexplained(closed, who, follower, label, detours)
             follower.lose()
             return
         taken = follower.see(label, detours, surely=surely)
@@ -288,16 +282,6 @@ class Paths(Monitor):
             else:
                 self.trails.take(_chart_of(row, table), follower, row)
 
-    def _object(self, clause: str, named: Who, follower: Follower, label: str, detours: Detours) -> None:
-        ways, who = " or ".join(follower.right(detours)), "{} {}".format(*named)
-        if not ways:
-            why = f"{who} is over, yet {label} was seen after {follower.last}"
-        elif follower.last:
-            why = f"{who}: after {follower.last} comes {ways}, yet {label} was seen"
-        else:
-            why = f"{who} begins with {ways}, yet {label} was seen"
-        self.objections.append(clause_result(clause, why))
-
     # -- segments
 
     def _segment(self, run: Run, seen: Observation) -> Iterator[ClauseResult]:
@@ -312,7 +296,7 @@ class Paths(Monitor):
         who, detours = ("the segment of run", run.id), _flow_detours(*self._cases_of_the_flow(run))
         if label is None:
             if "CommitFinished" not in follower.states and run.faulted != "store.put":
-                self._object(FLOW.closed["RunEnd"], who, follower, "the end of the segment", detours)
+                yield _unexplained(FLOW.closed["RunEnd"], who, follower, "the end of the segment", detours)
             self.segments[run.id] = Follower(FLOW_READING)
             return
         is_concurrent = label in (GATE, REPLAYED) and self.state.policy("decision.window") != "after_round"
@@ -422,6 +406,18 @@ class Paths(Monitor):
     @cached_property
     def _has_passes(self) -> bool:
         return [self.state.policy(key) for key in ("phases", "step.end")] == ["eight", "before_tools"]
+
+
+def _unexplained(clause: str, named: Who, follower: Follower, label: str, detours: Detours) -> ClauseResult:
+    """What no drawn way explains; it waits until the runtime is quiescent, since others may name the cause."""
+    ways, who = " or ".join(follower.right(detours)), "{} {}".format(*named)
+    if not ways:
+        why = f"{who} is over, yet {label} was seen after {follower.last}"
+    elif follower.last:
+        why = f"{who}: after {follower.last} comes {ways}, yet {label} was seen"
+    else:
+        why = f"{who} begins with {ways}, yet {label} was seen"
+    return ClauseResult(clause, broken(why), is_deferred=True)
 
 
 def _left_for(follower: Follower, end: str) -> Iterator[ClauseResult]:

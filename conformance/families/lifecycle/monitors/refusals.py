@@ -68,7 +68,7 @@ def _refusing(table: Table, event: str) -> list[str]:
 class Refusals(Monitor):
     """Counts the stimuli of one scenario that a state refuses; judges nothing."""
 
-    def __init__(self, state: ObservedState, trails: Trails, applies: Mapping[str, bool]) -> None:
+    def __init__(self, state: ObservedState, trails: Trails) -> None:
         self.state = state
         self.cells = trails.coverage.cells
         self.table = RUNS_WITH_CREATED if state.policy("run.created") == "yes" else RUNS

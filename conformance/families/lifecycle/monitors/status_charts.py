@@ -6,7 +6,7 @@ the state would have taken.  Each arrow that was taken counts as exercised.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from typing import Final
 
 from runlock.conformance.families.lifecycle.messages import (
@@ -74,7 +74,7 @@ class Oracle(Monitor):
     clauses = CHECKED_BY_CHARTS
     says = "what a runtime claims follows the chart {charts}, arrow by arrow"
 
-    def __init__(self, state: ObservedState, trails: Trails, applies: Mapping[str, bool]) -> None:
+    def __init__(self, state: ObservedState, trails: Trails) -> None:
         self.state = state
         self.trails = trails
         self.drained = False  # the resume gate was entered, and has not been left
@@ -86,7 +86,7 @@ class Oracle(Monitor):
     def at_rest(self) -> Iterator[ClauseResult]:
         """Yield what held of final states: something was addressed to them, and they did not move."""
         run = self.state.run
-        if run is None:
+        if run is None or not self.state.handshake.control.settles_exactly:
             return
         named = [raw["call"] for _, params in self.state.newest for raw in params.get("decisions", ())]
         addressed = run.cancel_at == self.state.stimuli

@@ -6,13 +6,14 @@ import asyncio
 from collections.abc import Sequence
 from typing import Any
 
-from runlock.conformance.families.lifecycle.mutants.mutant import Mutant
+from runlock.conformance.family.made import fault
 from runlock.machines.lifecycle.runtime.rounds import Resume
 from runlock.machines.lifecycle.runtime.runtime import Runtime, Segment
 from runlock.machines.lifecycle.runtime.state import Call, Decision, Reason
 from runlock.machines.lifecycle.runtime.world import Answer, WorldFault
 
 
+@fault("CALL-9", "in its replay, yet its tool was not entered")
 class RunsInTheReplayBeforeItIsJudged(Runtime):
     """A replayed call is Running while the permission hook is still asked about it."""
 
@@ -26,6 +27,7 @@ class RunsInTheReplayBeforeItIsJudged(Runtime):
             super().move_call(call, event)
 
 
+@fault("CALL-10", "held call", also=("PAIR-1",))
 class FailsWhatIsHeldAgain(Runtime):
     """A call that the gate holds again in its replay is Failed."""
 
@@ -34,6 +36,7 @@ class FailsWhatIsHeldAgain(Runtime):
         super().move_call(call, "fail" if again else event)
 
 
+@fault("CALL-11", "yet it became Failed")
 class FailsAReplayedResult(Runtime):
     """A call whose result is set in its replay is Failed."""
 
@@ -42,6 +45,7 @@ class FailsAReplayedResult(Runtime):
         super().settle(call, "fail" if given else event, status, content)
 
 
+@fault("CALL-12", "in its replay, yet it became Succeeded")
 class ForgivesABlockedReplay(Runtime):
     """A call that is blocked in its replay is Succeeded."""
 
@@ -50,6 +54,7 @@ class ForgivesABlockedReplay(Runtime):
         super().settle(call, "succeed" if blocked else event, status, content)
 
 
+@fault("CALL-16", "yet it went from New to Cancelled")
 class CancelsTheThird(Runtime):
     """The third call of a round is cancelled although the permission gate has allowed it."""
 
@@ -60,6 +65,7 @@ class CancelsTheThird(Runtime):
         return allowed
 
 
+@fault("CALL-6", "yet it went from Running to Cancelled")
 class AbortsTheSiblings(Runtime):
     """A tool that answers with an error takes the running calls of its round down."""
 
@@ -79,6 +85,7 @@ class AbortsTheSiblings(Runtime):
                 body.cancel()
 
 
+@fault("CALL-13", "yet it went from Resuming to Cancelled")
 class CancelsTheSecondReplay(Runtime):
     """Of several approved calls only the first is replayed, and the others are cancelled."""
 
@@ -93,6 +100,7 @@ class CancelsTheSecondReplay(Runtime):
         await super()._replay_batch([d for d in batch if d.call in self.state.decisions])
 
 
+@fault("CALL-19", "was New, which leads to", also=("NEST-6",))
 class ResumesWhatHasNotAsked(Runtime):
     """A decision that comes before its call has run takes the call to Resuming."""
 
@@ -103,6 +111,7 @@ class ResumesWhatHasNotAsked(Runtime):
         super().take(decision)
 
 
+@fault("CALL-20", "was Running, which leads to")
 class ResumesWhatRuns(Runtime):
     """A decision that comes while its call runs takes the call to Resuming."""
 
@@ -114,6 +123,7 @@ class ResumesWhatRuns(Runtime):
         super().take(decision)
 
 
+@fault("RUN-1", "the run moved to Waiting, yet it is still committing")
 class WaitsBeforeItIsStored(Runtime):
     """Says that it waits before the wait is stored."""
 
@@ -127,6 +137,11 @@ class WaitsBeforeItIsStored(Runtime):
             super().move_run(event, reason)
 
 
+@fault(
+    "RUN-2",
+    "yet the run became nothing else before it was Running",
+    policies={"decision.cancel_path": "via_resuming"},
+)
 class WaitsOnAtARefusal(Runtime):
     """A refusal of one of several calls does not wake the run."""
 
@@ -154,18 +169,21 @@ class EndsAs(Runtime):
         return await super()._end(Reason(self.wrong, reason.detail) if reason.code == self.right else reason)
 
 
+@fault("RUN-5", "a stop condition fired and nothing else ended the run, yet")
 class CallsAStopAnError(EndsAs):
     """A stop condition ends the run as Error."""
 
     right, wrong = "Stopped", "Error"
 
 
+@fault("RUN-6", "was blocked, which ends the run, yet it ended as Error")
 class CallsABlockAnError(EndsAs):
     """A block ends the run as Error."""
 
     right, wrong = "Blocked", "Error"
 
 
+@fault("RUN-7", "the run was cancelled at work, yet it became Waiting", also=("RUN-31",))
 class WaitsOnItsWayToTheEnd(Runtime):
     """A run that is cancelled at work says that it waits before it is Done."""
 
@@ -175,6 +193,7 @@ class WaitsOnItsWayToTheEnd(Runtime):
         return await super()._end(reason)
 
 
+@fault("RUN-9", "the run was cancelled while it waited, yet it became Running", also=("RUN-31",))
 class WakesOnItsWayToTheEnd(Runtime):
     """A run that is cancelled while it waits says that it runs before it is Done."""
 
@@ -184,6 +203,7 @@ class WakesOnItsWayToTheEnd(Runtime):
         return await super()._end(reason)
 
 
+@fault("RUN-10", "nothing broke while the run waited, yet it ended as Error")
 class DiesOfABatch(Runtime):
     """Several decisions at once end a run that waits."""
 
@@ -196,6 +216,7 @@ class DiesOfABatch(Runtime):
         raise WorldFault("too many decisions")
 
 
+@fault("RUN-11", "RunStart fires, yet the run is still Created", profile="awaken-9")
 class StartsBeforeItBegins(Runtime):
     """RunStart fires while the run is still Created."""
 
@@ -205,6 +226,7 @@ class StartsBeforeItBegins(Runtime):
         super().move_run(event, reason)
 
 
+@fault("RUN-12", "was cancelled before it began, yet", profile="awaken-9")
 class BeginsInSpiteOfACancel(Runtime):
     """A created run that was cancelled begins before it ends."""
 
@@ -214,6 +236,7 @@ class BeginsInSpiteOfACancel(Runtime):
         return await super()._leave_created(decisions)
 
 
+@fault("RUN-13", "the store did not take the run, yet it became", profile="awaken-9")
 class BeginsWithoutBeingStored(Runtime):
     """A created run that the store does not take begins before it ends."""
 
@@ -223,6 +246,7 @@ class BeginsWithoutBeingStored(Runtime):
         return await super()._end(reason)
 
 
+@fault("RUN-18", "nothing but time passes in a wait, yet")
 class StopsInItsWait(Runtime):
     """A stop condition that has nothing to do with time ends a run that waits."""
 
@@ -232,42 +256,3 @@ class StopsInItsWait(Runtime):
         if timely and stopped is not None and stopped.stop != "timeout":
             return await self.segment(self._end(stopped))
         return await super().decide(decisions)
-
-
-MUTANTS: tuple[Mutant, ...] = (
-    Mutant(RunsInTheReplayBeforeItIsJudged, "CALL-9", "in its replay, yet its tool was not entered"),
-    Mutant(FailsWhatIsHeldAgain, "CALL-10", "held call", also=("PAIR-1",)),
-    Mutant(FailsAReplayedResult, "CALL-11", "yet it became Failed"),
-    Mutant(ForgivesABlockedReplay, "CALL-12", "in its replay, yet it became Succeeded"),
-    Mutant(CancelsTheThird, "CALL-16", "yet it went from New to Cancelled"),
-    Mutant(AbortsTheSiblings, "CALL-6", "yet it went from Running to Cancelled"),
-    Mutant(CancelsTheSecondReplay, "CALL-13", "yet it went from Resuming to Cancelled"),
-    Mutant(ResumesWhatHasNotAsked, "CALL-19", "was New, which leads to", also=("NEST-6",)),
-    Mutant(ResumesWhatRuns, "CALL-20", "was Running, which leads to"),
-    Mutant(WaitsBeforeItIsStored, "RUN-1", "the run moved to Waiting, yet it is still committing"),
-    Mutant(
-        WaitsOnAtARefusal,
-        "RUN-2",
-        "yet the run became nothing else before it was Running",
-        policies={"decision.cancel_path": "via_resuming"},
-    ),
-    Mutant(CallsAStopAnError, "RUN-5", "a stop condition fired and nothing else ended the run, yet"),
-    Mutant(CallsABlockAnError, "RUN-6", "was blocked, which ends the run, yet it ended as Error"),
-    Mutant(
-        WaitsOnItsWayToTheEnd,
-        "RUN-7",
-        "the run was cancelled at work, yet it became Waiting",
-        also=("RUN-31",),
-    ),
-    Mutant(
-        WakesOnItsWayToTheEnd,
-        "RUN-9",
-        "the run was cancelled while it waited, yet it became Running",
-        also=("RUN-31",),
-    ),
-    Mutant(DiesOfABatch, "RUN-10", "nothing broke while the run waited, yet it ended as Error"),
-    Mutant(StartsBeforeItBegins, "RUN-11", "RunStart fires, yet the run is still Created", "awaken-9"),
-    Mutant(BeginsInSpiteOfACancel, "RUN-12", "was cancelled before it began, yet", "awaken-9"),
-    Mutant(BeginsWithoutBeingStored, "RUN-13", "the store did not take the run, yet it became", "awaken-9"),
-    Mutant(StopsInItsWait, "RUN-18", "nothing but time passes in a wait, yet"),
-)

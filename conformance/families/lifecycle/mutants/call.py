@@ -5,13 +5,14 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any, ClassVar
 
-from runlock.conformance.families.lifecycle.mutants.mutant import Mutant
+from runlock.conformance.family.made import fault
 from runlock.machines.lifecycle.runtime.rounds import Resume
 from runlock.machines.lifecycle.runtime.runtime import Runtime, Segment
 from runlock.machines.lifecycle.runtime.state import Call, Decision, Reason
 from runlock.machines.lifecycle.runtime.world import Answer
 
 
+@fault("CALL-3", "answered pending, yet the call became Succeeded", also=("NEST-1",))
 class TakesPendingForSuccess(Runtime):
     """A tool that answers pending is taken to have succeeded."""
 
@@ -22,6 +23,7 @@ class TakesPendingForSuccess(Runtime):
             super().take_answer(call, answer)
 
 
+@fault("CALL-4", "answered warning, yet the call became Failed")
 class TakesAWarningForAnError(Runtime):
     """A tool that answers with a warning is taken to have failed."""
 
@@ -32,6 +34,7 @@ class TakesAWarningForAnError(Runtime):
             super().take_answer(call, answer)
 
 
+@fault("CALL-5", "answered error, yet the call became Succeeded")
 class TakesAnErrorForAnAnswer(Runtime):
     """A tool that answers with an error is taken to have succeeded."""
 
@@ -42,6 +45,7 @@ class TakesAnErrorForAnAnswer(Runtime):
             super().take_answer(call, answer)
 
 
+@fault("CALL-17", "was Succeeded, which is final, yet it became Cancelled")
 class CancelsWhatIsOver(Runtime):
     """The end of a run cancels the calls that are over, too."""
 
@@ -51,6 +55,7 @@ class CancelsWhatIsOver(Runtime):
             self.say_call(call, "Cancelled", before="Succeeded")
 
 
+@fault("CALL-18", "was Suspended, which leads to Resuming, Cancelled, yet it became Running")
 class JumpsToRunning(Runtime):
     """A decided call goes from Suspended to Running, without Resuming."""
 
@@ -61,6 +66,7 @@ class JumpsToRunning(Runtime):
             super().move_call(call, event)
 
 
+@fault("CALL-22", "was last reported Running, yet it is said to move from New")
 class SaysNewTooOften(Runtime):
     """Says of each move of a call that it came from New."""
 
@@ -71,6 +77,7 @@ class SaysNewTooOften(Runtime):
             super().move_call(call, event)
 
 
+@fault("CALL-15", "was blocked, yet it became Cancelled")
 class CancelsTheBlocked(Runtime):
     """A blocked call is Cancelled rather than Failed."""
 
@@ -80,6 +87,7 @@ class CancelsTheBlocked(Runtime):
         super().settle(call, event, status, content)
 
 
+@fault("CALL-14", "was set, yet it became Failed")
 class FailsASetResult(Runtime):
     """A call whose result is set by the permission hook is Failed."""
 
@@ -87,6 +95,7 @@ class FailsASetResult(Runtime):
         super().settle(call, "fail" if event == "provide" else event, status, content)
 
 
+@fault("CALL-1", "is executing, yet its status is New")
 class SaysRunningLate(Runtime):
     """Says that a call is Running only once it has answered."""
 
@@ -101,6 +110,7 @@ class SaysRunningLate(Runtime):
         super().move_call(call, event)
 
 
+@fault("CALL-7", "nobody decided about call", also=("RUN-31",))
 class ResumesTheUndecided(Runtime):
     """One decision sets every suspended call to Resuming."""
 
@@ -113,6 +123,7 @@ class ResumesTheUndecided(Runtime):
         return replayed
 
 
+@fault("CALL-7", "nobody decided about call")
 class KeepsADecisionForTheNextRun(Runtime):
     """Lets a decision that comes when its run is Done act on a call of that id in the next run."""
 
@@ -128,6 +139,7 @@ class KeepsADecisionForTheNextRun(Runtime):
         return await super()._begin(text, decisions)
 
 
+@fault("CALL-8", "nobody cancelled call")
 class RejectsTheSiblings(Runtime):
     """A rejection cancels every suspended call of the run."""
 
@@ -141,6 +153,7 @@ class RejectsTheSiblings(Runtime):
         return replayed
 
 
+@fault("CALL-24", "yet its status is Running", also=("DERIVE-1", "RUN-31"))
 class LeavesTheLastRunning(Runtime):
     """The last of several results is recorded, but the call's status stays."""
 
@@ -152,6 +165,7 @@ class LeavesTheLastRunning(Runtime):
             super().move_call(call, event)
 
 
+@fault("CALL-2", "nothing held call")
 class HoldsWhatIsAllowed(Runtime):
     """The third call of a round is suspended although its tool is allowed."""
 
@@ -162,6 +176,7 @@ class HoldsWhatIsAllowed(Runtime):
         return allowed
 
 
+@fault("CALL-23", "the model asked for no call extra", also=("DERIVE-2", "DERIVE-3"))
 class InventsACall(Runtime):
     """Runs a call that the model has not asked for."""
 
@@ -175,6 +190,7 @@ class InventsACall(Runtime):
         return calls
 
 
+@fault("CALL-23", "is entered")
 class ReplaysTheToolOfTheFirst(Runtime):
     """A replay runs the tool that the first call of the round named."""
 
@@ -187,6 +203,7 @@ class ReplaysTheToolOfTheFirst(Runtime):
             call.name = asked
 
 
+@fault("CALL-25", "yet a look at the run shows Suspended")
 class LooksUndecided(Runtime):
     """An inspection of a call that was suspended shows it Suspended for ever."""
 
@@ -196,6 +213,7 @@ class LooksUndecided(Runtime):
         return {**seen, "calls": {**seen["calls"], **calls}}
 
 
+@fault("CALL-21", "was Resuming, which leads to")
 class BeginsANewLife(Runtime):
     """A call that is replayed is New once more."""
 
@@ -203,29 +221,3 @@ class BeginsANewLife(Runtime):
         if event == "start" and call.status == "Resuming":
             self.say_call(call, "New", before="Resuming")
         super().move_call(call, event)
-
-
-MUTANTS: tuple[Mutant, ...] = (
-    Mutant(
-        TakesPendingForSuccess, "CALL-3", "answered pending, yet the call became Succeeded", also=("NEST-1",)
-    ),
-    Mutant(TakesAWarningForAnError, "CALL-4", "answered warning, yet the call became Failed"),
-    Mutant(TakesAnErrorForAnAnswer, "CALL-5", "answered error, yet the call became Succeeded"),
-    Mutant(CancelsWhatIsOver, "CALL-17", "was Succeeded, which is final, yet it became Cancelled"),
-    Mutant(
-        JumpsToRunning, "CALL-18", "was Suspended, which leads to Resuming, Cancelled, yet it became Running"
-    ),
-    Mutant(SaysNewTooOften, "CALL-22", "was last reported Running, yet it is said to move from New"),
-    Mutant(CancelsTheBlocked, "CALL-15", "was blocked, yet it became Cancelled"),
-    Mutant(FailsASetResult, "CALL-14", "was set, yet it became Failed"),
-    Mutant(SaysRunningLate, "CALL-1", "is executing, yet its status is New"),
-    Mutant(ResumesTheUndecided, "CALL-7", "nobody decided about call", also=("RUN-31",)),
-    Mutant(KeepsADecisionForTheNextRun, "CALL-7", "nobody decided about call"),
-    Mutant(RejectsTheSiblings, "CALL-8", "nobody cancelled call"),
-    Mutant(LeavesTheLastRunning, "CALL-24", "yet its status is Running", also=("DERIVE-1", "RUN-31")),
-    Mutant(HoldsWhatIsAllowed, "CALL-2", "nothing held call"),
-    Mutant(InventsACall, "CALL-23", "the model asked for no call extra", also=("DERIVE-2", "DERIVE-3")),
-    Mutant(ReplaysTheToolOfTheFirst, "CALL-23", "is entered"),
-    Mutant(LooksUndecided, "CALL-25", "yet a look at the run shows Suspended"),
-    Mutant(BeginsANewLife, "CALL-21", "was Resuming, which leads to"),
-)

@@ -5,14 +5,15 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from runlock.conformance.families.lifecycle.mutants.mutant import Mutant
 from runlock.conformance.families.lifecycle.mutants.phase import FiresTwice
+from runlock.conformance.family.made import fault
 from runlock.machines.lifecycle.runtime.rounds import Resume
 from runlock.machines.lifecycle.runtime.runtime import Runtime
 from runlock.machines.lifecycle.runtime.state import Call
 from runlock.machines.lifecycle.runtime.world import Answer, WorldFault
 
 
+@fault("PHASE-1", "was blocked, yet it became Running", profile="tirea")
 class MarksTheBlockedRunning(Runtime):
     """A blocked call becomes Running before it fails."""
 
@@ -23,6 +24,7 @@ class MarksTheBlockedRunning(Runtime):
         return kind, content
 
 
+@fault("PHASE-2", "was held before it ran, yet it ran with no decision in between")
 class MarksTheHeldRunning(Runtime):
     """A call that is held becomes Running before it is suspended."""
 
@@ -33,6 +35,7 @@ class MarksTheHeldRunning(Runtime):
         return kind, content
 
 
+@fault("PHASE-4", "there is no tool", also=("PHASE-5", "PHASE-3"))
 class EntersAMissingTool(Runtime):
     """Executes a call for a tool that does not exist."""
 
@@ -41,6 +44,7 @@ class EntersAMissingTool(Runtime):
         return ("allow", None) if kind == "fail" else (kind, content)
 
 
+@fault("PHASE-6", "yet its pass ends without its tool", also=("ROUND-23",))
 class AnswersForTheThird(Runtime):
     """The third call of a round that may run gets an error without having been executed."""
 
@@ -69,22 +73,26 @@ class RecordsTheOpposite(Runtime):
     answered = ""
 
 
+@fault("PHASE-7", "answered ok, yet its result is recorded as error", also=("PAIR-4",))
 class RecordsAnAnswerAsAnError(RecordsTheOpposite):
     """Records a tool's answer as an error."""
 
 
+@fault("PHASE-8", "answered warning, yet its result is recorded as error")
 class RecordsAWarningAsAnError(RecordsTheOpposite):
     """Records a tool's answer with a warning as an error."""
 
     kind = "warning"
 
 
+@fault("PHASE-9", "answered error, yet its result is recorded as ok", also=("PAIR-6",))
 class RecordsAnErrorAsAnAnswer(RecordsTheOpposite):
     """Records a tool's error as a good answer."""
 
     kind, status = "error", "ok"
 
 
+@fault("PHASE-10", "answered pending, yet its result is recorded as ok", also=("NEST-5", "PAIR-3"))
 class RecordsAQuestionAsAnAnswer(Runtime):
     """Records a pending answer as a result."""
 
@@ -106,18 +114,21 @@ class LooksAtEverythingBut(Runtime):
             super().phase(phase, call, verdict)
 
 
+@fault("PHASE-11", "succeeded, yet AfterToolExecute has not fired", profile="tirea")
 class DoesNotLookAtSuccess(LooksAtEverythingBut):
     """AfterToolExecute does not fire for calls that succeeded."""
 
     status = "Succeeded"
 
 
+@fault("PHASE-12", "failed, yet AfterToolExecute has not fired", profile="tirea")
 class DoesNotLookAtFailure(LooksAtEverythingBut):
     """AfterToolExecute does not fire for calls that failed."""
 
     status = "Failed"
 
 
+@fault("PHASE-13", "was blocked, yet AfterToolExecute has not fired", profile="tirea")
 class DoesNotLookAtTheBlocked(LooksAtEverythingBut):
     """AfterToolExecute does not fire for calls that were blocked."""
 
@@ -125,18 +136,21 @@ class DoesNotLookAtTheBlocked(LooksAtEverythingBut):
     held_before = True
 
 
+@fault("PHASE-14", "was suspended, yet AfterToolExecute has not", profile="tirea")
 class DoesNotLookAtTheSuspended(LooksAtEverythingBut):
     """AfterToolExecute does not fire for calls that were suspended."""
 
     status = "Suspended"
 
 
+@fault("PHASE-20", "yet AfterToolExecute was seen", profile="tirea", also=("PHASE-90",))
 class LooksTwice(FiresTwice):
     """AfterToolExecute fires twice for each call."""
 
     twice = "AfterToolExecute"
 
 
+@fault("PHASE-5", "its arguments do not fit the tool")
 class TakesUnfitArguments(Runtime):
     """Executes a call whose arguments do not fit its tool."""
 
@@ -145,6 +159,7 @@ class TakesUnfitArguments(Runtime):
         return ("allow", None) if "do not fit" in str(content) else (kind, content)
 
 
+@fault("CALL-15", "does not fit its tool's arguments, yet it became")
 class CancelsTheUnfit(Runtime):
     """Cancels a call whose arguments do not fit its tool."""
 
@@ -153,6 +168,7 @@ class CancelsTheUnfit(Runtime):
         super().settle(call, "cancel" if unfit else event, "cancelled" if unfit else status, content)
 
 
+@fault("ROUND-10", "its arguments do not fit the tool", policies={"round.block": "fail_call"})
 class DiesOfUnfitArguments(Runtime):
     """Ends the run as Error for arguments that do not fit their tool."""
 
@@ -160,43 +176,3 @@ class DiesOfUnfitArguments(Runtime):
         super().settle(call, event, status, content)
         if "do not fit" in str(content):
             raise WorldFault(str(content))
-
-
-MUTANTS: tuple[Mutant, ...] = (
-    Mutant(MarksTheBlockedRunning, "PHASE-1", "was blocked, yet it became Running", "tirea"),
-    Mutant(MarksTheHeldRunning, "PHASE-2", "was held before it ran, yet it ran with no decision in between"),
-    Mutant(EntersAMissingTool, "PHASE-4", "there is no tool", also=("PHASE-5", "PHASE-3")),
-    Mutant(TakesUnfitArguments, "PHASE-5", "its arguments do not fit the tool"),
-    Mutant(CancelsTheUnfit, "CALL-15", "does not fit its tool's arguments, yet it became"),
-    Mutant(
-        DiesOfUnfitArguments,
-        "ROUND-10",
-        "its arguments do not fit the tool",
-        policies={"round.block": "fail_call"},
-    ),
-    Mutant(AnswersForTheThird, "PHASE-6", "yet its pass ends without its tool", also=("ROUND-23",)),
-    Mutant(
-        RecordsAnAnswerAsAnError,
-        "PHASE-7",
-        "answered ok, yet its result is recorded as error",
-        also=("PAIR-4",),
-    ),
-    Mutant(RecordsAWarningAsAnError, "PHASE-8", "answered warning, yet its result is recorded as error"),
-    Mutant(
-        RecordsAnErrorAsAnAnswer,
-        "PHASE-9",
-        "answered error, yet its result is recorded as ok",
-        also=("PAIR-6",),
-    ),
-    Mutant(
-        RecordsAQuestionAsAnAnswer,
-        "PHASE-10",
-        "answered pending, yet its result is recorded as ok",
-        also=("NEST-5", "PAIR-3"),
-    ),
-    Mutant(DoesNotLookAtSuccess, "PHASE-11", "succeeded, yet AfterToolExecute has not fired", "tirea"),
-    Mutant(DoesNotLookAtFailure, "PHASE-12", "failed, yet AfterToolExecute has not fired", "tirea"),
-    Mutant(DoesNotLookAtTheBlocked, "PHASE-13", "was blocked, yet AfterToolExecute has not fired", "tirea"),
-    Mutant(DoesNotLookAtTheSuspended, "PHASE-14", "was suspended, yet AfterToolExecute has not", "tirea"),
-    Mutant(LooksTwice, "PHASE-20", "yet AfterToolExecute was seen", "tirea", also=("PHASE-90",)),
-)

@@ -6,13 +6,15 @@ import asyncio
 from collections.abc import Coroutine, Sequence
 from typing import Any
 
-from runlock.conformance.families.lifecycle.mutants.mutant import NO_PROFILE, Mutant
+from runlock.conformance.families.lifecycle.mutants.mutant import NO_PROFILE
+from runlock.conformance.family.made import fault
 from runlock.machines.lifecycle.runtime.ledger import RunCancelled
 from runlock.machines.lifecycle.runtime.rounds import Resume
 from runlock.machines.lifecycle.runtime.runtime import Runtime, Segment
 from runlock.machines.lifecycle.runtime.state import Call, Reason
 
 
+@fault("CANCEL-1", "the run was cancelled, yet a model gate opened", also=("PHASE-71",))
 class AsksOnAfterACancel(Runtime):
     """Gives up the running tools on a cancel, and goes back to the model."""
 
@@ -28,6 +30,12 @@ class AsksOnAfterACancel(Runtime):
             raise
 
 
+@fault(
+    "CANCEL-1",
+    "the run was cancelled, yet",
+    policies={"cancel.inflight": "drain"},
+    also=("CANCEL-2", "RUN-7", "DECIDE-46"),
+)
 class AsksOnOneStepAfterACancel(Runtime):
     """A cancel that comes while tools run is looked at only after the next inference."""
 
@@ -47,6 +55,7 @@ class AsksOnOneStepAfterACancel(Runtime):
             raise RunCancelled
 
 
+@fault("CANCEL-2", "the run was cancelled, yet it ended as Error")
 class CallsACancelAnError(Runtime):
     """A cancelled run ends as Error."""
 
@@ -54,6 +63,12 @@ class CallsACancelAnError(Runtime):
         return await super()._end(Reason("Error", "cancelled") if reason.code == "Cancelled" else reason)
 
 
+@fault(
+    "CANCEL-3",
+    "cancelled while it waited, yet it still waits",
+    profile="tirea",
+    also=("CANCEL-2", "CANCEL-5"),
+)
 class DoesNotHearACancelWhileWaiting(Runtime):
     """No one listens for the cancel while the run waits."""
 
@@ -61,6 +76,7 @@ class DoesNotHearACancelWhileWaiting(Runtime):
         return await super().cancel() if self.active else None
 
 
+@fault("CANCEL-4", "the run was Done when it was cancelled, yet it showed run.status")
 class CancelsTheDone(Runtime):
     """A cancel of a run that is Done ends it once more."""
 
@@ -71,6 +87,7 @@ class CancelsTheDone(Runtime):
         return await super().cancel()
 
 
+@fault("CANCEL-2", "nothing of it is under way, yet it is not Done")
 class LosesACancelWhileItStores(Runtime):
     """Does not hear a cancel that comes while the store holds the run that is about to wait."""
 
@@ -80,6 +97,7 @@ class LosesACancelWhileItStores(Runtime):
             self.cancelling = False
 
 
+@fault("CANCEL-4", "which nobody cancelled, ended as Cancelled")
 class CancelsTheNext(Runtime):
     """The signal of a cancel that comes when its run is Done stays, and ends the next run."""
 
@@ -96,6 +114,7 @@ class CancelsTheNext(Runtime):
             raise RunCancelled
 
 
+@fault("CANCEL-5", "the cancel aborts, yet call")
 class DrainsInsteadOfAborting(Runtime):
     """Waits for running tools on a cancel, though it says that it aborts them."""
 
@@ -104,6 +123,7 @@ class DrainsInsteadOfAborting(Runtime):
         return True
 
 
+@fault("CANCEL-5", "the cancel drains, yet the body of call", policies={"cancel.inflight": "drain"})
 class AbortsInsteadOfDraining(Runtime):
     """Gives running tools up on a cancel, though it says that it lets them end."""
 
@@ -112,6 +132,7 @@ class AbortsInsteadOfDraining(Runtime):
         return False
 
 
+@fault("CANCEL-6", "was given up, yet it Failed")
 class FailsTheAborted(Runtime):
     """A call that was given up on a cancel is Failed."""
 
@@ -123,6 +144,7 @@ class FailsTheAborted(Runtime):
             raise
 
 
+@fault("CANCEL-7", "which is kept, yet the model was not shown that")
 class DropsWhatItShouldKeep(Runtime):
     """Drops the results of a cancelled round, though it says that it keeps them."""
 
@@ -131,6 +153,7 @@ class DropsWhatItShouldKeep(Runtime):
         super().record(calls)
 
 
+@fault("CANCEL-7", "which is dropped, yet the model was shown that", profile="tirea")
 class KeepsWhatItShouldDrop(Runtime):
     """Keeps the results of a cancelled round, though it says that it drops them."""
 
@@ -139,6 +162,7 @@ class KeepsWhatItShouldDrop(Runtime):
         super().record(calls)
 
 
+@fault("RUN-35", "the run is Done, yet the gate tool:", declare=NO_PROFILE)
 class LeavesToolsAtWork(Runtime):
     """Is Done after a cancel while its tools go on."""
 
@@ -149,39 +173,3 @@ class LeavesToolsAtWork(Runtime):
 
 async def _going_on(waiting: Coroutine[Any, Any, Any]) -> Any:
     return await asyncio.shield(waiting)
-
-
-MUTANTS: tuple[Mutant, ...] = (
-    Mutant(LeavesToolsAtWork, "RUN-35", "the run is Done, yet the gate tool:", declare=NO_PROFILE),
-    Mutant(
-        AsksOnAfterACancel, "CANCEL-1", "the run was cancelled, yet a model gate opened", also=("PHASE-71",)
-    ),
-    Mutant(
-        AsksOnOneStepAfterACancel,
-        "CANCEL-1",
-        "the run was cancelled, yet",
-        policies={"cancel.inflight": "drain"},
-        also=("CANCEL-2", "RUN-7", "DECIDE-46"),
-    ),
-    Mutant(CallsACancelAnError, "CANCEL-2", "the run was cancelled, yet it ended as Error"),
-    Mutant(LosesACancelWhileItStores, "CANCEL-2", "nothing of it is under way, yet it is not Done"),
-    Mutant(
-        DoesNotHearACancelWhileWaiting,
-        "CANCEL-3",
-        "cancelled while it waited, yet it still waits",
-        "tirea",
-        also=("CANCEL-2", "CANCEL-5"),
-    ),
-    Mutant(CancelsTheDone, "CANCEL-4", "the run was Done when it was cancelled, yet it showed run.status"),
-    Mutant(CancelsTheNext, "CANCEL-4", "which nobody cancelled, ended as Cancelled"),
-    Mutant(DrainsInsteadOfAborting, "CANCEL-5", "the cancel aborts, yet call"),
-    Mutant(
-        AbortsInsteadOfDraining,
-        "CANCEL-5",
-        "the cancel drains, yet the body of call",
-        policies={"cancel.inflight": "drain"},
-    ),
-    Mutant(DropsWhatItShouldKeep, "CANCEL-7", "which is kept, yet the model was not shown that"),
-    Mutant(KeepsWhatItShouldDrop, "CANCEL-7", "which is dropped, yet the model was shown that", "tirea"),
-    Mutant(FailsTheAborted, "CANCEL-6", "was given up, yet it Failed"),
-)

@@ -6,14 +6,17 @@ import asyncio
 from collections.abc import Awaitable, Sequence
 from typing import Any, ClassVar
 
-from runlock.conformance.families.lifecycle.mutants.mutant import Mutant
 from runlock.conformance.families.lifecycle.mutants.round import HangsAfterARound
+from runlock.conformance.family.made import fault
 from runlock.machines.lifecycle.runtime.rounds import Resume
 from runlock.machines.lifecycle.runtime.runtime import Runtime, Segment
 from runlock.machines.lifecycle.runtime.state import Call, Decision, Reason
 from runlock.machines.lifecycle.runtime.world import Answer, WorldFault
 
+CONCURRENT = "awaken-concurrent"
 
+
+@fault("ROUND-60", "is allowed, yet no task runs it", profile=CONCURRENT)
 class OneTaskForAll(Runtime):
     """Runs the allowed calls of a round that nothing holds in one task."""
 
@@ -25,6 +28,7 @@ class OneTaskForAll(Runtime):
             await self.execute(call, None)
 
 
+@fault("ROUND-61", "is allowed, yet no task runs it while call", profile=CONCURRENT)
 class RunsNothingDuringAHold(Runtime):
     """Runs no call of a round while another one is held."""
 
@@ -36,6 +40,7 @@ class RunsNothingDuringAHold(Runtime):
         return bool(self.state.in_status("Suspended"))
 
 
+@fault("ROUND-62", "its outcome, yet its status is New", profile=CONCURRENT)
 class KeepsASetResult(Runtime):
     """Gives a call the result that was set for it only when its round has executed."""
 
@@ -80,18 +85,21 @@ class AnswersInABatch(Runtime):
         return any(c is not call and c not in waiting for c in self.state.in_status("Running"))
 
 
+@fault("ROUND-63", "answered pending, yet its status is Running", profile=CONCURRENT)
 class SuspendsInABatch(AnswersInABatch):
     """Suspends a call whose tool answered pending only when nothing else executes."""
 
     kinds = ("pending",)
 
 
+@fault("ROUND-65", "yet its status is Running", profile=CONCURRENT)
 class EndsInABatch(AnswersInABatch):
     """Ends a call whose tool answered only when nothing else executes."""
 
     kinds = ("ok", "warning", "error")
 
 
+@fault("ROUND-67", "yet its status is Running", profile=CONCURRENT)
 class EndsReplaysInABatch(AnswersInABatch):
     """Ends a replayed call whose tool answered only when nothing else executes."""
 
@@ -122,6 +130,7 @@ class ActsWhenIdle(Runtime):
                     waiting.set_result(None)
 
 
+@fault("ROUND-64", "yet its replay waits for call", profile=CONCURRENT)
 class ReplaysAfterTheBatch(ActsWhenIdle):
     """A decided call is Resuming at once, and replayed when no tool executes any more."""
 
@@ -130,6 +139,7 @@ class ReplaysAfterTheBatch(ActsWhenIdle):
         await super()._replay_one(decision)
 
 
+@fault("ROUND-68", "was rejected, yet its status is Resuming", profile=CONCURRENT)
 class RejectsAfterTheBatch(ActsWhenIdle):
     """A rejected call is Resuming at once, and over when no tool executes any more."""
 
@@ -150,6 +160,7 @@ class RejectsAfterTheBatch(ActsWhenIdle):
         self.answer(call, "cancelled", "rejected")
 
 
+@fault("ROUND-66", "waits anew, yet decision", profile=CONCURRENT, also=("DECIDE-14", "DECIDE-15"))
 class ServesOnce(Runtime):
     """Turns down a decision for a call that waits once more."""
 
@@ -163,6 +174,7 @@ class ServesOnce(Runtime):
         return call.suspension > 1
 
 
+@fault("ROUND-72", "waits, yet decision", profile=CONCURRENT, also=("DECIDE-14", "DECIDE-15", "RECOVER-4"))
 class RegistersNoWaiter(ServesOnce):
     """Turns down the first decision of a run."""
 
@@ -176,6 +188,15 @@ class RegistersNoWaiter(ServesOnce):
         return self.taken == 0 and call.suspension == 1
 
 
+@fault(
+    "ROUND-75",
+    "waits after another batch, yet decision",
+    profile=CONCURRENT,
+    also=(
+        "DECIDE-15",
+        "DECIDE-14",
+    ),
+)
 class EndsAfterTheFirstBatch(RegistersNoWaiter):
     """Turns down the decisions after the first ones that it took."""
 
@@ -193,6 +214,7 @@ class EndsAfterTheFirstBatch(RegistersNoWaiter):
         return self.turn > 0 and call.suspension == 1
 
 
+@fault("ROUND-70", "came before it", profile=CONCURRENT)
 class TakesABatchFromItsEnd(Runtime):
     """Deals with the last decision of a batch first."""
 
@@ -200,6 +222,7 @@ class TakesABatchFromItsEnd(Runtime):
         return super().receive(decisions[::-1])
 
 
+@fault("ROUND-73", "came when nobody waited for it, yet call", profile=CONCURRENT, also=("DECIDE-23",))
 class KeepsForLater(Runtime):
     """Keeps a decision that nothing waits for, though it says that such decisions have no effect."""
 
@@ -211,6 +234,7 @@ class KeepsForLater(Runtime):
             self.policies = declared
 
 
+@fault("ROUND-74", "when its waiter had gone, and the run ended", profile=CONCURRENT)
 class BreaksWithAGoneWaiter(Runtime):
     """A second decision for a wait that is decided ends the run."""
 
@@ -230,6 +254,7 @@ class BreaksWithAGoneWaiter(Runtime):
         await super().apply_decisions(cause)
 
 
+@fault("ROUND-69", "is in WaitDecision, yet its permission", profile=CONCURRENT)
 class AsksAgainWhileItWaits(Runtime):
     """Asks the permission hook about a call once more while that waits for its decision."""
 
@@ -242,6 +267,12 @@ class AsksAgainWhileItWaits(Runtime):
         return allowed
 
 
+@fault(
+    "ROUND-79",
+    "was dealt with already, yet it was accepted once more",
+    profile=CONCURRENT,
+    also=("DECIDE-2",),
+)
 class DealsTwice(Runtime):
     """Deals with each decision that it takes once more."""
 
@@ -250,10 +281,12 @@ class DealsTwice(Runtime):
         self.dispose(decision, "accepted")
 
 
+@fault("ROUND-80", "every call of the round is over", profile=CONCURRENT)
 class HangsAfterTheLastCall(HangsAfterARound):
     """Does not pass the barrier when the last call of a round is over."""
 
 
+@fault("ROUND-81", "is still at work, yet the model is asked", profile=CONCURRENT, also=("ROUND-89",))
 class LeavesReplaysOpen(Runtime):
     """Passes the barrier while replays are at work, if no call waits."""
 
@@ -268,6 +301,7 @@ class LeftEarly(Exception):
     """The round was left before its last call was over."""
 
 
+@fault("ROUND-89", "was not over, yet the run ended", profile=CONCURRENT, also=("STOP-11",))
 class StopsBeforeTheBarrier(Runtime):
     """Looks at the stop conditions before the barrier, and gives up what is replayed there."""
 
@@ -284,59 +318,3 @@ class StopsBeforeTheBarrier(Runtime):
             return await steps
         except LeftEarly:
             return await self._end(self._stop() or Reason("Error", "left early"))
-
-
-CONCURRENT = "awaken-concurrent"
-
-MUTANTS: tuple[Mutant, ...] = (
-    Mutant(OneTaskForAll, "ROUND-60", "is allowed, yet no task runs it", CONCURRENT),
-    Mutant(RunsNothingDuringAHold, "ROUND-61", "is allowed, yet no task runs it while call", CONCURRENT),
-    Mutant(KeepsASetResult, "ROUND-62", "its outcome, yet its status is New", CONCURRENT),
-    Mutant(SuspendsInABatch, "ROUND-63", "answered pending, yet its status is Running", CONCURRENT),
-    Mutant(ReplaysAfterTheBatch, "ROUND-64", "yet its replay waits for call", CONCURRENT),
-    Mutant(EndsInABatch, "ROUND-65", "yet its status is Running", CONCURRENT),
-    Mutant(ServesOnce, "ROUND-66", "waits anew, yet decision", CONCURRENT, also=("DECIDE-14", "DECIDE-15")),
-    Mutant(EndsReplaysInABatch, "ROUND-67", "yet its status is Running", CONCURRENT),
-    Mutant(RejectsAfterTheBatch, "ROUND-68", "was rejected, yet its status is Resuming", CONCURRENT),
-    Mutant(AsksAgainWhileItWaits, "ROUND-69", "is in WaitDecision, yet its permission", CONCURRENT),
-    Mutant(TakesABatchFromItsEnd, "ROUND-70", "came before it", CONCURRENT),
-    Mutant(
-        RegistersNoWaiter,
-        "ROUND-72",
-        "waits, yet decision",
-        CONCURRENT,
-        also=("DECIDE-14", "DECIDE-15", "RECOVER-4"),
-    ),
-    Mutant(
-        KeepsForLater, "ROUND-73", "came when nobody waited for it, yet call", CONCURRENT, also=("DECIDE-23",)
-    ),
-    Mutant(BreaksWithAGoneWaiter, "ROUND-74", "when its waiter had gone, and the run ended", CONCURRENT),
-    Mutant(
-        EndsAfterTheFirstBatch,
-        "ROUND-75",
-        "waits after another batch, yet decision",
-        CONCURRENT,
-        also=(
-            "DECIDE-15",
-            "DECIDE-14",
-        ),
-    ),
-    Mutant(
-        DealsTwice,
-        "ROUND-79",
-        "was dealt with already, yet it was accepted once more",
-        CONCURRENT,
-        also=("DECIDE-2",),
-    ),
-    Mutant(HangsAfterTheLastCall, "ROUND-80", "every call of the round is over", CONCURRENT),
-    Mutant(
-        LeavesReplaysOpen,
-        "ROUND-81",
-        "is still at work, yet the model is asked",
-        CONCURRENT,
-        also=("ROUND-89",),
-    ),
-    Mutant(
-        StopsBeforeTheBarrier, "ROUND-89", "was not over, yet the run ended", CONCURRENT, also=("STOP-11",)
-    ),
-)

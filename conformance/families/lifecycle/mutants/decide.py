@@ -6,13 +6,22 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 
-from runlock.conformance.families.lifecycle.mutants.mutant import Mutant
+from runlock.conformance.family.made import fault
 from runlock.machines.lifecycle.runtime.rounds import Resume
 from runlock.machines.lifecycle.runtime.runtime import Runtime, Segment
 from runlock.machines.lifecycle.runtime.state import Call, Decision
 from runlock.machines.lifecycle.runtime.world import WorldFault
 
 
+@fault(
+    "DECIDE-1",
+    "may be executed",
+    also=(
+        "RUN-31",
+        "DECIDE-2",
+        "EDIT-3",
+    ),
+)
 class ReplaysAPendingAnswer(Runtime):
     """A replay whose tool answers pending is replayed at once, on the same decision."""
 
@@ -23,6 +32,7 @@ class ReplaysAPendingAnswer(Runtime):
             await super().replay(call, decision)
 
 
+@fault("DECIDE-2", "had been taken before, yet")
 class ForgetsDecisionIds(Runtime):
     """Takes a decision again when it is delivered again."""
 
@@ -31,6 +41,7 @@ class ForgetsDecisionIds(Runtime):
         self.state.seen_decisions.clear()
 
 
+@fault("DECIDE-3", "which is unknown, yet", also=("DECIDE-5", "RUN-10"))
 class DiesOfAnUnknownCall(Runtime):
     """A decision for a call that no one knows ends a run that waits."""
 
@@ -44,6 +55,7 @@ class DiesOfAnUnknownCall(Runtime):
         raise WorldFault("no such call")
 
 
+@fault("DECIDE-3", "was for suspension 1 of call")
 class KnowsTheLastSuspensionAlone(Runtime):
     """Lets a decision for a suspension before the last one act on the one that is open."""
 
@@ -54,6 +66,7 @@ class KnowsTheLastSuspensionAlone(Runtime):
         return super().objection(decision)
 
 
+@fault("DECIDE-3", "which is over, yet")
 class RunsAgainOnALateDecision(Runtime):
     """A decision for a suspension that is over is taken for the next one."""
 
@@ -64,6 +77,7 @@ class RunsAgainOnALateDecision(Runtime):
         super().take(replace(decision, suspension=None))
 
 
+@fault("DECIDE-4", "took decision", also=("GATE-2", "DECIDE-42"))
 class LosesTheSecondOfABatch(Runtime):
     """Of a batch of decisions only the first acts."""
 
@@ -74,6 +88,7 @@ class LosesTheSecondOfABatch(Runtime):
         return refusals
 
 
+@fault("DECIDE-4", "took decision")
 class LosesWhatComesDuringACommit(Runtime):
     """A decision that comes while the suspended state is being stored is forgotten."""
 
@@ -83,6 +98,7 @@ class LosesWhatComesDuringACommit(Runtime):
             self.state.decisions.clear()
 
 
+@fault("DECIDE-4", "took decision")
 class DropsWhatCameEarly(Runtime):
     """Says that it keeps an early decision, and does not."""
 
@@ -90,6 +106,7 @@ class DropsWhatCameEarly(Runtime):
         self.state.early = [d for d in self.state.early if d.call != call.id]
 
 
+@fault("DECIDE-4", "which waits in it, yet the call waits still", profile="tirea")
 class ForgetsStoredDecisions(Runtime):
     """Goes on from a checkpoint without the decisions in it."""
 
@@ -97,6 +114,7 @@ class ForgetsStoredDecisions(Runtime):
         super().restore({**state, "decisions": {}})
 
 
+@fault("DECIDE-5", "names call", also=("CALL-7", "CALL-8", "DECIDE-4", "NEST-2"))
 class ApprovesTheFirst(Runtime):
     """A decision goes to the call that waits longest, whatever its name."""
 
@@ -105,6 +123,7 @@ class ApprovesTheFirst(Runtime):
         super().take(replace(decision, call=waiting[0].id) if waiting else decision)
 
 
+@fault("DECIDE-6", "null")
 class ForgetsFalse(Runtime):
     """A payload that is false, 0 or empty counts as none."""
 
@@ -112,6 +131,7 @@ class ForgetsFalse(Runtime):
         super().take(replace(decision, payload=decision.payload or None))
 
 
+@fault("DECIDE-6", "yet its replay got")
 class KeepsTheFirstPayload(Runtime):
     """A call that waits again is replayed with what its first decision gave."""
 
@@ -124,6 +144,7 @@ class KeepsTheFirstPayload(Runtime):
         await super().replay(call, replace(decision, payload=first))
 
 
+@fault("DECIDE-7", "yet it ran with")
 class DropsArguments(Runtime):
     """A call that no one had to approve runs without its arguments."""
 
@@ -131,6 +152,7 @@ class DropsArguments(Runtime):
         return {"k": call.id} if resume is None else super().arguments(call, resume)
 
 
+@fault("DECIDE-21", "yet it ran with", also=("SHOWN-3",))
 class ReplaysWithoutArguments(Runtime):
     """A replay runs without the arguments that were approved."""
 
@@ -140,6 +162,7 @@ class ReplaysWithoutArguments(Runtime):
         return super().arguments(call, resume)
 
 
+@fault("DECIDE-21", "yet it Succeeded without")
 class SucceedsUnexecuted(Runtime):
     """Takes an approval for a result."""
 
@@ -149,6 +172,16 @@ class SucceedsUnexecuted(Runtime):
         return await super().verdict(call, resume)
 
 
+@fault(
+    "DECIDE-4",
+    "yet it did not run, and the model is shown a result",
+    policies={"round.block": "fail_call"},
+    declare={
+        "profile": "core",
+        "policies": {"decision.modes": ["replay"]},
+        "observes": ["message", "run.finished"],
+    },
+)
 class DeniesTheApproved(Runtime):
     """Judges an approved call once more, and fails it without a word to the one who approved it."""
 
@@ -158,6 +191,7 @@ class DeniesTheApproved(Runtime):
         return await super().verdict(call, resume)
 
 
+@fault("DECIDE-17", "for its arguments, yet it ran with")
 class KeepsTheModelsArguments(Runtime):
     """Runs a call with what the model gave where the decision is to be the arguments."""
 
@@ -165,6 +199,7 @@ class KeepsTheModelsArguments(Runtime):
         return call.args if resume is not None and resume["payload"] else super().arguments(call, resume)
 
 
+@fault("DECIDE-17", "for its arguments, yet it ran with", also=("DECIDE-6",))
 class RunsWithTheFirstArguments(Runtime):
     """A call that waits again runs with the arguments that its first decision gave."""
 
@@ -178,6 +213,7 @@ class RunsWithTheFirstArguments(Runtime):
         return self.given.setdefault(call.id, decided) if is_meant else decided
 
 
+@fault("DECIDE-3", "waits anew in suspension 1, as it was before", also=("EDIT-3",))
 class NumbersEachWaitAlike(Runtime):
     """Counts the suspensions of a call anew each time that it resumes."""
 
@@ -187,6 +223,7 @@ class NumbersEachWaitAlike(Runtime):
         super().say_call(call, target, before)
 
 
+@fault("DECIDE-18", "yet the model was shown")
 class AnswersForWhoeverDecided(Runtime):
     """Shows the model a result of its own where the decision is to be the result."""
 
@@ -196,6 +233,7 @@ class AnswersForWhoeverDecided(Runtime):
         return kind, "as you like" if answered else content
 
 
+@fault("DECIDE-8", "is to be the result of call")
 class ExecutesTheAnswered(Runtime):
     """A call whose decision is its result is executed all the same."""
 
@@ -205,6 +243,7 @@ class ExecutesTheAnswered(Runtime):
         return await super().verdict(call, resume)
 
 
+@fault("GATE-1", "needs approval and nobody approved it, yet it was executed", also=("GATE-3", "RUN-32"))
 class DoesNotAskTheThird(Runtime):
     """The third call of a round is executed without the approval that it needs."""
 
@@ -214,6 +253,7 @@ class DoesNotAskTheThird(Runtime):
         return ("allow", None) if kind == "suspend" and third else (kind, content)
 
 
+@fault("GATE-2", "was cancelled by decision", also=("GATE-1", "DECIDE-7", "DECIDE-1"))
 class RunsTheRejected(Runtime):
     """A rejected call is replayed like an approved one."""
 
@@ -221,6 +261,7 @@ class RunsTheRejected(Runtime):
         return super()._prepare(replace(decision, action="resume"))
 
 
+@fault("GATE-2", "was cancelled by decision")
 class RunsTheRejectedAmongApproved(Runtime):
     """A rejection that comes in one batch with an approval is taken for an approval."""
 
@@ -229,6 +270,7 @@ class RunsTheRejectedAmongApproved(Runtime):
         await super()._replay_batch([replace(d, action="resume") for d in batch] if approving else batch)
 
 
+@fault("GATE-3", "has not answered, yet it was executed")
 class DoesNotAskTheGate(Runtime):
     """Only the first call of a round passes the permission gate."""
 
@@ -238,6 +280,7 @@ class DoesNotAskTheGate(Runtime):
         return ("allow", None) if gated and not first else await super().verdict(call, resume)
 
 
+@fault("GATE-4", "was approved by decision")
 class AsksTwice(Runtime):
     """Suspends an approved call once more before it runs."""
 
@@ -247,6 +290,7 @@ class AsksTwice(Runtime):
         return ("suspend", None) if again else (kind, content)
 
 
+@fault("GATE-6", "a replay is judged again, yet call")
 class ReplaysUnjudged(Runtime):
     """Does not ask the permission gate on a replay, though it says so."""
 
@@ -255,6 +299,7 @@ class ReplaysUnjudged(Runtime):
         return await super().verdict(call, resume)
 
 
+@fault("GATE-6", "was asked once more", policies={"replay.gate": "no"})
 class JudgesReplays(Runtime):
     """Asks the permission gate on a replay, though it says that it does not."""
 
@@ -263,6 +308,7 @@ class JudgesReplays(Runtime):
         return await super().verdict(call, resume)
 
 
+@fault("GATE-5", "the permission gate blocked call", also=("ROUND-7", "ROUND-21", "DECIDE-47"))
 class RunsTheBlocked(Runtime):
     """A blocked call is executed."""
 
@@ -271,6 +317,9 @@ class RunsTheBlocked(Runtime):
         return ("allow", None) if kind == "block" else (kind, content)
 
 
+@fault(
+    "ONCE-1", "had answered ok, yet it was executed again", also=("DECIDE-8", "GATE-3", "CALL-20", "ONCE-2")
+)
 class RerunsFinishedSiblings(Runtime):
     """A resume of one call executes the finished calls of its round again."""
 
@@ -280,6 +329,7 @@ class RerunsFinishedSiblings(Runtime):
         await super().replay(call, decision)
 
 
+@fault("ONCE-3", "is executing, yet it was entered once more")
 class EntersTwice(Runtime):
     """A replay is started twice, side by side."""
 
@@ -291,6 +341,7 @@ class EntersTwice(Runtime):
             await super().execute(call, resume)
 
 
+@fault("ONCE-2", "in the checkpoint, yet it was executed after recovery")
 class RerunsAfterACrash(Runtime):
     """A recovered run executes the calls again that have succeeded."""
 
@@ -300,6 +351,7 @@ class RerunsAfterACrash(Runtime):
         return await super().go_on()
 
 
+@fault("ONCE-2", "in the checkpoint, yet it was executed after recovery")
 class RerunsDuringAWait(Runtime):
     """A run that waited at a crash executes what succeeded in a round of three once more, once decided."""
 
@@ -315,76 +367,3 @@ class RerunsDuringAWait(Runtime):
         for call in again:
             await self.outside(self.world.execute(call.id, call.name, call.args, None))
         return await super()._steps()
-
-
-MUTANTS: tuple[Mutant, ...] = (
-    Mutant(
-        ReplaysAPendingAnswer,
-        "DECIDE-1",
-        "may be executed",
-        also=(
-            "RUN-31",
-            "DECIDE-2",
-            "EDIT-3",
-        ),
-    ),
-    Mutant(ForgetsDecisionIds, "DECIDE-2", "had been taken before, yet"),
-    Mutant(DiesOfAnUnknownCall, "DECIDE-3", "which is unknown, yet", also=("DECIDE-5", "RUN-10")),
-    Mutant(KnowsTheLastSuspensionAlone, "DECIDE-3", "was for suspension 1 of call"),
-    Mutant(
-        NumbersEachWaitAlike, "DECIDE-3", "waits anew in suspension 1, as it was before", also=("EDIT-3",)
-    ),
-    Mutant(RunsAgainOnALateDecision, "DECIDE-3", "which is over, yet"),
-    Mutant(LosesTheSecondOfABatch, "DECIDE-4", "took decision", also=("GATE-2", "DECIDE-42")),
-    Mutant(
-        DeniesTheApproved,
-        "DECIDE-4",
-        "yet it did not run, and the model is shown a result",
-        policies={"round.block": "fail_call"},
-        declare={
-            "profile": "core",
-            "policies": {"decision.modes": ["replay"]},
-            "observes": ["message", "run.finished"],
-        },
-    ),
-    Mutant(LosesWhatComesDuringACommit, "DECIDE-4", "took decision"),
-    Mutant(DropsWhatCameEarly, "DECIDE-4", "took decision"),
-    Mutant(ForgetsStoredDecisions, "DECIDE-4", "which waits in it, yet the call waits still", "tirea"),
-    Mutant(ApprovesTheFirst, "DECIDE-5", "names call", also=("CALL-7", "CALL-8", "DECIDE-4", "NEST-2")),
-    Mutant(ForgetsFalse, "DECIDE-6", "null"),
-    Mutant(KeepsTheFirstPayload, "DECIDE-6", "yet its replay got"),
-    Mutant(DropsArguments, "DECIDE-7", "yet it ran with"),
-    Mutant(ReplaysWithoutArguments, "DECIDE-21", "yet it ran with", also=("SHOWN-3",)),
-    Mutant(SucceedsUnexecuted, "DECIDE-21", "yet it Succeeded without"),
-    Mutant(KeepsTheModelsArguments, "DECIDE-17", "for its arguments, yet it ran with"),
-    Mutant(RunsWithTheFirstArguments, "DECIDE-17", "for its arguments, yet it ran with", also=("DECIDE-6",)),
-    Mutant(AnswersForWhoeverDecided, "DECIDE-18", "yet the model was shown"),
-    Mutant(ExecutesTheAnswered, "DECIDE-8", "is to be the result of call"),
-    Mutant(
-        DoesNotAskTheThird,
-        "GATE-1",
-        "needs approval and nobody approved it, yet it was executed",
-        also=("GATE-3", "RUN-32"),
-    ),
-    Mutant(RunsTheRejected, "GATE-2", "was cancelled by decision", also=("GATE-1", "DECIDE-7", "DECIDE-1")),
-    Mutant(RunsTheRejectedAmongApproved, "GATE-2", "was cancelled by decision"),
-    Mutant(DoesNotAskTheGate, "GATE-3", "has not answered, yet it was executed"),
-    Mutant(AsksTwice, "GATE-4", "was approved by decision"),
-    Mutant(ReplaysUnjudged, "GATE-6", "a replay is judged again, yet call"),
-    Mutant(JudgesReplays, "GATE-6", "was asked once more", policies={"replay.gate": "no"}),
-    Mutant(
-        RunsTheBlocked,
-        "GATE-5",
-        "the permission gate blocked call",
-        also=("ROUND-7", "ROUND-21", "DECIDE-47"),
-    ),
-    Mutant(
-        RerunsFinishedSiblings,
-        "ONCE-1",
-        "had answered ok, yet it was executed again",
-        also=("DECIDE-8", "GATE-3", "CALL-20", "ONCE-2"),
-    ),
-    Mutant(EntersTwice, "ONCE-3", "is executing, yet it was entered once more"),
-    Mutant(RerunsAfterACrash, "ONCE-2", "in the checkpoint, yet it was executed after recovery"),
-    Mutant(RerunsDuringAWait, "ONCE-2", "in the checkpoint, yet it was executed after recovery"),
-)

@@ -6,11 +6,14 @@ from collections.abc import Sequence
 from copy import deepcopy
 from typing import Any
 
-from runlock.conformance.families.lifecycle.mutants.mutant import Mutant
+from runlock.conformance.family.made import fault
 from runlock.machines.lifecycle.runtime.runtime import Runtime, Segment
 from runlock.machines.lifecycle.runtime.state import Call, Decision, from_checkpoint
 
+CALLER = {"state": "caller"}
 
+
+@fault("DECIDE-14", "has not acted, though it acts by itself", also=("DECIDE-4",))
 class CollectsInSecret(Runtime):
     """Holds a decision until all are there, though it says that each acts by itself."""
 
@@ -19,6 +22,12 @@ class CollectsInSecret(Runtime):
         return super().ready()
 
 
+@fault(
+    "DECIDE-14",
+    "was taken, which takes all of them or none",
+    policies={"resume": "all_or_nothing"},
+    also=("RUN-31",),
+)
 class TakesAPartForAll(Runtime):
     """Lets each decision act by itself, though it says that all of them count or none."""
 
@@ -30,6 +39,7 @@ class TakesAPartForAll(Runtime):
         return super().ready()
 
 
+@fault("DECIDE-15", "are decided, yet decision", also=("DECIDE-14",))
 class WantsMoreThanADecision(Runtime):
     """Turns decisions down while it waits."""
 
@@ -39,6 +49,7 @@ class WantsMoreThanADecision(Runtime):
         return "no state was given back with it" if waits and known else super().left_out(decision, batch)
 
 
+@fault("DECIDE-16", "yet the round made it wait again", profile="tirea-stream", also=("CALL-17",))
 class MakesTheAnsweredWait(Runtime):
     """Takes the outcome that its round had for a call that has been decided meanwhile."""
 
@@ -52,6 +63,12 @@ class MakesTheAnsweredWait(Runtime):
         self.record(calls)
 
 
+@fault(
+    "DECIDE-19",
+    "which counts, yet the segment ended",
+    profile="tirea",
+    policies={"replay.start": "by_outcomes"},
+)
 class EndsForOneSuspension(Runtime):
     """Ends the segment for one new suspension, though it says that all outcomes count."""
 
@@ -60,6 +77,7 @@ class EndsForOneSuspension(Runtime):
         return await super()._resume()
 
 
+@fault("DECIDE-20", "came while the run was at work, yet", profile="tirea", also=("FLOW-21",))
 class ConcludesBeforeItDrains(Runtime):
     """Concludes that it waits before it looks at what was decided meanwhile."""
 
@@ -68,6 +86,12 @@ class ConcludesBeforeItDrains(Runtime):
             await super()._settle_decisions()
 
 
+@fault(
+    "DECIDE-22",
+    "yet when it was given back the model is not shown that",
+    policies=CALLER,
+    also=("STORE-1", "STORE-17"),
+)
 class HandsOutTooLittle(Runtime):
     """Leaves the beginning of the thread out of what the caller is given."""
 
@@ -76,6 +100,7 @@ class HandsOutTooLittle(Runtime):
         super().give_back(less)
 
 
+@fault("RUN-19", "the run was last reported Done, yet", policies=CALLER)
 class GoesBackToTheLastWait(Runtime):
     """Goes on from its last suspension when a decision comes after the end."""
 
@@ -88,6 +113,7 @@ class GoesBackToTheLastWait(Runtime):
         super().give_back(value)
 
 
+@fault("DECIDE-23", "on it", policies={"decision.early": "ignore"})
 class KeepsWhatItShouldIgnore(Runtime):
     """Keeps an early decision, though it says that such a one has no effect."""
 
@@ -96,6 +122,7 @@ class KeepsWhatItShouldIgnore(Runtime):
         super().take(decision)
 
 
+@fault("DECIDE-24", "and acts at once, yet call", profile="tirea-stream")
 class ReplaysAfterTheRound(Runtime):
     """Replays a decided call only when the inference or the round is over."""
 
@@ -104,6 +131,7 @@ class ReplaysAfterTheRound(Runtime):
         return False
 
 
+@fault("DECIDE-22", "the caller gave the run back", policies=CALLER, also=("DECIDE-14",))
 class TurnsTheValueDown(Runtime):
     """Does not take a run back from its caller."""
 
@@ -111,52 +139,3 @@ class TurnsTheValueDown(Runtime):
         known = all(other.call in self.state.calls for other in batch)
         waits = self.state.status == "Waiting" and not self.active
         return "the run is unknown" if waits and known else super().left_out(decision, batch)
-
-
-CALLER = {"state": "caller"}
-
-MUTANTS: tuple[Mutant, ...] = (
-    Mutant(CollectsInSecret, "DECIDE-14", "has not acted, though it acts by itself", also=("DECIDE-4",)),
-    Mutant(
-        TakesAPartForAll,
-        "DECIDE-14",
-        "was taken, which takes all of them or none",
-        policies={"resume": "all_or_nothing"},
-        also=("RUN-31",),
-    ),
-    Mutant(WantsMoreThanADecision, "DECIDE-15", "are decided, yet decision", also=("DECIDE-14",)),
-    Mutant(
-        MakesTheAnsweredWait,
-        "DECIDE-16",
-        "yet the round made it wait again",
-        "tirea-stream",
-        also=("CALL-17",),
-    ),
-    Mutant(
-        EndsForOneSuspension,
-        "DECIDE-19",
-        "which counts, yet the segment ended",
-        "tirea",
-        {"replay.start": "by_outcomes"},
-    ),
-    Mutant(
-        ConcludesBeforeItDrains,
-        "DECIDE-20",
-        "came while the run was at work, yet",
-        "tirea",
-        also=("FLOW-21",),
-    ),
-    Mutant(
-        HandsOutTooLittle,
-        "DECIDE-22",
-        "yet when it was given back the model is not shown that",
-        policies=CALLER,
-        also=("STORE-1", "STORE-17"),
-    ),
-    Mutant(
-        TurnsTheValueDown, "DECIDE-22", "the caller gave the run back", policies=CALLER, also=("DECIDE-14",)
-    ),
-    Mutant(GoesBackToTheLastWait, "RUN-19", "the run was last reported Done, yet", policies=CALLER),
-    Mutant(KeepsWhatItShouldIgnore, "DECIDE-23", "on it", policies={"decision.early": "ignore"}),
-    Mutant(ReplaysAfterTheRound, "DECIDE-24", "and acts at once, yet call", "tirea-stream"),
-)

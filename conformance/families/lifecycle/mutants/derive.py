@@ -6,11 +6,12 @@ import asyncio
 from collections.abc import Sequence
 from typing import Any
 
-from runlock.conformance.families.lifecycle.mutants.mutant import Mutant
+from runlock.conformance.family.made import fault
 from runlock.machines.lifecycle.runtime.runtime import Runtime, Segment
 from runlock.machines.lifecycle.runtime.state import Call, Decision, Reason
 
 
+@fault("DERIVE-1", "is executing, yet the run is Waiting")
 class WaitsTooEarly(Runtime):
     """Says that it waits as soon as one call is suspended, though others still run."""
 
@@ -23,6 +24,7 @@ class WaitsTooEarly(Runtime):
             self.say_run("Running")
 
 
+@fault("DERIVE-2", "is Suspended and no call is busy, yet the run is Running")
 class GoesOnSilentlyAfterAPart(Runtime):
     """After a part of the decisions it waits again, and still says that it runs."""
 
@@ -39,6 +41,7 @@ class GoesOnSilentlyAfterAPart(Runtime):
         return segment
 
 
+@fault("DERIVE-3", "the run is Waiting, yet none of its calls is Suspended", also=("DECIDE-43",))
 class WaitsForNobody(Runtime):
     """After the last call was rejected it says that it waits, and does nothing."""
 
@@ -51,6 +54,7 @@ class WaitsForNobody(Runtime):
         return await super()._steps()
 
 
+@fault("DERIVE-4", "a model gate is open, yet the run is Waiting", also=("STORE-2",))
 class AsksTheModelWhileItSaysWaiting(Runtime):
     """Says that it runs only once the model has answered."""
 
@@ -75,6 +79,7 @@ class GoesOnDuringAWait(Runtime):
                 self.answer(call, "pending", "waiting")
 
 
+@fault("DERIVE-5", "still waits for a decision, yet the model was asked again", profile="awaken-concurrent")
 class TakesOneDecisionForAll(GoesOnDuringAWait):
     """Goes back to the model as soon as one of several suspended calls was decided."""
 
@@ -83,6 +88,7 @@ class TakesOneDecisionForAll(GoesOnDuringAWait):
         return super().must_wait() and not over
 
 
+@fault("DERIVE-5", "still waits for a decision, yet the model was asked again")
 class AsksAtTheThirdWait(GoesOnDuringAWait):
     """Goes back to the model when a call waits for the third time."""
 
@@ -91,6 +97,7 @@ class AsksAtTheThirdWait(GoesOnDuringAWait):
         return super().must_wait() and not tired
 
 
+@fault("DERIVE-6", "ended as Suspended, yet call", also=("DERIVE-4", "RUN-8", "PAIR-1", "CALL-20"))
 class SuspendsOverARunningCall(Runtime):
     """Goes on waiting for the other calls while the replay of a decided one still runs."""
 
@@ -103,6 +110,11 @@ class SuspendsOverARunningCall(Runtime):
         return None
 
 
+@fault(
+    "PROGRESS-1",
+    "no gate of the run is open and no call waits for a decision",
+    also=("DERIVE-2", "ROUND-31", "ROUND-32"),
+)
 class ForgetsToGoOn(Runtime):
     """When a round of several calls is over, nothing goes on."""
 
@@ -112,49 +124,10 @@ class ForgetsToGoOn(Runtime):
             await asyncio.get_running_loop().create_future()
 
 
+@fault("DERIVE-7", "their results have not been shown to the model, yet the run is Done")
 class EndsWithItsRound(Runtime):
     """Takes the end of the last call for the end of the run."""
 
     async def _tool_round(self, calls: list[Call]) -> None:
         await super()._tool_round(calls)
         self.state.turn_was_last = all(call.is_final for call in calls)
-
-
-MUTANTS: tuple[Mutant, ...] = (
-    Mutant(WaitsTooEarly, "DERIVE-1", "is executing, yet the run is Waiting"),
-    Mutant(GoesOnSilentlyAfterAPart, "DERIVE-2", "is Suspended and no call is busy, yet the run is Running"),
-    Mutant(
-        WaitsForNobody,
-        "DERIVE-3",
-        "the run is Waiting, yet none of its calls is Suspended",
-        also=("DECIDE-43",),
-    ),
-    Mutant(
-        AsksTheModelWhileItSaysWaiting,
-        "DERIVE-4",
-        "a model gate is open, yet the run is Waiting",
-        also=("STORE-2",),
-    ),
-    Mutant(
-        TakesOneDecisionForAll,
-        "DERIVE-5",
-        "still waits for a decision, yet the model was asked again",
-        "awaken-concurrent",
-    ),
-    Mutant(AsksAtTheThirdWait, "DERIVE-5", "still waits for a decision, yet the model was asked again"),
-    Mutant(
-        SuspendsOverARunningCall,
-        "DERIVE-6",
-        "ended as Suspended, yet call",
-        also=("DERIVE-4", "RUN-8", "PAIR-1", "CALL-20"),
-    ),
-    Mutant(
-        EndsWithItsRound, "DERIVE-7", "their results have not been shown to the model, yet the run is Done"
-    ),
-    Mutant(
-        ForgetsToGoOn,
-        "PROGRESS-1",
-        "no gate of the run is open and no call waits for a decision",
-        also=("DERIVE-2", "ROUND-31", "ROUND-32"),
-    ),
-)

@@ -5,12 +5,13 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from runlock.conformance.families.lifecycle.mutants.mutant import Mutant
+from runlock.conformance.family.made import fault
 from runlock.machines.lifecycle.runtime.rounds import Resume
 from runlock.machines.lifecycle.runtime.runtime import Runtime
 from runlock.machines.lifecycle.runtime.state import Call, Decision
 
 
+@fault("SHOWN-1", "waits again, and that was shown to no one", also=("EDIT-3",))
 class ShowsOnlyTheFirstWait(Runtime):
     """A call that waits once more is not shown again."""
 
@@ -19,6 +20,7 @@ class ShowsOnlyTheFirstWait(Runtime):
             super().show(call)
 
 
+@fault("SHOWN-2", "yet it was shown as", also=("SHOWN-3",))
 class ShowsWithoutArguments(Runtime):
     """Of a call that waits, the tool is shown, and of the arguments nothing but its id."""
 
@@ -26,6 +28,7 @@ class ShowsWithoutArguments(Runtime):
         self.observe("call.shown", call=call.id, name=call.name, args={"k": call.id})
 
 
+@fault("SHOWN-3", "yet it runs as")
 class RunsWhatTheModelGave(Runtime):
     """A call that was edited is shown so when it waits again, and then runs as the model asked for it."""
 
@@ -36,6 +39,7 @@ class RunsWhatTheModelGave(Runtime):
         return next(one["args"] for one in reversed(turns) if one["id"] == call.id)
 
 
+@fault("EDIT-1", "yet it runs as", also=("SHOWN-2",))
 class LooksPastEdits(Runtime):
     """An edited call runs as the model asked for it."""
 
@@ -43,6 +47,7 @@ class LooksPastEdits(Runtime):
         return super().edit(call, {key: one for key, one in edit.items() if key != "args"})
 
 
+@fault("EDIT-1", "yet it runs as", also=("SHOWN-2",))
 class MergesEdits(Runtime):
     """Edited arguments are put into those of the model, of which the others stay."""
 
@@ -51,6 +56,7 @@ class MergesEdits(Runtime):
         return super().edit(call, merged)
 
 
+@fault("EDIT-2", "edited a call that is not this")
 class EditsTheWholeRound(Runtime):
     """What one call is edited to, the calls that wait with it get as well."""
 
@@ -60,6 +66,7 @@ class EditsTheWholeRound(Runtime):
         return super().edit(call, edit)
 
 
+@fault("EDIT-3", "yet it was executed")
 class TakesAnEditForAnApproval(Runtime):
     """A call that was edited to another tool runs without that tool's gate."""
 
@@ -68,6 +75,7 @@ class TakesAnEditForAnApproval(Runtime):
         return False
 
 
+@fault("EDIT-3", "is entered")
 class KeepsTheTool(Runtime):
     """Of an edit, the tool is left out."""
 
@@ -75,6 +83,7 @@ class KeepsTheTool(Runtime):
         return super().edit(call, {key: one for key, one in edit.items() if key != "name"})
 
 
+@fault("EDIT-4", "which is to be taken, yet it was refused")
 class RefusesOtherTools(Runtime):
     """Takes edits to another tool, as it says, and refuses them."""
 
@@ -84,6 +93,7 @@ class RefusesOtherTools(Runtime):
         return super().objection_to_edit(edit, call)
 
 
+@fault("EDIT-4", "which is to be refused, yet it was taken", policies={"edit.tool": "refused"})
 class TakesOtherTools(Runtime):
     """Refuses edits to another tool, as it says, and takes them."""
 
@@ -91,6 +101,7 @@ class TakesOtherTools(Runtime):
         return None
 
 
+@fault("EDIT-5", "was refused")
 class EditsBeforeItLooks(Runtime):
     """An edit is put in place before the decision that brings it is refused."""
 
@@ -101,6 +112,7 @@ class EditsBeforeItLooks(Runtime):
         return super().objection(decision)
 
 
+@fault("EDIT-6", "yet the model is shown", also=("PAIR-8", "STORE-13", "STORE-17"))
 class ShowsTheModelNoEdit(Runtime):
     """The history has an edited call without its arguments."""
 
@@ -109,24 +121,3 @@ class ShowsTheModelNoEdit(Runtime):
             for one in turn.get("tool_calls", ()):
                 one["args"] = {"k": call.id} if one["id"] == call.id else one["args"]
         return super().edit(call, edit)
-
-
-MUTANTS = (
-    Mutant(ShowsOnlyTheFirstWait, "SHOWN-1", "waits again, and that was shown to no one", also=("EDIT-3",)),
-    Mutant(ShowsWithoutArguments, "SHOWN-2", "yet it was shown as", also=("SHOWN-3",)),
-    Mutant(RunsWhatTheModelGave, "SHOWN-3", "yet it runs as"),
-    Mutant(LooksPastEdits, "EDIT-1", "yet it runs as", also=("SHOWN-2",)),
-    Mutant(MergesEdits, "EDIT-1", "yet it runs as", also=("SHOWN-2",)),
-    Mutant(EditsTheWholeRound, "EDIT-2", "edited a call that is not this"),
-    Mutant(TakesAnEditForAnApproval, "EDIT-3", "yet it was executed"),
-    Mutant(KeepsTheTool, "EDIT-3", "is entered"),
-    Mutant(RefusesOtherTools, "EDIT-4", "which is to be taken, yet it was refused"),
-    Mutant(
-        TakesOtherTools,
-        "EDIT-4",
-        "which is to be refused, yet it was taken",
-        policies={"edit.tool": "refused"},
-    ),
-    Mutant(EditsBeforeItLooks, "EDIT-5", "was refused"),
-    Mutant(ShowsTheModelNoEdit, "EDIT-6", "yet the model is shown", also=("PAIR-8", "STORE-13", "STORE-17")),
-)

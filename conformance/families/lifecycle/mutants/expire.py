@@ -6,13 +6,14 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any, Final
 
-from runlock.conformance.families.lifecycle.mutants.mutant import Mutant
+from runlock.conformance.family.made import fault
 from runlock.machines.lifecycle.runtime.runtime import Runtime, Segment
 from runlock.machines.lifecycle.runtime.state import Call, Decision
 
 RUN: Final = {"expire.end": "run"}
 
 
+@fault("EXPIRE-1", "had expired, yet it ran")
 class ApprovesWhatExpires(Runtime):
     """A call that no one has decided in time counts as approved."""
 
@@ -20,6 +21,7 @@ class ApprovesWhatExpires(Runtime):
         return [replace(decision, action="resume") for decision in super().expired()]
 
 
+@fault("EXPIRE-2", "was not turned down")
 class SwallowsLateDecisions(Runtime):
     """A decision for a call that is over disappears without a word."""
 
@@ -28,6 +30,7 @@ class SwallowsLateDecisions(Runtime):
         return super().receive([decision for decision in decisions if decision.call not in over])
 
 
+@fault("EXPIRE-3", "has expired, yet the call is Suspended", also=("EXPIRE-6",))
 class NeverExpires(Runtime):
     """Does not look at the clock."""
 
@@ -35,6 +38,7 @@ class NeverExpires(Runtime):
         return None
 
 
+@fault("EXPIRE-3", "has expired, yet", policies=RUN, also=("EXPIRE-6",))
 class EndsTheCallAlone(Runtime):
     """Promises to end the run, and ends the call."""
 
@@ -43,6 +47,7 @@ class EndsTheCallAlone(Runtime):
         return await super().time_passed()
 
 
+@fault("EXPIRE-4", "and no one has decided, yet", also=("EXPIRE-5", "EXPIRE-6"))
 class ExpiresAllTogether(Runtime):
     """One timer for the run: with the first wait that expires, all do."""
 
@@ -50,6 +55,7 @@ class ExpiresAllTogether(Runtime):
         return any(Runtime.is_over(self, other) for other in self.state.in_status("Suspended"))
 
 
+@fault("EXPIRE-5", "and no one has decided, yet", also=("EXPIRE-6",))
 class CountsFromTheFirstWait(Runtime):
     """The time of a call is not set anew when it waits again."""
 
@@ -58,6 +64,7 @@ class CountsFromTheFirstWait(Runtime):
         return super().ends_at_ms(call) if known is None else known
 
 
+@fault("EXPIRE-6", "has expired, yet the call is Suspended")
 class LosesItsTimers(Runtime):
     """What waits after a crash waits for ever."""
 
@@ -67,6 +74,7 @@ class LosesItsTimers(Runtime):
             call.expires_at_ms = None
 
 
+@fault("EXPIRE-6", "has expired, yet the call is Suspended")
 class StartsItsTimersAnew(Runtime):
     """Promises to keep the end of a wait over a crash, and gives it its whole time again."""
 
@@ -76,6 +84,7 @@ class StartsItsTimersAnew(Runtime):
             call.expires_at_ms = self.ends_at_ms(call)
 
 
+@fault("EXPIRE-6", "and no one has decided, yet", policies={"expire.crash": "anew"})
 class KeepsItsTimers(Runtime):
     """Promises a wait its whole time again after a crash, and keeps the end that it had."""
 
@@ -84,23 +93,10 @@ class KeepsItsTimers(Runtime):
         super().restore(state)
 
 
+@fault("EXPIRE-7", "was not shown as accepted")
 class ExpiresSilently(Runtime):
     """Does not say that the clock has decided."""
 
     def dispose(self, decision: Decision, disposition: str) -> None:
         if not decision.by_clock:
             super().dispose(decision, disposition)
-
-
-MUTANTS = (
-    Mutant(ApprovesWhatExpires, "EXPIRE-1", "had expired, yet it ran"),
-    Mutant(SwallowsLateDecisions, "EXPIRE-2", "was not turned down"),
-    Mutant(NeverExpires, "EXPIRE-3", "has expired, yet the call is Suspended", also=("EXPIRE-6",)),
-    Mutant(EndsTheCallAlone, "EXPIRE-3", "has expired, yet", policies=RUN, also=("EXPIRE-6",)),
-    Mutant(ExpiresAllTogether, "EXPIRE-4", "and no one has decided, yet", also=("EXPIRE-5", "EXPIRE-6")),
-    Mutant(CountsFromTheFirstWait, "EXPIRE-5", "and no one has decided, yet", also=("EXPIRE-6",)),
-    Mutant(LosesItsTimers, "EXPIRE-6", "has expired, yet the call is Suspended"),
-    Mutant(StartsItsTimersAnew, "EXPIRE-6", "has expired, yet the call is Suspended"),
-    Mutant(KeepsItsTimers, "EXPIRE-6", "and no one has decided, yet", policies={"expire.crash": "anew"}),
-    Mutant(ExpiresSilently, "EXPIRE-7", "was not shown as accepted"),
-)

@@ -6,13 +6,16 @@ from collections.abc import Sequence
 from contextlib import suppress
 from typing import Any
 
-from runlock.conformance.families.lifecycle.mutants.mutant import Mutant
+from runlock.conformance.family.made import fault
 from runlock.machines.lifecycle.runtime.rounds import Resume, RunBlocked
 from runlock.machines.lifecycle.runtime.runtime import Runtime
 from runlock.machines.lifecycle.runtime.state import Call
 from runlock.machines.lifecycle.runtime.world import WorldFault
 
+SEQUENTIAL = {"round.executor": "sequential"}
 
+
+@fault("ROUND-6", "nothing was blocked, yet the run ended as Blocked")
 class CallsAFailureABlock(Runtime):
     """Ends the run as Blocked when a tool is not there."""
 
@@ -23,6 +26,7 @@ class CallsAFailureABlock(Runtime):
         return allowed
 
 
+@fault("ROUND-7", "was blocked, which ends the run, yet", also=("ROUND-21",))
 class GoesOnAfterABlock(Runtime):
     """Judges and runs the other calls of a round in which one was blocked, and only then ends the run."""
 
@@ -40,6 +44,7 @@ class GoesOnAfterABlock(Runtime):
         return allowed
 
 
+@fault("ROUND-8", "which costs its call, yet the run ended as Error", also=("NEST-5",))
 class DiesOfARaise(Runtime):
     """A tool that throws ends the run, though it says that this costs its call alone."""
 
@@ -48,6 +53,7 @@ class DiesOfARaise(Runtime):
         await super().execute(call, resume)
 
 
+@fault("ROUND-8", "a tool threw, which ends the run, yet", policies={"tool.raises": "end_run"})
 class OutlivesARaise(Runtime):
     """A tool that throws costs its call alone, though it says that this ends the run."""
 
@@ -56,6 +62,7 @@ class OutlivesARaise(Runtime):
         await super().execute(call, resume)
 
 
+@fault("ROUND-9", "was to be held back, yet it has not run", policies=SEQUENTIAL)
 class FailsTheRest(Runtime):
     """Fails the calls after a suspension, though it says that it holds them back."""
 
@@ -64,6 +71,7 @@ class FailsTheRest(Runtime):
         super().leave_behind(calls)
 
 
+@fault("ROUND-9", "is to fail after call", policies={**SEQUENTIAL, "round.rest": "failed"})
 class HoldsBackTheRest(Runtime):
     """Holds the calls after a suspension back, though it says that they fail."""
 
@@ -71,6 +79,12 @@ class HoldsBackTheRest(Runtime):
         return
 
 
+@fault(
+    "ROUND-10",
+    "which the model is to be told, yet the run ended as Error",
+    profile="tirea",
+    also=("FLOW-20", "ROUND-8", "NEST-5"),
+)
 class DiesOfAnError(Runtime):
     """A call that failed ends the run."""
 
@@ -80,6 +94,7 @@ class DiesOfAnError(Runtime):
             raise WorldFault("a call failed")
 
 
+@fault("ROUND-10", "yet the model is shown no error for it", profile="tirea", also=("PHASE-9", "PAIR-6"))
 class HidesFailures(Runtime):
     """Shows the model a failure as if it were a result."""
 
@@ -87,6 +102,7 @@ class HidesFailures(Runtime):
         super().answer(call, "ok" if status == "error" else status, content)
 
 
+@fault("GATE-3", "broke, yet it was executed")
 class AllowsWhatItCannotJudge(Runtime):
     """Executes a call whose permission hook broke."""
 
@@ -97,6 +113,7 @@ class AllowsWhatItCannotJudge(Runtime):
             return "allow", None
 
 
+@fault("RUN-8", "the permission gate broke, yet the model is asked", profile="tirea")
 class FailsWhatItCannotJudge(Runtime):
     """Fails a call whose permission hook broke, and goes on."""
 
@@ -107,6 +124,7 @@ class FailsWhatItCannotJudge(Runtime):
             return "fail", str(fault)
 
 
+@fault("RUN-28", "to the state, yet a model gate opens")
 class GoesOnFromHalfAState(Runtime):
     """Goes on when results could not be applied to the state."""
 
@@ -115,6 +133,7 @@ class GoesOnFromHalfAState(Runtime):
             await super().apply(calls)
 
 
+@fault("RUN-28", "to the state, yet the run ended as Blocked")
 class StopsForWhatItCannotApply(Runtime):
     """Takes the run for stopped when results could not be applied to the state."""
 
@@ -123,43 +142,3 @@ class StopsForWhatItCannotApply(Runtime):
             await super().apply(calls)
         except WorldFault as fault:
             raise RunBlocked(str(fault)) from fault
-
-
-SEQUENTIAL = {"round.executor": "sequential"}
-
-MUTANTS: tuple[Mutant, ...] = (
-    Mutant(CallsAFailureABlock, "ROUND-6", "nothing was blocked, yet the run ended as Blocked"),
-    Mutant(GoesOnAfterABlock, "ROUND-7", "was blocked, which ends the run, yet", also=("ROUND-21",)),
-    Mutant(DiesOfARaise, "ROUND-8", "which costs its call, yet the run ended as Error", also=("NEST-5",)),
-    Mutant(
-        OutlivesARaise,
-        "ROUND-8",
-        "a tool threw, which ends the run, yet",
-        policies={"tool.raises": "end_run"},
-    ),
-    Mutant(FailsTheRest, "ROUND-9", "was to be held back, yet it has not run", policies=SEQUENTIAL),
-    Mutant(
-        HoldsBackTheRest,
-        "ROUND-9",
-        "is to fail after call",
-        policies={**SEQUENTIAL, "round.rest": "failed"},
-    ),
-    Mutant(
-        DiesOfAnError,
-        "ROUND-10",
-        "which the model is to be told, yet the run ended as Error",
-        "tirea",
-        also=("FLOW-20", "ROUND-8", "NEST-5"),
-    ),
-    Mutant(GoesOnFromHalfAState, "RUN-28", "to the state, yet a model gate opens"),
-    Mutant(StopsForWhatItCannotApply, "RUN-28", "to the state, yet the run ended as Blocked"),
-    Mutant(AllowsWhatItCannotJudge, "GATE-3", "broke, yet it was executed"),
-    Mutant(FailsWhatItCannotJudge, "RUN-8", "the permission gate broke, yet the model is asked", "tirea"),
-    Mutant(
-        HidesFailures,
-        "ROUND-10",
-        "yet the model is shown no error for it",
-        "tirea",
-        also=("PHASE-9", "PAIR-6"),
-    ),
-)

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from runlock.conformance.families.lifecycle.mutants.mutant import Mutant
 from runlock.conformance.families.lifecycle.mutants.reporting import StoresBeforeTheRunEnds
+from runlock.conformance.family.made import fault
 from runlock.machines.lifecycle.runtime.rounds import Resume
 from runlock.machines.lifecycle.runtime.runtime import Runtime, Segment
 from runlock.machines.lifecycle.runtime.state import (
@@ -17,6 +17,7 @@ from runlock.machines.lifecycle.runtime.state import (
 from runlock.machines.lifecycle.runtime.world import ModelTurn, WorldFault
 
 
+@fault("FLOW-1", "yet the input has not been committed", profile="tirea")
 class DoesNotStoreTheInput(Runtime):
     """Starts the first step without having stored the input."""
 
@@ -25,6 +26,7 @@ class DoesNotStoreTheInput(Runtime):
             await super().commit_at(trigger, cause)
 
 
+@fault("FLOW-1", "the segment begins with", profile="tirea")
 class EntersWithoutRunStart(Runtime):
     """Enters a waiting run anew without RunStart."""
 
@@ -33,6 +35,7 @@ class EntersWithoutRunStart(Runtime):
             super().phase(phase, call, verdict)
 
 
+@fault("FLOW-2", "yet nobody has looked for decisions", profile="tirea")
 class AsksWithoutALookAtTheInbox(Runtime):
     """Starts the first step of a run without having looked for decisions."""
 
@@ -41,6 +44,15 @@ class AsksWithoutALookAtTheInbox(Runtime):
             await super()._settle_decisions()
 
 
+@fault(
+    "FLOW-3",
+    "yet the replay at the start of the segment has not been",
+    profile="tirea",
+    also=(
+        "RESUME-14",
+        "STORE-5",
+    ),
+)
 class ReplaysWithoutStoring(Runtime):
     """Does not store what the replay at the start did."""
 
@@ -49,6 +61,7 @@ class ReplaysWithoutStoring(Runtime):
             await super().commit(trigger, cause, **rest)
 
 
+@fault("FLOW-4", "the segment has replayed nothing, yet", profile="tirea")
 class StoresAReplayThatWasNone(Runtime):
     """Stores tool results at the start of a run, though nothing was replayed."""
 
@@ -58,6 +71,7 @@ class StoresAReplayThatWasNone(Runtime):
             await self.commit("ToolResultsCommitted", "run_start")
 
 
+@fault("FLOW-5", "yet the segment ends without asking the model", profile="tirea")
 class GoesOnWaitingForTheRest(Runtime):
     """Waits again after a replay at the start while any other call is still suspended."""
 
@@ -79,6 +93,7 @@ class GoesOnWaitingForTheRest(Runtime):
         await super()._step()
 
 
+@fault("FLOW-6", "was suspended again by the replay at the start, yet", profile="tirea")
 class OverlooksANewSuspension(Runtime):
     """Asks the model though the replay at the start has suspended its call again."""
 
@@ -100,6 +115,7 @@ class OverlooksANewSuspension(Runtime):
         await super()._step()
 
 
+@fault("FLOW-7", "yet the resume gate was not passed", profile="tirea")
 class LeavesTheGateAfterAReplay(Runtime):
     """Goes from the replay at the start into the step without passing the resume gate again."""
 
@@ -128,6 +144,7 @@ class LeavesTheGateAfterAReplay(Runtime):
         return await super()._suspend()
 
 
+@fault("FLOW-8", "not after StepStart", profile="tirea")
 class OpensNoStep(Runtime):
     """StepStart fires in the first step only."""
 
@@ -136,6 +153,7 @@ class OpensNoStep(Runtime):
             super().phase(phase, call, verdict)
 
 
+@fault("FLOW-10", "yet the last step of the segment has not asked the model", profile="tirea")
 class EndsInsteadOfAsking(Runtime):
     """Ends naturally after BeforeInference of the second step, without asking the model."""
 
@@ -159,6 +177,7 @@ class EndsEarly(Exception):
     """The run is taken for finished."""
 
 
+@fault("FLOW-11", "the model broke, yet the model is asked again", profile="tirea")
 class AsksABrokenModelAgain(Runtime):
     """Asks the model once more when it cannot be reached."""
 
@@ -172,6 +191,7 @@ class AsksABrokenModelAgain(Runtime):
             return await super().outside(self.world.infer(self.state.messages, self.state.step))
 
 
+@fault("FLOW-18", "the tool executor broke, yet", profile="tirea")
 class TakesABrokenExecutorForAFailedTool(Runtime):
     """Gives a call an error for its result when the executor breaks, and goes on."""
 
@@ -183,6 +203,7 @@ class TakesABrokenExecutorForAFailedTool(Runtime):
             self.phase("AfterToolExecute", call)
 
 
+@fault("FLOW-12", "yet the answer is still waited for", profile="tirea", also=("RUN-31",))
 class WaitsForACancelledInference(Runtime):
     """Lets the model finish its answer when the run is cancelled."""
 
@@ -202,6 +223,7 @@ class WaitsForACancelledInference(Runtime):
         return None
 
 
+@fault("FLOW-19", "yet the segment ended as Error", profile="tirea")
 class TakesACancelledRoundForBroken(Runtime):
     """Ends as Error when the executor gives its tools up for a cancel."""
 
@@ -214,6 +236,7 @@ class TakesACancelledRoundForBroken(Runtime):
             raise
 
 
+@fault("FLOW-13", "fires before AfterInference", profile="tirea")
 class DoesNotLookAtTheAnswer(Runtime):
     """AfterInference does not fire."""
 
@@ -222,6 +245,7 @@ class DoesNotLookAtTheAnswer(Runtime):
             super().phase(phase, call, verdict)
 
 
+@fault("FLOW-14", "yet StepEnd of its step has not fired", profile="tirea")
 class StoresTheTurnBeforeItsStep(Runtime):
     """Stores the turn of the model before StepEnd."""
 
@@ -234,6 +258,7 @@ class StoresTheTurnBeforeItsStep(Runtime):
             super()._end_step()
 
 
+@fault("FLOW-16", "yet another step starts", profile="tirea")
 class AsksOnceMore(Runtime):
     """Asks the model once more when it has asked for nothing."""
 
@@ -243,6 +268,7 @@ class AsksOnceMore(Runtime):
         return calls
 
 
+@fault("FLOW-17", "fires before any round", profile="tirea")
 class AnswersForTheTools(Runtime):
     """Answers calls with an error instead of giving them a round."""
 
@@ -252,6 +278,7 @@ class AnswersForTheTools(Runtime):
         self.record(calls)
 
 
+@fault("FLOW-20", "the round is committed, yet call", profile="tirea")
 class StoresHalfARound(Runtime):
     """Stores the results of a round each time that a call of it has answered."""
 
@@ -261,6 +288,7 @@ class StoresHalfARound(Runtime):
             await self.commit("ToolResultsCommitted", "round")
 
 
+@fault("FLOW-21", "with no look for decisions", profile="tirea")
 class JudgesTheWaitTooEarly(Runtime):
     """Judges a stored round, and asks on or waits, without having looked for decisions."""
 
@@ -275,6 +303,7 @@ class JudgesTheWaitTooEarly(Runtime):
             await super()._settle_decisions()
 
 
+@fault("FLOW-22", "is Suspended, yet another step starts", profile="tirea")
 class GoesOnWhileAllWait(Runtime):
     """Asks the model again though every call of the round is suspended."""
 
@@ -282,6 +311,7 @@ class GoesOnWhileAllWait(Runtime):
         return super().must_wait() and self.state.turn_was_last
 
 
+@fault("FLOW-23", "yet the segment ends", profile="tirea")
 class WaitsForOne(Runtime):
     """Waits as soon as one call of a round is suspended, though it says that it goes on."""
 
@@ -309,34 +339,40 @@ class EndsWithoutRunEnd(Runtime):
         return await super()._suspend()
 
 
+@fault("FLOW-25", "NaturalEnd, yet RunEnd has not fired", profile="tirea")
 class EndsNaturallyWithoutRunEnd(EndsWithoutRunEnd):
     """RunEnd does not fire at a natural end."""
 
     code = "NaturalEnd"
 
 
+@fault("FLOW-26", "Suspended, yet RunEnd has not fired", profile="tirea")
 class SuspendsWithoutRunEnd(EndsWithoutRunEnd):
     """RunEnd does not fire when the run is suspended."""
 
     code = "Suspended"
 
 
+@fault("FLOW-27", "Cancelled, yet RunEnd has not fired", profile="tirea")
 class CancelsWithoutRunEnd(EndsWithoutRunEnd):
     """RunEnd does not fire at a cancel."""
 
     code = "Cancelled"
 
 
+@fault("FLOW-28", "Error, yet RunEnd has not fired", profile="tirea")
 class BreaksWithoutRunEnd(EndsWithoutRunEnd):
     """RunEnd does not fire at a fault."""
 
     code = "Error"
 
 
+@fault("FLOW-29", "RunEnd fires, yet RunFinished is stored already", profile="tirea")
 class StoresTheEndTooEarly(StoresBeforeTheRunEnds):
     """Stores RunFinished before RunEnd fires."""
 
 
+@fault("FLOW-40", "yet AssistantTurnCommitted was seen", profile="tirea", also=("STORE-16",))
 class StoresTheTurnTwice(Runtime):
     """Stores each turn of the model twice."""
 
@@ -346,6 +382,7 @@ class StoresTheTurnTwice(Runtime):
             await super().commit_at(trigger, cause)
 
 
+@fault("FLOW-1", "is committed, yet its checkpoint does not hold it", profile="tirea")
 class StoresBeforeItHears(Runtime):
     """Commits the input of a run, and adds it to the thread then."""
 
@@ -362,46 +399,3 @@ class StoresBeforeItHears(Runtime):
         if self.held is not None:
             super().append(self.held)
             self.held = None
-
-
-def _flow(make: type[Runtime], clause: str, says: str, *also: str) -> Mutant:
-    return Mutant(make, clause, says, "tirea", also=also)
-
-
-MUTANTS: tuple[Mutant, ...] = (
-    _flow(DoesNotStoreTheInput, "FLOW-1", "yet the input has not been committed"),
-    _flow(StoresBeforeItHears, "FLOW-1", "is committed, yet its checkpoint does not hold it"),
-    _flow(EntersWithoutRunStart, "FLOW-1", "the segment begins with"),
-    _flow(AsksWithoutALookAtTheInbox, "FLOW-2", "yet nobody has looked for decisions"),
-    _flow(
-        ReplaysWithoutStoring,
-        "FLOW-3",
-        "yet the replay at the start of the segment has not been",
-        "RESUME-14",
-        "STORE-5",
-    ),
-    _flow(StoresAReplayThatWasNone, "FLOW-4", "the segment has replayed nothing, yet"),
-    _flow(GoesOnWaitingForTheRest, "FLOW-5", "yet the segment ends without asking the model"),
-    _flow(OverlooksANewSuspension, "FLOW-6", "was suspended again by the replay at the start, yet"),
-    _flow(LeavesTheGateAfterAReplay, "FLOW-7", "yet the resume gate was not passed"),
-    _flow(OpensNoStep, "FLOW-8", "not after StepStart"),
-    _flow(EndsInsteadOfAsking, "FLOW-10", "yet the last step of the segment has not asked the model"),
-    _flow(AsksABrokenModelAgain, "FLOW-11", "the model broke, yet the model is asked again"),
-    _flow(WaitsForACancelledInference, "FLOW-12", "yet the answer is still waited for", "RUN-31"),
-    _flow(DoesNotLookAtTheAnswer, "FLOW-13", "fires before AfterInference"),
-    _flow(StoresTheTurnBeforeItsStep, "FLOW-14", "yet StepEnd of its step has not fired"),
-    _flow(AsksOnceMore, "FLOW-16", "yet another step starts"),
-    _flow(AnswersForTheTools, "FLOW-17", "fires before any round"),
-    _flow(TakesABrokenExecutorForAFailedTool, "FLOW-18", "the tool executor broke, yet"),
-    _flow(TakesACancelledRoundForBroken, "FLOW-19", "yet the segment ended as Error"),
-    _flow(StoresHalfARound, "FLOW-20", "the round is committed, yet call"),
-    _flow(JudgesTheWaitTooEarly, "FLOW-21", "with no look for decisions"),
-    _flow(GoesOnWhileAllWait, "FLOW-22", "is Suspended, yet another step starts"),
-    _flow(WaitsForOne, "FLOW-23", "yet the segment ends"),
-    _flow(EndsNaturallyWithoutRunEnd, "FLOW-25", "NaturalEnd, yet RunEnd has not fired"),
-    _flow(SuspendsWithoutRunEnd, "FLOW-26", "Suspended, yet RunEnd has not fired"),
-    _flow(CancelsWithoutRunEnd, "FLOW-27", "Cancelled, yet RunEnd has not fired"),
-    _flow(BreaksWithoutRunEnd, "FLOW-28", "Error, yet RunEnd has not fired"),
-    _flow(StoresTheEndTooEarly, "FLOW-29", "RunEnd fires, yet RunFinished is stored already"),
-    _flow(StoresTheTurnTwice, "FLOW-40", "yet AssistantTurnCommitted was seen", "STORE-16"),
-)

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from runlock.conformance.families.lifecycle.mutants.mutant import Mutant
+from runlock.conformance.family.made import fault
 from runlock.machines.lifecycle.runtime.runtime import Runtime, Segment, TurnedDown
 from runlock.machines.lifecycle.runtime.state import Message
 
 
+@fault("INPUT-1", "a waiting run takes no input, yet")
 class TakesInputWhileWaiting(Runtime):
     """Goes on with new input, though it says that it refuses it."""
 
@@ -17,6 +18,7 @@ class TakesInputWhileWaiting(Runtime):
         return await super().input(text)
 
 
+@fault("INPUT-1", "was refused, yet the model is shown it")
 class PassesOnWhatItRefused(Runtime):
     """Refuses new input while it waits, and tells the model of it when the wait is over."""
 
@@ -36,6 +38,7 @@ class PassesOnWhatItRefused(Runtime):
         await super()._step()
 
 
+@fault("INPUT-4", "yet the model was not shown that")
 class AsksWithTheOldQuestion(Runtime):
     """Begins the next run on a thread with what that holds already."""
 
@@ -44,6 +47,7 @@ class AsksWithTheOldQuestion(Runtime):
             super().append(message)
 
 
+@fault("INPUT-2", "yet the model was not shown it", policies={"input.waiting": "supersede"})
 class SupersedesWithoutAWord(Runtime):
     """Gives the wait up for new input, and does not tell the model what that said."""
 
@@ -51,6 +55,7 @@ class SupersedesWithoutAWord(Runtime):
         return await super()._take_input("go on")
 
 
+@fault("INPUT-2", "new input superseded the wait of call", policies={"input.waiting": "supersede"})
 class SupersedesAndRuns(Runtime):
     """Takes new input for an approval of whatever waits."""
 
@@ -64,6 +69,9 @@ class SupersedesAndRuns(Runtime):
         return await super()._take_input(text)
 
 
+@fault(
+    "INPUT-3", "was put aside for new input, yet it is Cancelled", policies={"input.waiting": "placeholder"}
+)
 class WithdrawsTheQuestion(Runtime):
     """Cancels what waits on new input, though it says that this is put aside."""
 
@@ -71,39 +79,9 @@ class WithdrawsTheQuestion(Runtime):
         self._supersede()
 
 
+@fault("INPUT-3", "still waits, yet nothing is shown in its place", policies={"input.waiting": "placeholder"})
 class PutsNothingInItsPlace(Runtime):
     """Goes on during a wait without a placeholder for the calls that wait."""
 
     def _put_aside(self) -> None:
         return
-
-
-MUTANTS: tuple[Mutant, ...] = (
-    Mutant(TakesInputWhileWaiting, "INPUT-1", "a waiting run takes no input, yet"),
-    Mutant(PassesOnWhatItRefused, "INPUT-1", "was refused, yet the model is shown it"),
-    Mutant(AsksWithTheOldQuestion, "INPUT-4", "yet the model was not shown that"),
-    Mutant(
-        SupersedesWithoutAWord,
-        "INPUT-2",
-        "yet the model was not shown it",
-        policies={"input.waiting": "supersede"},
-    ),
-    Mutant(
-        SupersedesAndRuns,
-        "INPUT-2",
-        "new input superseded the wait of call",
-        policies={"input.waiting": "supersede"},
-    ),
-    Mutant(
-        WithdrawsTheQuestion,
-        "INPUT-3",
-        "was put aside for new input, yet it is Cancelled",
-        policies={"input.waiting": "placeholder"},
-    ),
-    Mutant(
-        PutsNothingInItsPlace,
-        "INPUT-3",
-        "still waits, yet nothing is shown in its place",
-        policies={"input.waiting": "placeholder"},
-    ),
-)

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from typing import Any, Final
 
-from runlock.conformance.families.lifecycle.mutants.mutant import Mutant
+from runlock.conformance.family.made import fault
 from runlock.machines.lifecycle.runtime.runtime import Runtime, Segment
 from runlock.machines.lifecycle.runtime.state import Reason
 
 KEPT: Final = {"decision.kept": "acceptance"}
 
 
+@fault("KEEP-1", "had been accepted, yet after the crash", policies=KEPT)
 class ConfirmsBeforeItStores(Runtime):
     """A decision is accepted, and stored only with the next checkpoint of the step."""
 
@@ -18,6 +19,9 @@ class ConfirmsBeforeItStores(Runtime):
         return
 
 
+@fault(
+    "KEEP-2", "had been accepted before the checkpoint, yet after the crash", policies=KEPT, also=("KEEP-1",)
+)
 class StoresNoDecision(Runtime):
     """A checkpoint is taken for a decision, and does not hold it."""
 
@@ -25,6 +29,7 @@ class StoresNoDecision(Runtime):
         return {**super().to_store(ending), "decisions": {}}
 
 
+@fault("KEEP-3", "does not wait for another", also=("DERIVE-3",))
 class GivesUpWhatWaited(Runtime):
     """A call that waits when the runtime is lost is Cancelled in the next life."""
 
@@ -33,16 +38,3 @@ class GivesUpWhatWaited(Runtime):
             self.move_call(call, "cancel")
             self.answer(call, "cancelled", "lost in a crash")
         return await super().go_on()
-
-
-MUTANTS = (
-    Mutant(ConfirmsBeforeItStores, "KEEP-1", "had been accepted, yet after the crash", policies=KEPT),
-    Mutant(
-        StoresNoDecision,
-        "KEEP-2",
-        "had been accepted before the checkpoint, yet after the crash",
-        policies=KEPT,
-        also=("KEEP-1",),
-    ),
-    Mutant(GivesUpWhatWaited, "KEEP-3", "does not wait for another", also=("DERIVE-3",)),
-)

@@ -5,9 +5,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any, ClassVar, Final
 
-from runlock.conformance.families.lifecycle.mutants.mutant import NO_PROFILE, Mutant
+from runlock.conformance.families.lifecycle.mutants.mutant import NO_PROFILE
+from runlock.conformance.family.made import fault
 from runlock.machines.lifecycle.runtime.runtime import Runtime, Segment
 from runlock.machines.lifecycle.runtime.state import Call, Decision
+
+MIXED: Final = "explains what was seen: not "
 
 
 class Mixing(Runtime):
@@ -23,6 +26,7 @@ class Mixing(Runtime):
         self.policies = {**self.policies, self.key: self.values[self.times % 2]}
 
 
+@fault("RUN-31", "no joint state explains that", profile="tirea", declare=NO_PROFILE)
 class EntersNowAndWakesThen(Mixing):
     """A decision enters the run anew, or wakes what had been parked, by turns."""
 
@@ -33,6 +37,12 @@ class EntersNowAndWakesThen(Mixing):
         return await super()._resume()
 
 
+@fault(
+    "RUN-32",
+    "no joint state explains that the runtime rests; due is: a decision enters the run again",
+    also=("RUN-31",),
+    declare=NO_PROFILE,
+)
 class CollectsNowAndThen(Mixing):
     """A step with a part of its decisions goes on, or waits for all of them, by turns."""
 
@@ -43,6 +53,7 @@ class CollectsNowAndThen(Mixing):
         return await super()._step()
 
 
+@fault("RUN-34", MIXED, declare=NO_PROFILE)
 class TakesEveryOtherBatchWhole(Mixing):
     """Applies the good decisions of a batch with a bad one at one time, and refuses them at another."""
 
@@ -53,6 +64,7 @@ class TakesEveryOtherBatchWhole(Mixing):
         return super().receive(decisions)
 
 
+@fault("RUN-34", MIXED, declare=NO_PROFILE)
 class RunsRoundsEitherWay(Mixing):
     """Runs the calls of one round one after the other, and those of the next all at once."""
 
@@ -61,19 +73,3 @@ class RunsRoundsEitherWay(Mixing):
     async def execute_all(self, calls: Sequence[Call]) -> None:
         self.turn()
         await super().execute_all(calls)
-
-
-MIXED: Final = "explains what was seen: not "
-
-MUTANTS: Final = (
-    Mutant(TakesEveryOtherBatchWhole, "RUN-34", MIXED, declare=NO_PROFILE),
-    Mutant(RunsRoundsEitherWay, "RUN-34", MIXED, declare=NO_PROFILE),
-    Mutant(EntersNowAndWakesThen, "RUN-31", "no joint state explains that", "tirea", declare=NO_PROFILE),
-    Mutant(
-        CollectsNowAndThen,
-        "RUN-32",
-        "no joint state explains that the runtime rests; due is: a decision enters the run again",
-        also=("RUN-31",),
-        declare=NO_PROFILE,
-    ),
-)

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from typing import Any, Final
+from typing import Any
 
-from runlock.conformance.families.lifecycle.mutants.mutant import Mutant
+from runlock.conformance.family.made import fault
 from runlock.machines.lifecycle.runtime.agents import Agents
 from runlock.machines.lifecycle.runtime.rounds import Left, Resume
 from runlock.machines.lifecycle.runtime.runtime import Runtime
@@ -12,6 +12,7 @@ from runlock.machines.lifecycle.runtime.state import Call, Reason
 from runlock.machines.lifecycle.runtime.world import Answer, ToolRaised, WorldFault
 
 
+@fault("NEST-1", "waits, yet the run around it names it not")
 class NamesTheAgentAlone(Runtime):
     """A run that waits names the call of the agent, and not the call within that has to be decided."""
 
@@ -19,6 +20,7 @@ class NamesTheAgentAlone(Runtime):
         return [call.id for call in self.state.in_status("Suspended")]
 
 
+@fault("NEST-1", "waits, yet the model is shown a result of it")
 class TakesAWaitForAResult(Runtime):
     """A run within a call that waits is taken for one that has ended."""
 
@@ -28,6 +30,7 @@ class TakesAWaitForAResult(Runtime):
         return Left("ok", "it waits for an approval") if waits else answer
 
 
+@fault("NEST-2", "yet it began anew")
 class BeginsAnew(Runtime):
     """On a decision, the run within the call is begun once more."""
 
@@ -37,6 +40,7 @@ class BeginsAnew(Runtime):
         return await super().enter(call, args, resume)
 
 
+@fault("NEST-2", "was rejected, yet it was executed")
 class ApprovesWithTheAgent(Runtime):
     """A rejection of a call within lets the agent go on, and with it the call."""
 
@@ -46,6 +50,7 @@ class ApprovesWithTheAgent(Runtime):
         super().take(decision)
 
 
+@fault("NEST-2", "had answered")
 class RunsWhatFinishedAgain(Runtime):
     """When the run within a call goes on, its whole round is executed again."""
 
@@ -57,6 +62,7 @@ class RunsWhatFinishedAgain(Runtime):
         return await super().enter(call, args, resume)
 
 
+@fault("NEST-3", "within it is open")
 class CancelsItselfAlone(Runtime):
     """A cancel does not reach the run within a call that is at work."""
 
@@ -65,6 +71,7 @@ class CancelsItselfAlone(Runtime):
             await super().cancel_within(busy=busy)
 
 
+@fault("NEST-4", "in run r1/c1, the model was shown call")
 class ForgetsWhatFinished(Runtime):
     """When the run within a call goes on, its history has lost what had finished there."""
 
@@ -75,6 +82,7 @@ class ForgetsWhatFinished(Runtime):
         return await super().enter(call, args, resume)
 
 
+@fault("NEST-4", "the model of run r1 was shown call")
 class WritesItAllAround(Runtime):
     """What the run within a call did is written to the history of the run around it."""
 
@@ -86,6 +94,7 @@ class WritesItAllAround(Runtime):
         return answer
 
 
+@fault("NEST-5", "yet its result is")
 class AnswersWithTheFirstTurn(Runtime):
     """The result of the call is what the model within it said first."""
 
@@ -95,6 +104,7 @@ class AnswersWithTheFirstTurn(Runtime):
         return Left("ok", said[0]) if said and answer.kind == "ok" else answer
 
 
+@fault("NEST-5", "a run within a call failed, and with it run")
 class BreaksWithTheRunWithin(Runtime):
     """A run within a call that fails breaks the run around it."""
 
@@ -107,6 +117,7 @@ class BreaksWithTheRunWithin(Runtime):
             raise
 
 
+@fault("NEST-6", "was turned down")
 class StoresNothingWithin(Runtime):
     """A checkpoint holds nothing of the run within a call."""
 
@@ -116,6 +127,7 @@ class StoresNothingWithin(Runtime):
         return stored
 
 
+@fault("NEST-6", "yet it began anew", also=("NEST-4",))
 class RecoversTheBeginning(Runtime):
     """Of the run within a call, a checkpoint holds that a call waits, and nothing that was before."""
 
@@ -127,19 +139,3 @@ class RecoversTheBeginning(Runtime):
 
 def _messages(inner: Agents | None) -> list[dict[str, Any]]:
     return [] if inner is None else inner.state.messages
-
-
-MUTANTS: Final = (
-    Mutant(NamesTheAgentAlone, "NEST-1", "waits, yet the run around it names it not"),
-    Mutant(TakesAWaitForAResult, "NEST-1", "waits, yet the model is shown a result of it"),
-    Mutant(BeginsAnew, "NEST-2", "yet it began anew"),
-    Mutant(ApprovesWithTheAgent, "NEST-2", "was rejected, yet it was executed"),
-    Mutant(RunsWhatFinishedAgain, "NEST-2", "had answered"),
-    Mutant(CancelsItselfAlone, "NEST-3", "within it is open"),
-    Mutant(ForgetsWhatFinished, "NEST-4", "in run r1/c1, the model was shown call"),
-    Mutant(WritesItAllAround, "NEST-4", "the model of run r1 was shown call"),
-    Mutant(AnswersWithTheFirstTurn, "NEST-5", "yet its result is"),
-    Mutant(BreaksWithTheRunWithin, "NEST-5", "a run within a call failed, and with it run"),
-    Mutant(StoresNothingWithin, "NEST-6", "was turned down"),
-    Mutant(RecoversTheBeginning, "NEST-6", "yet it began anew", also=("NEST-4",)),
-)

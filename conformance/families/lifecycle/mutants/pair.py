@@ -5,12 +5,13 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from runlock.conformance.families.lifecycle.mutants.mutant import Mutant
+from runlock.conformance.family.made import fault
 from runlock.machines.lifecycle.runtime.rounds import Resume
 from runlock.machines.lifecycle.runtime.runtime import Runtime
 from runlock.machines.lifecycle.runtime.state import Call, Message, Reason
 
 
+@fault("PAIR-1", "the model was shown call")
 class SaysNothingOfTheRejected(Runtime):
     """A rejected call leaves no result."""
 
@@ -19,6 +20,7 @@ class SaysNothingOfTheRejected(Runtime):
             super().answer(call, status, content)
 
 
+@fault("PAIR-1", "the model was shown call")
 class LeavesCallsDangling(Runtime):
     """A run that ends early leaves its calls without results; only the next run shows it."""
 
@@ -27,6 +29,7 @@ class LeavesCallsDangling(Runtime):
             self.move_call(call, "fail" if call.status == "New" and reason.code != "Cancelled" else "cancel")
 
 
+@fault("PAIR-1", "the model was shown call", profile="tirea", also=("ROUND-10",))
 class SaysNothingOfTheBlocked(Runtime):
     """A blocked call leaves no result while its siblings do."""
 
@@ -37,6 +40,7 @@ class SaysNothingOfTheBlocked(Runtime):
         super().record(calls)
 
 
+@fault("PAIR-2", "which no turn right before it asked for")
 class MisnamesTheRejected(Runtime):
     """The result of a rejected call stands under an id that no one asked for."""
 
@@ -46,6 +50,7 @@ class MisnamesTheRejected(Runtime):
         super().append(message)
 
 
+@fault("PAIR-3", "the model was shown two results for call", profile="tirea", also=("ROUND-3",))
 class KeepsThePlaceholder(Runtime):
     """The real result is added after the placeholder that it should replace."""
 
@@ -53,6 +58,7 @@ class KeepsThePlaceholder(Runtime):
         return None
 
 
+@fault("PAIR-4", "yet the model was not shown that", also=("ROUND-1",))
 class ForgetsFinishedSiblings(Runtime):
     """Where a call of the round is suspended, the results of finished calls are not kept."""
 
@@ -65,6 +71,7 @@ class ForgetsFinishedSiblings(Runtime):
         super().record(calls)
 
 
+@fault("ROUND-1", "failed, and the tool of call", also=("PAIR-4", "PHASE-7", "PHASE-8"))
 class OneFailureFailsAll(Runtime):
     """When one call fails, the results of its siblings are given up."""
 
@@ -76,6 +83,7 @@ class OneFailureFailsAll(Runtime):
         super().record(calls)
 
 
+@fault("ROUND-2", "the model was shown the result of call", also=("PAIR-4",))
 class MatchesResultsByPosition(Runtime):
     """Results are matched to calls in the order in which they came in."""
 
@@ -86,6 +94,7 @@ class MatchesResultsByPosition(Runtime):
         super().record(calls)
 
 
+@fault("ROUND-3", "was asked for twice, and the model was shown two results under it")
 class RunsARepeatedIdTwice(Runtime):
     """A call whose id stands twice in one turn gets a result for each."""
 
@@ -100,6 +109,7 @@ class RunsARepeatedIdTwice(Runtime):
             super().append(dict(message))
 
 
+@fault("PAIR-5", "waits, yet the model was shown nothing in its place", profile="tirea")
 class PutsNothingInThePlace(Runtime):
     """Goes on while a call is suspended, with nothing in its place."""
 
@@ -107,6 +117,7 @@ class PutsNothingInThePlace(Runtime):
         return False
 
 
+@fault("PAIR-5", "yet its placeholder still stands", profile="tirea")
 class KeepsThePlaceholderAlone(Runtime):
     """Drops a result where a placeholder stands already."""
 
@@ -115,6 +126,12 @@ class KeepsThePlaceholderAlone(Runtime):
             super().answer(call, status, content)
 
 
+@fault(
+    "PAIR-6",
+    "yet the model is shown success",
+    policies={"round.executor": "sequential"},
+    declare={"profile": "core", "policies": {}, "observes": ["message", "run.finished"]},
+)
 class SharesAnAnswer(Runtime):
     """Of the calls of one tool in a round the first alone is executed; the others are said to be done."""
 
@@ -127,6 +144,7 @@ class SharesAnAnswer(Runtime):
         return [call for call in allowed if call is first[call.name]]
 
 
+@fault("PAIR-6", 'yet the model was shown ""')
 class ForgetsAProvidedResult(Runtime):
     """Takes it from the permission check that a call has its result, and not which."""
 
@@ -136,6 +154,7 @@ class ForgetsAProvidedResult(Runtime):
         return kind, "" if kind == "set_result" and gated else content
 
 
+@fault("PAIR-6", "answered error, yet the model is shown success")
 class PraisesAFailedReplay(Runtime):
     """Calls it a success when a tool answers an error in a replay."""
 
@@ -144,6 +163,7 @@ class PraisesAFailedReplay(Runtime):
         super().answer(call, "ok" if praised else status, content)
 
 
+@fault("PAIR-6", "nobody gave call")
 class PraisesTheAborted(Runtime):
     """Calls it a success when a tool is taken down; only the next run shows it."""
 
@@ -151,6 +171,12 @@ class PraisesTheAborted(Runtime):
         super().answer(call, "ok" if content == "aborted" else status, content)
 
 
+@fault(
+    "PAIR-4",
+    "yet the model was not shown that",
+    policies={"cancel.inflight": "drain", "cancel.results": "kept"},
+    also=("CANCEL-7", "ROUND-1"),
+)
 class ForgetsWhatDrained(Runtime):
     """Lets a tool run to its end after a cancel, and then shows the model that it was cancelled."""
 
@@ -159,6 +185,12 @@ class ForgetsWhatDrained(Runtime):
         super().answer(call, *(("cancelled", "cancelled") if drained else (status, content)))
 
 
+@fault(
+    "PAIR-7",
+    "and it has not run, yet the model is shown error",
+    policies={"round.block": "fail_call"},
+    declare={"profile": "core", "policies": {}, "observes": ["message", "run.finished"]},
+)
 class DeniesTheAllowed(Runtime):
     """Blocks a call that its permission gate has just allowed."""
 
@@ -166,48 +198,3 @@ class DeniesTheAllowed(Runtime):
         kind, outcome = await super().verdict(call, resume)
         is_judged = self.tools.get(call.name, {}).get("permission") == "gate"
         return ("block", "not now") if kind == "allow" and is_judged else (kind, outcome)
-
-
-MUTANTS: tuple[Mutant, ...] = (
-    Mutant(SaysNothingOfTheRejected, "PAIR-1", "the model was shown call"),
-    Mutant(LeavesCallsDangling, "PAIR-1", "the model was shown call"),
-    Mutant(SaysNothingOfTheBlocked, "PAIR-1", "the model was shown call", "tirea", also=("ROUND-10",)),
-    Mutant(MisnamesTheRejected, "PAIR-2", "which no turn right before it asked for"),
-    Mutant(
-        KeepsThePlaceholder, "PAIR-3", "the model was shown two results for call", "tirea", also=("ROUND-3",)
-    ),
-    Mutant(PutsNothingInThePlace, "PAIR-5", "waits, yet the model was shown nothing in its place", "tirea"),
-    Mutant(KeepsThePlaceholderAlone, "PAIR-5", "yet its placeholder still stands", "tirea"),
-    Mutant(ForgetsFinishedSiblings, "PAIR-4", "yet the model was not shown that", also=("ROUND-1",)),
-    Mutant(
-        SharesAnAnswer,
-        "PAIR-6",
-        "yet the model is shown success",
-        policies={"round.executor": "sequential"},
-        declare={"profile": "core", "policies": {}, "observes": ["message", "run.finished"]},
-    ),
-    Mutant(PraisesAFailedReplay, "PAIR-6", "answered error, yet the model is shown success"),
-    Mutant(
-        ForgetsWhatDrained,
-        "PAIR-4",
-        "yet the model was not shown that",
-        policies={"cancel.inflight": "drain", "cancel.results": "kept"},
-        also=("CANCEL-7", "ROUND-1"),
-    ),
-    Mutant(
-        DeniesTheAllowed,
-        "PAIR-7",
-        "and it has not run, yet the model is shown error",
-        policies={"round.block": "fail_call"},
-        declare={"profile": "core", "policies": {}, "observes": ["message", "run.finished"]},
-    ),
-    Mutant(PraisesTheAborted, "PAIR-6", "nobody gave call"),
-    Mutant(ForgetsAProvidedResult, "PAIR-6", 'yet the model was shown ""'),
-    Mutant(
-        OneFailureFailsAll, "ROUND-1", "failed, and the tool of call", also=("PAIR-4", "PHASE-7", "PHASE-8")
-    ),
-    Mutant(MatchesResultsByPosition, "ROUND-2", "the model was shown the result of call", also=("PAIR-4",)),
-    Mutant(
-        RunsARepeatedIdTwice, "ROUND-3", "was asked for twice, and the model was shown two results under it"
-    ),
-)

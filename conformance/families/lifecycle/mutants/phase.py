@@ -5,12 +5,13 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from runlock.conformance.families.lifecycle.mutants.mutant import Mutant
+from runlock.conformance.family.made import fault
 from runlock.machines.lifecycle.runtime.rounds import Resume
 from runlock.machines.lifecycle.runtime.runtime import Runtime, Segment
 from runlock.machines.lifecycle.runtime.state import Call
 
 
+@fault("PHASE-21", "the first phase of the run is StepStart, not RunStart")
 class StartsWithTheStep(Runtime):
     """RunStart fires after the first StepStart."""
 
@@ -26,6 +27,7 @@ class StartsWithTheStep(Runtime):
             super().phase("RunStart")
 
 
+@fault("PHASE-22", "RunStart fires again")
 class StartsAgainAfterEachWait(Runtime):
     """RunStart fires again when a parked run goes on."""
 
@@ -34,6 +36,7 @@ class StartsAgainAfterEachWait(Runtime):
         return await super()._resume()
 
 
+@fault("PHASE-23", "not after StepStart and BeforeInference")
 class SkipsBeforeInference(Runtime):
     """BeforeInference fires in the first step only."""
 
@@ -42,6 +45,7 @@ class SkipsBeforeInference(Runtime):
             super().phase(phase, call, verdict)
 
 
+@fault("PHASE-24", "yet AfterInference of its step has not fired")
 class LooksAtTheTurnTooLate(Runtime):
     """AfterInference fires only when the tools of the turn have run."""
 
@@ -52,6 +56,7 @@ class LooksAtTheTurnTooLate(Runtime):
             super().phase(phase, call, verdict)
 
 
+@fault("PHASE-25", "runs for the first time after StepEnd of its step", also=("PHASE-71",))
 class EndsTheStepBeforeItsTools(Runtime):
     """StepEnd fires before the tools of the step, though it is declared after them."""
 
@@ -60,6 +65,14 @@ class EndsTheStepBeforeItsTools(Runtime):
         await super()._tool_round(calls)
 
 
+@fault(
+    "PHASE-26",
+    "yet BeforeToolExecute has not fired for it",
+    also=(
+        "PHASE-90",
+        "PHASE-91",
+    ),
+)
 class PreparesOnlyTheFirst(Runtime):
     """BeforeToolExecute fires for the first call of a round only, and for those after the gate."""
 
@@ -70,6 +83,7 @@ class PreparesOnlyTheFirst(Runtime):
             super().phase(phase, call, verdict)
 
 
+@fault("PHASE-27", "yet ToolGate has not", profile="awaken-9")
 class PreparesBeforeItJudges(Runtime):
     """BeforeToolExecute fires before the gate has judged the call."""
 
@@ -79,6 +93,7 @@ class PreparesBeforeItJudges(Runtime):
         super().phase(phase, call, verdict)
 
 
+@fault("PHASE-28", "it is Suspended", profile="awaken-9")
 class PreparesWhatIsHeld(Runtime):
     """BeforeToolExecute fires for a call that was suspended."""
 
@@ -89,6 +104,7 @@ class PreparesWhatIsHeld(Runtime):
         return allowed
 
 
+@fault("PHASE-29", "fires after RunEnd")
 class CleansUpTooEarly(Runtime):
     """RunEnd fires before the last StepEnd."""
 
@@ -98,6 +114,7 @@ class CleansUpTooEarly(Runtime):
         await super()._step_end()
 
 
+@fault("PHASE-30", "ended as Cancelled, yet its last phase is")
 class DoesNotCleanUpAfterACancel(Runtime):
     """RunEnd does not fire for a cancelled run."""
 
@@ -117,28 +134,33 @@ class FiresTwice(Runtime):
             super().phase(phase, call, verdict)
 
 
+@fault("PHASE-41", "yet the model was not asked")
 class AmendsTheRequestTwice(FiresTwice):
     """BeforeInference fires twice."""
 
     twice = "BeforeInference"
 
 
+@fault("PHASE-46", "not by StepEnd", profile="tirea")
 class LooksAtTheAnswerTwice(FiresTwice):
     """AfterInference fires twice."""
 
     twice = "AfterInference"
 
 
+@fault("PHASE-70", "yet StepEnd was seen", profile="tirea")
 class EndsTheStepTwice(FiresTwice):
     """StepEnd fires twice."""
 
     twice = "StepEnd"
 
 
+@fault("PHASE-71", "yet StepEnd was seen")
 class EndsAStepOfEightTwice(EndsTheStepTwice):
     """StepEnd fires twice after the tools."""
 
 
+@fault("PHASE-72", "yet StepEnd was seen", profile="awaken-9")
 class EndsAStepOfNineTwice(EndsTheStepTwice):
     """StepEnd fires twice in a step that has a ToolGate."""
 
@@ -154,18 +176,21 @@ class FiresAfter(Runtime):
             super().phase(self.fires)
 
 
+@fault("PHASE-40", "StepStart is followed by StepEnd")
 class ClosesAStepAtOnce(FiresAfter):
     """StepEnd fires right after StepStart."""
 
     following, fires = "StepStart", "StepEnd"
 
 
+@fault("PHASE-43", "yet the model has not answered in this step")
 class LooksBeforeItAsks(FiresAfter):
     """AfterInference fires before the model is asked."""
 
     following, fires = "BeforeInference", "AfterInference"
 
 
+@fault("PHASE-47", "asked for no calls, yet BeforeToolExecute fires", profile="tirea")
 class PreparesNoCalls(Runtime):
     """BeforeToolExecute fires for an answer without calls."""
 
@@ -175,6 +200,7 @@ class PreparesNoCalls(Runtime):
             self.phase("BeforeToolExecute")
 
 
+@fault("PHASE-49", "yet AfterInference leads to BeforeToolExecute")
 class PreparesForNothing(Runtime):
     """BeforeToolExecute fires between AfterInference and StepEnd of a step without calls."""
 
@@ -184,6 +210,7 @@ class PreparesForNothing(Runtime):
         await super()._step_end()
 
 
+@fault("PHASE-48", "the round begins with AfterToolExecute", profile="tirea")
 class LooksAtTheRoundFirst(Runtime):
     """AfterToolExecute fires for the round before any of its calls is judged."""
 
@@ -192,14 +219,23 @@ class LooksAtTheRoundFirst(Runtime):
         await super()._tool_round(calls)
 
 
+@fault("PHASE-50", "the round begins with AfterToolExecute")
 class LooksAtARoundOfEightFirst(LooksAtTheRoundFirst):
     """AfterToolExecute is the first phase of a round, in a step that ends after its tools."""
 
 
+@fault("PHASE-51", "the round begins with AfterToolExecute", profile="awaken-9")
 class LooksAtARoundOfNineFirst(LooksAtTheRoundFirst):
     """AfterToolExecute is the first phase of a round that has a ToolGate."""
 
 
+@fault(
+    "PHASE-53",
+    "yet BeforeToolExecute has not fired for it",
+    profile="awaken-9",
+    policies={"round.executor": "sequential"},
+    also=("ROUND-9", "ROUND-26", "ROUND-43"),
+)
 class DropsWhatItAllowed(Runtime):
     """The second call that ToolGate allowed gets an error and is not made ready."""
 
@@ -209,6 +245,7 @@ class DropsWhatItAllowed(Runtime):
         await super().execute_all([*calls[:1], *calls[2:]])
 
 
+@fault("PHASE-60", "yet StepEnd has not fired", also=("PHASE-71", "STOP-11"))
 class LeavesTheStepOpen(Runtime):
     """StepEnd does not fire when nothing of the round was executed."""
 
@@ -225,10 +262,12 @@ class LeavesTheStepOpen(Runtime):
     executed = False
 
 
+@fault("PHASE-54", "yet StepEnd has not fired", profile="awaken-9", also=("PHASE-72", "STOP-11"))
 class LeavesTheNineOpen(LeavesTheStepOpen):
     """StepEnd does not fire after a ToolGate that allowed nothing."""
 
 
+@fault("PHASE-56", "AfterToolExecute fires for call")
 class LooksBeforeItRuns(Runtime):
     """AfterToolExecute fires before the body of a call is entered."""
 
@@ -238,6 +277,7 @@ class LooksBeforeItRuns(Runtime):
         await super().execute(call, resume)
 
 
+@fault("PHASE-61", "of the step is executing")
 class EndsTheStepAtTheFirstAnswer(Runtime):
     """StepEnd fires when the first call of a round has its outcome."""
 
@@ -247,6 +287,7 @@ class EndsTheStepAtTheFirstAnswer(Runtime):
             self._end_step()
 
 
+@fault("PHASE-62", "yet the round is committed already", profile="tirea")
 class LooksAtTheRoundTooLate(Runtime):
     """AfterToolExecute fires for the calls of a round when the round has been committed."""
 
@@ -272,6 +313,7 @@ class LooksAtTheRoundTooLate(Runtime):
     left: list[Any] = []
 
 
+@fault("PHASE-85", "StepStart counts step 2, where step 1 was next")
 class CountsInTwos(Runtime):
     """StepStart counts two steps for one."""
 
@@ -282,6 +324,7 @@ class CountsInTwos(Runtime):
             super().phase(phase, call, verdict)
 
 
+@fault("PHASE-86", "ToolGate fires, yet there are eight phases")
 class HasANinthPhase(Runtime):
     """ToolGate fires where there are eight phases."""
 
@@ -291,6 +334,7 @@ class HasANinthPhase(Runtime):
         super().phase(phase, call, verdict)
 
 
+@fault("PHASE-87", "yet BeforeToolExecute has not fired for it")
 class AsksBeforeItsPhase(Runtime):
     """Permission is asked for before the phase of judgement fires."""
 
@@ -314,63 +358,6 @@ class AsksBeforeItsPhase(Runtime):
         return answer
 
 
+@fault("PHASE-88", "yet ToolGate has not fired for it", profile="awaken-9")
 class AsksBeforeToolGate(AsksBeforeItsPhase):
     """Permission is asked for before ToolGate fires."""
-
-
-MUTANTS: tuple[Mutant, ...] = (
-    Mutant(StartsWithTheStep, "PHASE-21", "the first phase of the run is StepStart, not RunStart"),
-    Mutant(StartsAgainAfterEachWait, "PHASE-22", "RunStart fires again"),
-    Mutant(SkipsBeforeInference, "PHASE-23", "not after StepStart and BeforeInference"),
-    Mutant(LooksAtTheTurnTooLate, "PHASE-24", "yet AfterInference of its step has not fired"),
-    Mutant(
-        EndsTheStepBeforeItsTools,
-        "PHASE-25",
-        "runs for the first time after StepEnd of its step",
-        also=("PHASE-71",),
-    ),
-    Mutant(
-        PreparesOnlyTheFirst,
-        "PHASE-26",
-        "yet BeforeToolExecute has not fired for it",
-        also=(
-            "PHASE-90",
-            "PHASE-91",
-        ),
-    ),
-    Mutant(PreparesBeforeItJudges, "PHASE-27", "yet ToolGate has not", "awaken-9"),
-    Mutant(PreparesWhatIsHeld, "PHASE-28", "it is Suspended", "awaken-9"),
-    Mutant(CleansUpTooEarly, "PHASE-29", "fires after RunEnd"),
-    Mutant(DoesNotCleanUpAfterACancel, "PHASE-30", "ended as Cancelled, yet its last phase is"),
-    Mutant(ClosesAStepAtOnce, "PHASE-40", "StepStart is followed by StepEnd"),
-    Mutant(AmendsTheRequestTwice, "PHASE-41", "yet the model was not asked"),
-    Mutant(LooksBeforeItAsks, "PHASE-43", "yet the model has not answered in this step"),
-    Mutant(LooksAtTheAnswerTwice, "PHASE-46", "not by StepEnd", "tirea"),
-    Mutant(PreparesNoCalls, "PHASE-47", "asked for no calls, yet BeforeToolExecute fires", "tirea"),
-    Mutant(LooksAtTheRoundFirst, "PHASE-48", "the round begins with AfterToolExecute", "tirea"),
-    Mutant(PreparesForNothing, "PHASE-49", "yet AfterInference leads to BeforeToolExecute"),
-    Mutant(LooksAtARoundOfEightFirst, "PHASE-50", "the round begins with AfterToolExecute"),
-    Mutant(LooksAtARoundOfNineFirst, "PHASE-51", "the round begins with AfterToolExecute", "awaken-9"),
-    Mutant(
-        DropsWhatItAllowed,
-        "PHASE-53",
-        "yet BeforeToolExecute has not fired for it",
-        "awaken-9",
-        {"round.executor": "sequential"},
-        ("ROUND-9", "ROUND-26", "ROUND-43"),
-    ),
-    Mutant(
-        LeavesTheNineOpen, "PHASE-54", "yet StepEnd has not fired", "awaken-9", also=("PHASE-72", "STOP-11")
-    ),
-    Mutant(LooksBeforeItRuns, "PHASE-56", "AfterToolExecute fires for call"),
-    Mutant(LeavesTheStepOpen, "PHASE-60", "yet StepEnd has not fired", also=("PHASE-71", "STOP-11")),
-    Mutant(EndsTheStepAtTheFirstAnswer, "PHASE-61", "of the step is executing"),
-    Mutant(LooksAtTheRoundTooLate, "PHASE-62", "yet the round is committed already", "tirea"),
-    Mutant(EndsTheStepTwice, "PHASE-70", "yet StepEnd was seen", "tirea"),
-    Mutant(EndsAStepOfEightTwice, "PHASE-71", "yet StepEnd was seen"),
-    Mutant(EndsAStepOfNineTwice, "PHASE-72", "yet StepEnd was seen", "awaken-9"),
-    Mutant(CountsInTwos, "PHASE-85", "StepStart counts step 2, where step 1 was next"),
-    Mutant(HasANinthPhase, "PHASE-86", "ToolGate fires, yet there are eight phases"),
-    Mutant(AsksBeforeItsPhase, "PHASE-87", "yet BeforeToolExecute has not fired for it"),
-    Mutant(AsksBeforeToolGate, "PHASE-88", "yet ToolGate has not fired for it", "awaken-9"),
-)

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import Any
 
-from runlock.conformance.families.lifecycle.mutants.mutant import Mutant
+from runlock.conformance.family.made import fault
 from runlock.machines.lifecycle.runtime.ledger import PluginEnded
 from runlock.machines.lifecycle.runtime.rounds import Left, Resume
 from runlock.machines.lifecycle.runtime.runtime import Runtime, Segment
@@ -28,28 +27,33 @@ class DoesNotHear(Runtime):
             return {**shown, "state": self.state.setup}
 
 
+@fault("FLOW-9", "asked for the end at BeforeInference, yet the model", profile="tirea")
 class AsksTheModelAllTheSame(DoesNotHear):
     """A plugin that asks for the end before inference is not heard."""
 
     at, word = "BeforeInference", "terminate"
 
 
+@fault("PHASE-42", "skipped the inference at BeforeInference, yet the model")
 class InfersWhatWasSkipped(DoesNotHear):
     """A plugin that skips the inference is not heard."""
 
     at, word = "BeforeInference", "skip"
 
 
+@fault("FLOW-15", "yet a", profile="tirea")
 class RunsTheToolsAllTheSame(DoesNotHear):
     """A plugin that asks for the end after inference is not heard."""
 
     at, word = "AfterInference", ""
 
 
+@fault("PHASE-44", "yet a")
 class RunsTheToolsOfAStepAllTheSame(RunsTheToolsAllTheSame):
     """The same, where a step ends after its tools."""
 
 
+@fault("RUN-4", "asked for the end, yet the run ended as Stopped")
 class CallsAPluginsEndNatural(Runtime):
     """An end that a plugin asked for is reported as a natural one."""
 
@@ -58,6 +62,7 @@ class CallsAPluginsEndNatural(Runtime):
         return await super()._end(Reason("Stopped", reason.detail, "max_rounds") if asked else reason)
 
 
+@fault("PHASE-45", "RunEnd fires before StepEnd", profile="tirea")
 class EndsAStepForAPluginWithoutStepEnd(Runtime):
     """An end that a plugin asks for after inference comes before StepEnd."""
 
@@ -68,6 +73,7 @@ class EndsAStepForAPluginWithoutStepEnd(Runtime):
         return calls, ended
 
 
+@fault("FLOW-24", "the run ended without RunEnd", profile="tirea")
 class EndsWithoutRunEnd(Runtime):
     """An end that a plugin asked for fires no RunEnd."""
 
@@ -82,6 +88,7 @@ class EndsWithoutRunEnd(Runtime):
         return await super()._end(reason)
 
 
+@fault("PHASE-80", "it finds {}")
 class ForgetsWhatWasSetUp(Runtime):
     """What a plugin sets up in RunStart is gone in the next phase."""
 
@@ -90,6 +97,7 @@ class ForgetsWhatWasSetUp(Runtime):
         self.state.setup = {}
 
 
+@fault("PHASE-81", "yet the model is asked with")
 class AsksWithTheOldRequest(Runtime):
     """What a plugin changes in BeforeInference does not reach the model."""
 
@@ -98,6 +106,7 @@ class AsksWithTheOldRequest(Runtime):
         return {**left, **shown} if at == "BeforeInference" else left
 
 
+@fault("PHASE-82", "yet the runtime carries it on")
 class KeepsTheCallsOfTheModel(Runtime):
     """What a plugin changes in the calls of a turn is not heeded."""
 
@@ -106,6 +115,7 @@ class KeepsTheCallsOfTheModel(Runtime):
         return {**left, **shown} if at == "AfterInference" else left
 
 
+@fault("PHASE-83", "a plugin made the result")
 class KeepsTheResultOfTheTool(Runtime):
     """What a plugin puts in the place of a result is not heeded."""
 
@@ -122,6 +132,7 @@ class BlockedLate(Exception):
     """A plugin blocks a call that was allowed."""
 
 
+@fault("PHASE-84", "in BeforeToolExecute, and the call became", profile="awaken-9")
 class BlocksWhatWasAllowed(Runtime):
     """Takes the word of a plugin in BeforeToolExecute for a verdict."""
 
@@ -138,6 +149,7 @@ class BlocksWhatWasAllowed(Runtime):
             self.phase("AfterToolExecute", call)
 
 
+@fault("PHASE-89", "into its state at ToolGate", profile="awaken-9")
 class JudgesWithEffect(Runtime):
     """Keeps the state that a plugin leaves at ToolGate."""
 
@@ -148,6 +160,7 @@ class JudgesWithEffect(Runtime):
         return left
 
 
+@fault("PHASE-89", "it finds {'judged'", profile="awaken-9")
 class KeepsACopyOfAJudgement(Runtime):
     """Keeps what a plugin leaves at ToolGate, in another form."""
 
@@ -158,6 +171,7 @@ class KeepsACopyOfAJudgement(Runtime):
         return left
 
 
+@fault("PHASE-3", "is not offered, yet call")
 class ReachesWhatIsWithheld(Runtime):
     """Executes a call for a tool that the model was not offered."""
 
@@ -166,6 +180,7 @@ class ReachesWhatIsWithheld(Runtime):
         return await super().verdict(call, resume)
 
 
+@fault("PHASE-92", "yet the model is offered")
 class OffersEveryTool(Runtime):
     """Offers the model all tools, whatever plugins left of them."""
 
@@ -174,6 +189,7 @@ class OffersEveryTool(Runtime):
         return {**left, "tools": [*self.tools]} if at == "BeforeInference" else left
 
 
+@fault("STORE-14", "is not persistent, yet a checkpoint holds it")
 class StoresEveryKey(Runtime):
     """Stores what a plugin keeps for the time being."""
 
@@ -182,36 +198,10 @@ class StoresEveryKey(Runtime):
         return dict(self.state.setup)
 
 
+@fault("STORE-14", "yet a checkpoint does not hold what it set")
 class LosesPersistentKeys(Runtime):
     """Leaves a persistent key out of its checkpoints."""
 
     @property
     def persistent(self) -> dict[str, Any]:
         return {}
-
-
-MUTANTS: Sequence[Mutant] = (
-    Mutant(
-        AsksTheModelAllTheSame,
-        "FLOW-9",
-        "asked for the end at BeforeInference, yet the model",
-        profile="tirea",
-    ),
-    Mutant(InfersWhatWasSkipped, "PHASE-42", "skipped the inference at BeforeInference, yet the model"),
-    Mutant(RunsTheToolsAllTheSame, "FLOW-15", "yet a", profile="tirea"),
-    Mutant(RunsTheToolsOfAStepAllTheSame, "PHASE-44", "yet a"),
-    Mutant(CallsAPluginsEndNatural, "RUN-4", "asked for the end, yet the run ended as Stopped"),
-    Mutant(EndsAStepForAPluginWithoutStepEnd, "PHASE-45", "RunEnd fires before StepEnd", profile="tirea"),
-    Mutant(EndsWithoutRunEnd, "FLOW-24", "the run ended without RunEnd", profile="tirea"),
-    Mutant(ForgetsWhatWasSetUp, "PHASE-80", "it finds {}"),
-    Mutant(AsksWithTheOldRequest, "PHASE-81", "yet the model is asked with"),
-    Mutant(KeepsTheCallsOfTheModel, "PHASE-82", "yet the runtime carries it on"),
-    Mutant(KeepsTheResultOfTheTool, "PHASE-83", "a plugin made the result"),
-    Mutant(ReachesWhatIsWithheld, "PHASE-3", "is not offered, yet call"),
-    Mutant(OffersEveryTool, "PHASE-92", "yet the model is offered"),
-    Mutant(StoresEveryKey, "STORE-14", "is not persistent, yet a checkpoint holds it"),
-    Mutant(LosesPersistentKeys, "STORE-14", "yet a checkpoint does not hold what it set"),
-    Mutant(BlocksWhatWasAllowed, "PHASE-84", "in BeforeToolExecute, and the call became", profile="awaken-9"),
-    Mutant(JudgesWithEffect, "PHASE-89", "into its state at ToolGate", profile="awaken-9"),
-    Mutant(KeepsACopyOfAJudgement, "PHASE-89", "it finds {'judged'", profile="awaken-9"),
-)

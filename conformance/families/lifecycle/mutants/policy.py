@@ -5,11 +5,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from runlock.conformance.families.lifecycle.mutants.mutant import Mutant
+from runlock.conformance.family.made import fault
 from runlock.machines.lifecycle.runtime.runtime import Runtime, Segment
 from runlock.machines.lifecycle.runtime.state import FINAL, Call, Decision
 
 
+@fault("RECOVER-1", "the run waits in the checkpoint and nothing is decided, yet")
 class WakesWhatWaits(Runtime):
     """Recovery goes on with a run that waits in its checkpoint, as if it had been approved."""
 
@@ -23,6 +24,7 @@ class WakesWhatWaits(Runtime):
         return await super().go_on()
 
 
+@fault("RECOVER-2", "is Suspended, yet it starts as New")
 class RecoversTheSuspendedAsNew(Runtime):
     """Recovery takes a suspended call for a new one."""
 
@@ -34,6 +36,7 @@ class RecoversTheSuspendedAsNew(Runtime):
         super().restore({**state, "calls": calls})
 
 
+@fault("RECOVER-3", "yet the model was not shown it")
 class ForgetsTheThread(Runtime):
     """Recovery drops the first message of the thread."""
 
@@ -41,6 +44,7 @@ class ForgetsTheThread(Runtime):
         super().restore({**state, "messages": state["messages"][1:]})
 
 
+@fault("RECOVER-5", "its step was over before the crash, yet")
 class LosesTheLastStep(Runtime):
     """Recovery goes back to before the last step that was over."""
 
@@ -52,6 +56,9 @@ class LosesTheLastStep(Runtime):
         super().restore({**state, "messages": messages[: asked[-1]] if whole else messages})
 
 
+@fault(
+    "RECOVER-5", "its call was over before the crash, yet", profile="tirea", policies={"durability": "call"}
+)
 class StoresRoundsAlone(Runtime):
     """Stores a round when it is over, though it says that a crash costs less than a call."""
 
@@ -60,6 +67,7 @@ class StoresRoundsAlone(Runtime):
             await super().commit(trigger, cause, **rest)
 
 
+@fault("RECOVER-4", "waits in the checkpoint, yet a decision for it was refused")
 class RefusesAfterACrash(Runtime):
     """After a recovery, no one takes decisions for the calls that waited."""
 
@@ -73,6 +81,7 @@ class RefusesAfterACrash(Runtime):
         return "nobody waits for it" if self.deaf else super().objection(decision)
 
 
+@fault("ROUND-4", "runs concurrently with it", policies={"round.executor": "sequential"})
 class RunsAtOnce(Runtime):
     """Runs calls at the same time, though it says that it runs them one after the other."""
 
@@ -80,6 +89,7 @@ class RunsAtOnce(Runtime):
         await self.together([self.execute(call, None) for call in calls])
 
 
+@fault("ROUND-5", "has not begun")
 class RunsOneAfterTheOther(Runtime):
     """Runs calls one after the other, though it says that it runs them at the same time."""
 
@@ -88,6 +98,7 @@ class RunsOneAfterTheOther(Runtime):
             await self.execute(call, None)
 
 
+@fault("DECIDE-9", "is still executing, yet call")
 class ActsInTheMiddleOfTheRound(Runtime):
     """Replays a decided call while others still execute, though decisions wait for the round."""
 
@@ -96,6 +107,7 @@ class ActsInTheMiddleOfTheRound(Runtime):
         return True
 
 
+@fault("DECIDE-10", "is still Suspended", profile="awaken-concurrent")
 class WaitsForTheRound(Runtime):
     """Lets decisions wait for the round, though it says that they act at once."""
 
@@ -104,6 +116,7 @@ class WaitsForTheRound(Runtime):
         return False
 
 
+@fault("DECIDE-11", "was kept", policies={"decision.early": "refuse"})
 class KeepsWhatItShouldRefuse(Runtime):
     """Keeps an early decision, though it says that it refuses it."""
 
@@ -115,6 +128,7 @@ class KeepsWhatItShouldRefuse(Runtime):
             self.policies = declared
 
 
+@fault("DECIDE-11", "was refused")
 class RefusesWhatItShouldKeep(Runtime):
     """Refuses an early decision, though it says that it keeps it."""
 
@@ -126,6 +140,7 @@ class RefusesWhatItShouldKeep(Runtime):
             self.policies = declared
 
 
+@fault("DECIDE-12", "yet batches are taken one by one")
 class RefusesTheWholeBatch(Runtime):
     """Refuses a whole batch for one bad decision, though it says that it takes the others."""
 
@@ -137,6 +152,7 @@ class RefusesTheWholeBatch(Runtime):
             self.policies = declared
 
 
+@fault("DECIDE-13", "came to it from Resuming")
 class RejectsByAnotherWay(Runtime):
     """Takes a rejected call through Resuming, though it says that it cancels it directly."""
 
@@ -146,27 +162,3 @@ class RejectsByAnotherWay(Runtime):
             return super()._prepare(decision)
         finally:
             self.policies = declared
-
-
-MUTANTS: tuple[Mutant, ...] = (
-    Mutant(WakesWhatWaits, "RECOVER-1", "the run waits in the checkpoint and nothing is decided, yet"),
-    Mutant(RecoversTheSuspendedAsNew, "RECOVER-2", "is Suspended, yet it starts as New"),
-    Mutant(ForgetsTheThread, "RECOVER-3", "yet the model was not shown it"),
-    Mutant(RefusesAfterACrash, "RECOVER-4", "waits in the checkpoint, yet a decision for it was refused"),
-    Mutant(LosesTheLastStep, "RECOVER-5", "its step was over before the crash, yet"),
-    Mutant(
-        StoresRoundsAlone,
-        "RECOVER-5",
-        "its call was over before the crash, yet",
-        "tirea",
-        policies={"durability": "call"},
-    ),
-    Mutant(RunsAtOnce, "ROUND-4", "runs concurrently with it", policies={"round.executor": "sequential"}),
-    Mutant(RunsOneAfterTheOther, "ROUND-5", "has not begun"),
-    Mutant(ActsInTheMiddleOfTheRound, "DECIDE-9", "is still executing, yet call"),
-    Mutant(WaitsForTheRound, "DECIDE-10", "is still Suspended", "awaken-concurrent"),
-    Mutant(KeepsWhatItShouldRefuse, "DECIDE-11", "was kept", policies={"decision.early": "refuse"}),
-    Mutant(RefusesWhatItShouldKeep, "DECIDE-11", "was refused"),
-    Mutant(RefusesTheWholeBatch, "DECIDE-12", "yet batches are taken one by one"),
-    Mutant(RejectsByAnotherWay, "DECIDE-13", "came to it from Resuming"),
-)

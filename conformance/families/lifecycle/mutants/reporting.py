@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from typing import Any
 
-from runlock.conformance.families.lifecycle.mutants.mutant import Mutant
+from runlock.conformance.family.made import fault
 from runlock.machines.lifecycle.runtime.runtime import Runtime, Segment
 from runlock.machines.lifecycle.runtime.state import Call, Decision, Message
 
 
+@fault("PHASE-90", "BeforeToolExecute fires twice")
 class ShowsOnePhaseTwice(Runtime):
     """Lets a phase of each call fire twice."""
 
@@ -20,18 +21,21 @@ class ShowsOnePhaseTwice(Runtime):
             super().phase(phase, call, verdict)
 
 
+@fault("PHASE-90", "AfterToolExecute fires twice")
 class LooksAgain(ShowsOnePhaseTwice):
     """Looks at each outcome twice."""
 
     twice = "AfterToolExecute"
 
 
+@fault("PHASE-29", "RunEnd fires after RunEnd", profile="tirea")
 class EndsTwiceInPhases(ShowsOnePhaseTwice):
     """Lets RunEnd fire twice."""
 
     twice = "RunEnd"
 
 
+@fault("PHASE-90", "yet AfterToolExecute has not fired")
 class DoesNotLook(Runtime):
     """Does not look at what a tool answered to a call that was asked for first in its round."""
 
@@ -41,6 +45,15 @@ class DoesNotLook(Runtime):
             super().phase(phase, call, verdict)
 
 
+@fault(
+    "PHASE-90",
+    "in its replay, yet BeforeToolExecute has not",
+    also=(
+        "PHASE-91",
+        "PHASE-87",
+        "PHASE-26",
+    ),
+)
 class ReplaysWithoutItsFirstPhase(Runtime):
     """Judges a replay without a phase, where it is to be judged like the first time."""
 
@@ -49,6 +62,7 @@ class ReplaysWithoutItsFirstPhase(Runtime):
             super().phase(phase, call, verdict)
 
 
+@fault("PHASE-91", "became Suspended, yet BeforeToolExecute has not fired")
 class HoldsBeforeItJudges(Runtime):
     """Says that a call is Suspended before the phase in which it is held."""
 
@@ -68,6 +82,15 @@ class HoldsBeforeItJudges(Runtime):
             super().phase("BeforeToolExecute", call)
 
 
+@fault(
+    "PHASE-91",
+    "of its replay has fired",
+    profile="awaken-concurrent",
+    also=(
+        "ROUND-69",
+        "CALL-22",
+    ),
+)
 class JudgesBeforeItResumes(Runtime):
     """Says that a call is Resuming once its replay was judged."""
 
@@ -92,6 +115,7 @@ class JudgesBeforeItResumes(Runtime):
             super().say_call(call, "Resuming", "Suspended")
 
 
+@fault("STORE-19", "yet nothing was stored after RunEnd", also=("PHASE-30",))
 class StoresBeforeTheRunEnds(Runtime):
     """Lets RunEnd fire after the last checkpoint."""
 
@@ -109,6 +133,7 @@ class StoresBeforeTheRunEnds(Runtime):
             super().phase("RunEnd")
 
 
+@fault("PHASE-49", "AfterInference leads to RunEnd")
 class LeavesTheLastStepOpen(Runtime):
     """Ends the run naturally without the end of its last step."""
 
@@ -117,6 +142,7 @@ class LeavesTheLastStepOpen(Runtime):
             super().phase(phase, call, verdict)
 
 
+@fault("STORE-17", "which has not joined the thread")
 class KeepsWhatWasNotSaid(Runtime):
     """Does not show the turn of the model, and stores it all the same."""
 
@@ -127,6 +153,7 @@ class KeepsWhatWasNotSaid(Runtime):
             super().append(message)
 
 
+@fault("STORE-17", "which joined the thread 2 times, yet")
 class SaysTwice(Runtime):
     """Shows each turn of the model twice, and keeps it once."""
 
@@ -136,6 +163,7 @@ class SaysTwice(Runtime):
             self.observe("message", message=message)
 
 
+@fault("STORE-16", "nothing has happened since ToolResultsCommitted", profile="tirea")
 class StoresTheRoundTwice(Runtime):
     """Commits the results of a round twice in a row."""
 
@@ -145,6 +173,7 @@ class StoresTheRoundTwice(Runtime):
             await super().commit(trigger, cause, **rest)
 
 
+@fault("DECIDE-2", "was handed over once, yet it was accepted twice")
 class AcceptsTwice(Runtime):
     """Says twice of a decision that it was accepted."""
 
@@ -154,6 +183,7 @@ class AcceptsTwice(Runtime):
             super().dispose(decision, disposition)
 
 
+@fault("RESUME-20", "the resume gate was PersistResumeDecision", profile="tirea")
 class StandsStillAtAStation(Runtime):
     """Enters the first station of the resume gate twice."""
 
@@ -163,6 +193,7 @@ class StandsStillAtAStation(Runtime):
             super().gate_state(state, decision)
 
 
+@fault("RESUME-20", "yet the pass through the resume gate stands at", profile="tirea")
 class LeavesThePassOpen(Runtime):
     """Does not say that a pass through the resume gate found nothing, once the last turn is there."""
 
@@ -171,6 +202,7 @@ class LeavesThePassOpen(Runtime):
             super().gate_state(state, decision)
 
 
+@fault("RUN-21", "yet it finished again")
 class SuspendsTwice(Runtime):
     """Announces the same wait twice, from the second wait on."""
 
@@ -182,41 +214,3 @@ class SuspendsTwice(Runtime):
         if self.waits > 1 and segment.pending:
             self.observe("run.finished", reason=segment.reason.to_wire(), pending=list(segment.pending))
         return segment
-
-
-MUTANTS: tuple[Mutant, ...] = (
-    Mutant(ShowsOnePhaseTwice, "PHASE-90", "BeforeToolExecute fires twice"),
-    Mutant(LooksAgain, "PHASE-90", "AfterToolExecute fires twice"),
-    Mutant(DoesNotLook, "PHASE-90", "yet AfterToolExecute has not fired"),
-    Mutant(
-        ReplaysWithoutItsFirstPhase,
-        "PHASE-90",
-        "in its replay, yet BeforeToolExecute has not",
-        also=(
-            "PHASE-91",
-            "PHASE-87",
-            "PHASE-26",
-        ),
-    ),
-    Mutant(HoldsBeforeItJudges, "PHASE-91", "became Suspended, yet BeforeToolExecute has not fired"),
-    Mutant(EndsTwiceInPhases, "PHASE-29", "RunEnd fires after RunEnd", "tirea"),
-    Mutant(
-        JudgesBeforeItResumes,
-        "PHASE-91",
-        "of its replay has fired",
-        "awaken-concurrent",
-        also=(
-            "ROUND-69",
-            "CALL-22",
-        ),
-    ),
-    Mutant(StoresBeforeTheRunEnds, "STORE-19", "yet nothing was stored after RunEnd", also=("PHASE-30",)),
-    Mutant(LeavesTheLastStepOpen, "PHASE-49", "AfterInference leads to RunEnd"),
-    Mutant(KeepsWhatWasNotSaid, "STORE-17", "which has not joined the thread"),
-    Mutant(SaysTwice, "STORE-17", "which joined the thread 2 times, yet"),
-    Mutant(StoresTheRoundTwice, "STORE-16", "nothing has happened since ToolResultsCommitted", "tirea"),
-    Mutant(AcceptsTwice, "DECIDE-2", "was handed over once, yet it was accepted twice"),
-    Mutant(StandsStillAtAStation, "RESUME-20", "the resume gate was PersistResumeDecision", "tirea"),
-    Mutant(LeavesThePassOpen, "RESUME-20", "yet the pass through the resume gate stands at", "tirea"),
-    Mutant(SuspendsTwice, "RUN-21", "yet it finished again"),
-)

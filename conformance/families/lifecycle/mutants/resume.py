@@ -6,11 +6,21 @@ from collections.abc import Mapping, Sequence
 from dataclasses import asdict
 from typing import Any
 
-from runlock.conformance.families.lifecycle.mutants.mutant import Mutant
+from runlock.conformance.family.made import fault
 from runlock.machines.lifecycle.runtime.runtime import Runtime
 from runlock.machines.lifecycle.runtime.state import Call, Decision
 
 
+@fault(
+    "RESUME-1",
+    "nothing had arrived, yet the pass did not end",
+    profile="tirea",
+    also=(
+        "RESUME-2",
+        "RESUME-3",
+        "RESUME-20",
+    ),
+)
 class SaysNothingOfAnEmptyPass(Runtime):
     """A pass to which nothing came does not end: the next one begins."""
 
@@ -31,6 +41,9 @@ class SaysNothingOfAnEmptyPass(Runtime):
         return not (self.arrived or self.state.early)
 
 
+@fault(
+    "RESUME-2", "met no call that waits, yet the pass did not end", profile="tirea-stream", also=("RESUME-1",)
+)
 class SaysNothingOfAVainPass(SaysNothingOfAnEmptyPass):
     """A pass whose decisions meet no call does not end: the next one begins."""
 
@@ -38,6 +51,7 @@ class SaysNothingOfAVainPass(SaysNothingOfAnEmptyPass):
         return self.arrived or bool(self.state.early)
 
 
+@fault("RESUME-3", "yet the pass went on to NoDecision", profile="tirea")
 class LooksAwayAtTheStart(Runtime):
     """The pass at the start of a segment sees no decision, and the one after it finds it."""
 
@@ -50,6 +64,7 @@ class LooksAwayAtTheStart(Runtime):
             await super().apply_decisions(cause)
 
 
+@fault("RESUME-4", "yet ResolveDecision led to Replay", profile="tirea")
 class ReplaysBeforeItPersists(Runtime):
     """Passes from resolving a decision straight to its replay."""
 
@@ -58,6 +73,7 @@ class ReplaysBeforeItPersists(Runtime):
             super().gate_state(state, decision)
 
 
+@fault("RESUME-5", "became Resuming at ResolveDecision", profile="tirea")
 class ActsBeforeItPersists(Runtime):
     """A decided call is Resuming before its decision is written down."""
 
@@ -71,6 +87,7 @@ class ActsBeforeItPersists(Runtime):
             super().move_call(call, event)
 
 
+@fault("RESUME-6", "yet its replay took the branch ReplayResume", profile="tirea")
 class TakesARefusalForAnApproval(Runtime):
     """A refusal takes the resuming branch, though its call is cancelled."""
 
@@ -78,6 +95,7 @@ class TakesARefusalForAnApproval(Runtime):
         super().gate_state("ReplayResume" if state == "ReplayCancel" else state, decision)
 
 
+@fault("RESUME-7", "yet its replay took the branch ReplayCancel", profile="tirea")
 class TakesAnApprovalForARefusal(Runtime):
     """An approval takes the cancelling branch, though its call runs."""
 
@@ -85,6 +103,7 @@ class TakesAnApprovalForARefusal(Runtime):
         super().gate_state("ReplayCancel" if state == "ReplayResume" else state, decision)
 
 
+@fault("RESUME-8", "yet ReplayCancel led to ExecuteReplayedTool", profile="tirea")
 class PassesTheToolToCancel(Runtime):
     """The cancelling branch goes through the station at which tools are entered."""
 
@@ -94,6 +113,7 @@ class PassesTheToolToCancel(Runtime):
             super().gate_state("ExecuteReplayedTool", decision)
 
 
+@fault("RESUME-9", "yet ReplayResume led to", profile="tirea")
 class ClearsBeforeItRuns(Runtime):
     """The resuming branch leaves out the station at which the call runs again."""
 
@@ -102,6 +122,7 @@ class ClearsBeforeItRuns(Runtime):
             super().gate_state(state, decision)
 
 
+@fault("RESUME-10", "is Succeeded, yet its replay led to SetNextSuspended", profile="tirea")
 class HoldsWhatIsOver(Runtime):
     """A replay that is over is recorded as one that waits again."""
 
@@ -112,6 +133,7 @@ class HoldsWhatIsOver(Runtime):
         super().gate_state(state, decision)
 
 
+@fault("RESUME-11", "is Suspended again, yet its replay led to", profile="tirea")
 class ForgetsTheNewWait(Runtime):
     """A replay that is held again is cleared without its new suspension."""
 
@@ -120,6 +142,7 @@ class ForgetsTheNewWait(Runtime):
             super().gate_state(state, decision)
 
 
+@fault("RESUME-12", "yet SetNextSuspended led to", profile="tirea")
 class KeepsTheOldDecision(Runtime):
     """Once the new suspension is recorded, the decision that led to it is not cleared."""
 
@@ -131,6 +154,7 @@ class KeepsTheOldDecision(Runtime):
         self.waits_again = state == "SetNextSuspended"
 
 
+@fault("RESUME-10", "was cleared, yet the checkpoint holds it", profile="tirea", also=("RESUME-12",))
 class StoresWhatWasCleared(Runtime):
     """Keeps in its checkpoints the decisions that were cleared."""
 
@@ -146,6 +170,7 @@ class StoresWhatWasCleared(Runtime):
         return {**state, "decisions": {**self.cleared, **state["decisions"]}}
 
 
+@fault("RESUME-12", "was cleared, yet the checkpoint holds it", profile="tirea")
 class StoresWhatLedToANewWait(StoresWhatWasCleared):
     """Keeps in its checkpoints the decisions that were cleared because their calls wait anew."""
 
@@ -155,6 +180,7 @@ class StoresWhatLedToANewWait(StoresWhatWasCleared):
         return super().to_store(ending)
 
 
+@fault("RESUME-13", "yet ClearResolved led to CommitReplay", profile="tirea")
 class PublishesNothing(Runtime):
     """A cleared decision leads to the commit without a snapshot."""
 
@@ -163,6 +189,7 @@ class PublishesNothing(Runtime):
             super().gate_state(state, decision)
 
 
+@fault("RESUME-14", "a pass resolved a decision, yet", profile="tirea", also=("FLOW-3",))
 class CommitsNoRefusal(Runtime):
     """A pass that only refused leaves no checkpoint."""
 
@@ -179,52 +206,10 @@ class CommitsNoRefusal(Runtime):
         await super().commit(trigger, cause, **rest)
 
 
+@fault("RESUME-20", "was entered at ResolveDecision", profile="tirea")
 class SkipsTheDrain(Runtime):
     """A pass for which a decision is ready begins with that decision."""
 
     def gate_state(self, state: str, decision: Decision | None = None) -> None:
         if state != "DrainDecisionChannel" or not self.ready():
             super().gate_state(state, decision)
-
-
-MUTANTS: tuple[Mutant, ...] = (
-    Mutant(
-        SaysNothingOfAnEmptyPass,
-        "RESUME-1",
-        "nothing had arrived, yet the pass did not end",
-        "tirea",
-        also=(
-            "RESUME-2",
-            "RESUME-3",
-            "RESUME-20",
-        ),
-    ),
-    Mutant(
-        SaysNothingOfAVainPass,
-        "RESUME-2",
-        "met no call that waits, yet the pass did not end",
-        "tirea-stream",
-        also=("RESUME-1",),
-    ),
-    Mutant(LooksAwayAtTheStart, "RESUME-3", "yet the pass went on to NoDecision", "tirea"),
-    Mutant(ReplaysBeforeItPersists, "RESUME-4", "yet ResolveDecision led to Replay", "tirea"),
-    Mutant(ActsBeforeItPersists, "RESUME-5", "became Resuming at ResolveDecision", "tirea"),
-    Mutant(TakesARefusalForAnApproval, "RESUME-6", "yet its replay took the branch ReplayResume", "tirea"),
-    Mutant(TakesAnApprovalForARefusal, "RESUME-7", "yet its replay took the branch ReplayCancel", "tirea"),
-    Mutant(PassesTheToolToCancel, "RESUME-8", "yet ReplayCancel led to ExecuteReplayedTool", "tirea"),
-    Mutant(ClearsBeforeItRuns, "RESUME-9", "yet ReplayResume led to", "tirea"),
-    Mutant(HoldsWhatIsOver, "RESUME-10", "is Succeeded, yet its replay led to SetNextSuspended", "tirea"),
-    Mutant(ForgetsTheNewWait, "RESUME-11", "is Suspended again, yet its replay led to", "tirea"),
-    Mutant(
-        StoresWhatWasCleared,
-        "RESUME-10",
-        "was cleared, yet the checkpoint holds it",
-        "tirea",
-        also=("RESUME-12",),
-    ),
-    Mutant(StoresWhatLedToANewWait, "RESUME-12", "was cleared, yet the checkpoint holds it", "tirea"),
-    Mutant(KeepsTheOldDecision, "RESUME-12", "yet SetNextSuspended led to", "tirea"),
-    Mutant(PublishesNothing, "RESUME-13", "yet ClearResolved led to CommitReplay", "tirea"),
-    Mutant(CommitsNoRefusal, "RESUME-14", "a pass resolved a decision, yet", "tirea", also=("FLOW-3",)),
-    Mutant(SkipsTheDrain, "RESUME-20", "was entered at ResolveDecision", "tirea"),
-)

@@ -6,10 +6,13 @@ import asyncio
 from collections.abc import Sequence
 from typing import Any, ClassVar
 
-from runlock.conformance.families.lifecycle.mutants.mutant import Mutant
+from runlock.conformance.family.made import fault
 from runlock.machines.lifecycle.runtime.rounds import Resume, RunBlocked
 from runlock.machines.lifecycle.runtime.runtime import Runtime, Segment
 from runlock.machines.lifecycle.runtime.state import Call
+
+ROW = {"round.executor": "sequential"}
+SAYS_UNSEEN = "after it was not looked at"
 
 
 class StopsLooking(Runtime):
@@ -27,30 +30,35 @@ class StopsLooking(Runtime):
         return allowed
 
 
+@fault("ROUND-20", SAYS_UNSEEN)
 class StopsLookingAfterAHold(StopsLooking):
     """Looks at no call after one that is held."""
 
     following = "Suspended"
 
 
+@fault("ROUND-40", SAYS_UNSEEN, profile="awaken-9")
 class StopsJudgingAfterAHold(StopsLooking):
     """Judges no call after one that is held."""
 
     following = "Suspended"
 
 
+@fault("ROUND-22", SAYS_UNSEEN)
 class StopsLookingAfterAResult(StopsLooking):
     """Looks at no call after one whose result is set."""
 
     following = "Succeeded"
 
 
+@fault("ROUND-42", SAYS_UNSEEN, profile="awaken-9")
 class StopsJudgingAfterAResult(StopsLooking):
     """Judges no call after one whose result is set."""
 
     following = "Succeeded"
 
 
+@fault("ROUND-51", "has no verdict yet", profile="awaken-9")
 class JudgesAllAtOnce(Runtime):
     """Asks for the permissions of all calls of a round concurrently."""
 
@@ -59,6 +67,7 @@ class JudgesAllAtOnce(Runtime):
         return [call for call, runs in zip(calls, allowed, strict=True) if runs]
 
 
+@fault("ROUND-23", "was allowed, yet it Failed before it ran")
 class TakesALeaveForABlock(Runtime):
     """A call that the permission hook allows is Failed."""
 
@@ -74,10 +83,12 @@ class TakesALeaveForABlock(Runtime):
         return bool(self.tools.get(call.name, {}).get("permission") == "gate")
 
 
+@fault("ROUND-43", "was allowed, yet it Failed before it ran", profile="awaken-9")
 class FailsWhatTheGateAllows(TakesALeaveForABlock):
     """A call that the gate allows is Failed."""
 
 
+@fault("ROUND-21", "was blocked, yet call")
 class LooksAfterABlock(Runtime):
     """Looks at the calls after a blocked one that no hook is asked about."""
 
@@ -91,10 +102,12 @@ class LooksAfterABlock(Runtime):
             raise
 
 
+@fault("ROUND-41", "was blocked, yet call", profile="awaken-9")
 class JudgesAfterABlock(LooksAfterABlock):
     """Judges the calls after a blocked one that no hook is asked about."""
 
 
+@fault("ROUND-25", "has not been looked at")
 class RunsOnTheSpot(Runtime):
     """Runs an allowed call before it looks at the next one, if a hook is to be asked about that."""
 
@@ -120,18 +133,22 @@ class RunsOnTheSpot(Runtime):
             super().phase(phase, call, verdict)
 
 
+@fault("ROUND-24", "has not been looked at", policies=ROW)
 class RunsOneOnTheSpot(RunsOnTheSpot):
     """Runs an allowed call before it looks at the next one, one after the other."""
 
 
+@fault("ROUND-47", "has not been looked at", profile="awaken-9")
 class RunsBeforeAllAreJudged(RunsOnTheSpot):
     """Runs an allowed call before the gate has judged the next one."""
 
 
+@fault("ROUND-46", "has not been looked at", profile="awaken-9", policies=ROW, also=("PHASE-26",))
 class RunsOneBeforeAllAreJudged(RunsOnTheSpot):
     """Runs an allowed call before the gate has judged the next one, one after the other."""
 
 
+@fault("ROUND-44", "is made ready, yet call", profile="awaken-9", also=("PHASE-72",))
 class PreparesOnTheSpot(Runtime):
     """Makes an allowed call ready before the gate has judged the next one."""
 
@@ -151,6 +168,7 @@ class PreparesOnTheSpot(Runtime):
             super().phase(phase, call, verdict)
 
 
+@fault("ROUND-45", "is made ready twice", profile="awaken-9", also=("PHASE-90",))
 class PreparesTwice(Runtime):
     """Makes each call ready twice before it runs."""
 
@@ -160,6 +178,7 @@ class PreparesTwice(Runtime):
             super().phase(phase, call, verdict)
 
 
+@fault("ROUND-48", "has run, yet it is judged again", profile="awaken-9", also=("PHASE-88",))
 class JudgesWhatHasRun(Runtime):
     """Judges a call once more after its execution."""
 
@@ -169,6 +188,7 @@ class JudgesWhatHasRun(Runtime):
             await self.outside(self.world.permit(call.id, call.name, call.args, None))
 
 
+@fault("ROUND-26", "which is allowed, was not entered", policies=ROW, also=("ROUND-9",))
 class ForgetsTheRest(Runtime):
     """Enters no call after the first one, as if that had suspended."""
 
@@ -178,6 +198,7 @@ class ForgetsTheRest(Runtime):
             self.settle(call, "fail", "error", "not executed")
 
 
+@fault("ROUND-27", "suspended while it ran, yet call", policies=ROW)
 class GoesOnAfterASuspension(Runtime):
     """Runs all allowed calls one after the other, though one of them has suspended."""
 
@@ -190,6 +211,7 @@ async def _nothing() -> None:
     await asyncio.get_running_loop().create_future()
 
 
+@fault("ROUND-31", "is held, yet its step is not suspended")
 class HangsAtAHold(Runtime):
     """Says of no first suspension that the step is suspended, and does nothing more."""
 
@@ -199,10 +221,12 @@ class HangsAtAHold(Runtime):
         return await super()._suspend()
 
 
+@fault("ROUND-28", "is held, yet its step is not suspended", policies=ROW)
 class HangsAtAHoldInARow(HangsAtAHold):
     """Says of no first suspension of calls in a row that the step is suspended."""
 
 
+@fault("ROUND-32", "yet its step is not complete")
 class HangsAfterARound(Runtime):
     """Does nothing more after a round of which nothing is held."""
 
@@ -212,10 +236,12 @@ class HangsAfterARound(Runtime):
             await self.outside(_nothing())
 
 
+@fault("ROUND-29", "yet its step is not complete", policies=ROW)
 class HangsAfterARow(HangsAfterARound):
     """Does nothing more after a round of calls in a row of which nothing is held."""
 
 
+@fault("ROUND-30", "is executing, yet its round is taken for over", also=("PAIR-1", "STORE-8"))
 class ReturnsAtAFailure(Runtime):
     """Takes a batch for over when one of its calls has failed."""
 
@@ -229,6 +255,7 @@ class ReturnsAtAFailure(Runtime):
         await asyncio.sleep(0)  # what is left begins
 
 
+@fault("ROUND-50", "is judged while its round executes")
 class JudgesWhileItExecutes(Runtime):
     """Judges a call once more as its turn comes, while the round executes."""
 
@@ -244,46 +271,6 @@ class JudgesWhileItExecutes(Runtime):
         await super().execute(call, resume)
 
 
+@fault("ROUND-51", "is judged while its round executes", profile="awaken-9", also=("PHASE-72",))
 class JudgesDuringABatch(JudgesWhileItExecutes):
     """Judges a call once more while its siblings execute."""
-
-
-ROW = {"round.executor": "sequential"}
-SAYS_UNSEEN = "after it was not looked at"
-
-MUTANTS: tuple[Mutant, ...] = (
-    Mutant(StopsLookingAfterAHold, "ROUND-20", SAYS_UNSEEN),
-    Mutant(StopsJudgingAfterAHold, "ROUND-40", SAYS_UNSEEN, "awaken-9"),
-    Mutant(LooksAfterABlock, "ROUND-21", "was blocked, yet call"),
-    Mutant(JudgesAfterABlock, "ROUND-41", "was blocked, yet call", "awaken-9"),
-    Mutant(StopsLookingAfterAResult, "ROUND-22", SAYS_UNSEEN),
-    Mutant(StopsJudgingAfterAResult, "ROUND-42", SAYS_UNSEEN, "awaken-9"),
-    Mutant(TakesALeaveForABlock, "ROUND-23", "was allowed, yet it Failed before it ran"),
-    Mutant(JudgesAllAtOnce, "ROUND-51", "has no verdict yet", "awaken-9"),
-    Mutant(FailsWhatTheGateAllows, "ROUND-43", "was allowed, yet it Failed before it ran", "awaken-9"),
-    Mutant(RunsOneOnTheSpot, "ROUND-24", "has not been looked at", policies=ROW),
-    Mutant(RunsOnTheSpot, "ROUND-25", "has not been looked at"),
-    Mutant(
-        RunsOneBeforeAllAreJudged, "ROUND-46", "has not been looked at", "awaken-9", ROW, also=("PHASE-26",)
-    ),
-    Mutant(RunsBeforeAllAreJudged, "ROUND-47", "has not been looked at", "awaken-9"),
-    Mutant(PreparesOnTheSpot, "ROUND-44", "is made ready, yet call", "awaken-9", also=("PHASE-72",)),
-    Mutant(PreparesTwice, "ROUND-45", "is made ready twice", "awaken-9", also=("PHASE-90",)),
-    Mutant(JudgesWhatHasRun, "ROUND-48", "has run, yet it is judged again", "awaken-9", also=("PHASE-88",)),
-    Mutant(ForgetsTheRest, "ROUND-26", "which is allowed, was not entered", policies=ROW, also=("ROUND-9",)),
-    Mutant(GoesOnAfterASuspension, "ROUND-27", "suspended while it ran, yet call", policies=ROW),
-    Mutant(HangsAtAHoldInARow, "ROUND-28", "is held, yet its step is not suspended", policies=ROW),
-    Mutant(HangsAtAHold, "ROUND-31", "is held, yet its step is not suspended"),
-    Mutant(HangsAfterARow, "ROUND-29", "yet its step is not complete", policies=ROW),
-    Mutant(HangsAfterARound, "ROUND-32", "yet its step is not complete"),
-    Mutant(
-        ReturnsAtAFailure,
-        "ROUND-30",
-        "is executing, yet its round is taken for over",
-        also=("PAIR-1", "STORE-8"),
-    ),
-    Mutant(JudgesWhileItExecutes, "ROUND-50", "is judged while its round executes"),
-    Mutant(
-        JudgesDuringABatch, "ROUND-51", "is judged while its round executes", "awaken-9", also=("PHASE-72",)
-    ),
-)

@@ -6,12 +6,13 @@ import asyncio
 from collections.abc import Sequence
 from typing import Any
 
-from runlock.conformance.families.lifecycle.mutants.mutant import Mutant
+from runlock.conformance.family.made import fault
 from runlock.machines.lifecycle.runtime.rounds import Resume
 from runlock.machines.lifecycle.runtime.runtime import Runtime, Segment
 from runlock.machines.lifecycle.runtime.state import Call, Decision, Reason
 
 
+@fault("RUN-20", "the run is Done, yet")
 class AsksOnWhenDone(Runtime):
     """Asks the model once more after the run is Done."""
 
@@ -22,6 +23,7 @@ class AsksOnWhenDone(Runtime):
         return segment
 
 
+@fault("RUN-21", "yet it finished again")
 class FinishesTwice(Runtime):
     """Announces its end itself, and then again."""
 
@@ -31,6 +33,7 @@ class FinishesTwice(Runtime):
         return segment
 
 
+@fault("RUN-22", "which leaves the run Done, yet its status is Running")
 class NeverSaysDone(Runtime):
     """Finishes naturally and leaves its status at Running."""
 
@@ -41,6 +44,7 @@ class NeverSaysDone(Runtime):
             self.state.status = "Done"
 
 
+@fault("RUN-23", "is Suspended, yet the end of the segment does not name it", also=("NEST-1",))
 class NamesOnlyTheFirst(Runtime):
     """Names one pending call where several wait."""
 
@@ -49,6 +53,7 @@ class NamesOnlyTheFirst(Runtime):
         return Segment(segment.reason, segment.pending[:1]) if segment.pending else segment
 
 
+@fault("RUN-3", "asked for nothing more, yet the run ended as BehaviorRequested")
 class CallsEveryEndABehavior(Runtime):
     """Takes a natural end for one that a plugin asked for."""
 
@@ -56,6 +61,7 @@ class CallsEveryEndABehavior(Runtime):
         return await super()._end(Reason("BehaviorRequested") if reason.code == "NaturalEnd" else reason)
 
 
+@fault("RUN-8", "gate broke, yet the run ended as Stopped")
 class CallsAFaultStopped(Runtime):
     """Takes an error of the model or of the tool executor for a stop condition."""
 
@@ -72,6 +78,7 @@ class CallsAFaultStopped(Runtime):
         return await super()._end(reason)
 
 
+@fault("RUN-19", "last reported Waiting, yet it is said to move from Running")
 class ForgetsWhereItWas(Runtime):
     """Says of each move of the run that it came from Running."""
 
@@ -81,6 +88,7 @@ class ForgetsWhereItWas(Runtime):
         super().say_run(target, reason)
 
 
+@fault("RUN-14", "was Done, which is final, yet it became Running")
 class RisesFromDone(Runtime):
     """Becomes Running again after it was Done."""
 
@@ -91,6 +99,7 @@ class RisesFromDone(Runtime):
         return segment
 
 
+@fault("RUN-16", "was Waiting, which leads to Running, Done, yet it became Created")
 class GoesBackToCreated(Runtime):
     """Goes back to Created when it is decided."""
 
@@ -102,6 +111,7 @@ class GoesBackToCreated(Runtime):
             super().move_run(event, reason)
 
 
+@fault("RUN-15", "was Running, which leads to Waiting, Done, yet it became Created")
 class StartsOver(Runtime):
     """Goes back to Created on its way to waiting."""
 
@@ -112,6 +122,7 @@ class StartsOver(Runtime):
         super().move_run(event, reason)
 
 
+@fault("RUN-33", "the run is Waiting, yet a look at it shows Running")
 class LooksBusy(Runtime):
     """An inspection of a run that waits shows one that is Running."""
 
@@ -120,6 +131,7 @@ class LooksBusy(Runtime):
         return {**seen, "status": "Running"} if seen["status"] == "Waiting" else seen
 
 
+@fault("RUN-33", "yet a look at it shows Suspended")
 class LooksAsIfItWaited(Runtime):
     """An inspection of a run that is over shows the reason of its last wait."""
 
@@ -131,6 +143,7 @@ class LooksAsIfItWaited(Runtime):
         return {**seen, "reason": self.waited}
 
 
+@fault("RUN-17", "was Created, which leads to", profile="awaken-9")
 class WaitsBeforeItStarts(Runtime):
     """Waits between Created and Running."""
 
@@ -142,6 +155,12 @@ class WaitsBeforeItStarts(Runtime):
             super().move_run(event, reason)
 
 
+@fault(
+    "RUN-24",
+    "ended as Blocked, which is not among the declared reasons",
+    profile="tirea",
+    also=("FLOW-11", "FLOW-18"),
+)
 class BlocksForAFault(Runtime):
     """Takes what broke in its surroundings for a block."""
 
@@ -149,6 +168,7 @@ class BlocksForAFault(Runtime):
         return await super()._end(Reason("Blocked", reason.detail) if reason.code == "Error" else reason)
 
 
+@fault("RUN-25", "the first status of the run is Created, not Running")
 class CreatesInSecret(Runtime):
     """Is Created before it is Running, though it says that it knows no such status."""
 
@@ -157,6 +177,7 @@ class CreatesInSecret(Runtime):
         return await super()._begin(text, decisions)
 
 
+@fault("RUN-26", "yet no checkpoint of it has been taken", profile="awaken-9")
 class RunsBeforeItIsStored(Runtime):
     """Is Running before anything says that it was created."""
 
@@ -165,6 +186,7 @@ class RunsBeforeItIsStored(Runtime):
             await super().commit(trigger, cause, **rest)
 
 
+@fault("RUN-27", "live calls are closed at the end, yet call")
 class LeavesWhatItShouldClose(Runtime):
     """Leaves live calls as they are when the run ends, though it says that it closes them."""
 
@@ -173,6 +195,7 @@ class LeavesWhatItShouldClose(Runtime):
         super()._close_live_calls(reason)
 
 
+@fault("RUN-27", "live calls are left at the end, yet call", policies={"end.live": "left"})
 class ClosesWhatItShouldLeave(Runtime):
     """Closes live calls when the run ends, though it says that it leaves them."""
 
@@ -181,6 +204,7 @@ class ClosesWhatItShouldLeave(Runtime):
         super()._close_live_calls(reason)
 
 
+@fault("RUN-30", "yet the run is reported not at all")
 class WorksUnseen(Runtime):
     """Says nothing of its status before it is Waiting or Done."""
 
@@ -191,6 +215,7 @@ class WorksUnseen(Runtime):
             super().say_run(target, reason)
 
 
+@fault("RUN-29", "when everything was sent again", also=("CALL-2",))
 class DecidesByChance(Runtime):
     """Every second life of it suspends calls that no one has to approve."""
 
@@ -206,50 +231,10 @@ class DecidesByChance(Runtime):
         return ("suspend", None) if self.is_odd and resume is None and kind == "allow" else (kind, content)
 
 
+@fault("RUN-36", "the run was over, yet at scenario.close a task is still alive")
 class LeavesATask(Runtime):
     """Starts a task at the end of a run, which waits for ever."""
 
     async def _end(self, reason: Reason) -> Segment:
         self.left = asyncio.ensure_future(asyncio.Event().wait())
         return await super()._end(reason)
-
-
-MUTANTS: tuple[Mutant, ...] = (
-    Mutant(LeavesATask, "RUN-36", "the run was over, yet at scenario.close a task is still alive"),
-    Mutant(AsksOnWhenDone, "RUN-20", "the run is Done, yet"),
-    Mutant(FinishesTwice, "RUN-21", "yet it finished again"),
-    Mutant(NeverSaysDone, "RUN-22", "which leaves the run Done, yet its status is Running"),
-    Mutant(
-        NamesOnlyTheFirst,
-        "RUN-23",
-        "is Suspended, yet the end of the segment does not name it",
-        also=("NEST-1",),
-    ),
-    Mutant(CallsEveryEndABehavior, "RUN-3", "asked for nothing more, yet the run ended as BehaviorRequested"),
-    Mutant(CallsAFaultStopped, "RUN-8", "gate broke, yet the run ended as Stopped"),
-    Mutant(
-        BlocksForAFault,
-        "RUN-24",
-        "ended as Blocked, which is not among the declared reasons",
-        "tirea",
-        also=("FLOW-11", "FLOW-18"),
-    ),
-    Mutant(CreatesInSecret, "RUN-25", "the first status of the run is Created, not Running"),
-    Mutant(RunsBeforeItIsStored, "RUN-26", "yet no checkpoint of it has been taken", "awaken-9"),
-    Mutant(LeavesWhatItShouldClose, "RUN-27", "live calls are closed at the end, yet call"),
-    Mutant(
-        ClosesWhatItShouldLeave,
-        "RUN-27",
-        "live calls are left at the end, yet call",
-        policies={"end.live": "left"},
-    ),
-    Mutant(DecidesByChance, "RUN-29", "when everything was sent again", also=("CALL-2",)),
-    Mutant(WorksUnseen, "RUN-30", "yet the run is reported not at all"),
-    Mutant(ForgetsWhereItWas, "RUN-19", "last reported Waiting, yet it is said to move from Running"),
-    Mutant(RisesFromDone, "RUN-14", "was Done, which is final, yet it became Running"),
-    Mutant(GoesBackToCreated, "RUN-16", "was Waiting, which leads to Running, Done, yet it became Created"),
-    Mutant(StartsOver, "RUN-15", "was Running, which leads to Waiting, Done, yet it became Created"),
-    Mutant(LooksBusy, "RUN-33", "the run is Waiting, yet a look at it shows Running"),
-    Mutant(LooksAsIfItWaited, "RUN-33", "yet a look at it shows Suspended"),
-    Mutant(WaitsBeforeItStarts, "RUN-17", "was Created, which leads to", "awaken-9"),
-)

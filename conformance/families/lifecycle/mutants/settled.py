@@ -5,11 +5,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from runlock.conformance.families.lifecycle.mutants.mutant import Mutant
+from runlock.conformance.family.made import fault
 from runlock.machines.lifecycle.runtime.runtime import Runtime
 from runlock.machines.lifecycle.runtime.state import Call, Decision, Reason
 
 
+@fault("CALL-26", "while that of other calls is New")
 class ReportsTheSecondCallLate(Runtime):
     """Of a turn with several calls, the second one is reported only when something happens to it."""
 
@@ -25,6 +26,7 @@ class ReportsTheSecondCallLate(Runtime):
         super().say_call(call, target, None if first else before)
 
 
+@fault("CANCEL-8", "by one", also=("RUN-32", "RUN-31"))
 class LeavesOneWaitOfTwo(Runtime):
     """Of two calls that wait when the run is cancelled, the second one is left as it is."""
 
@@ -34,6 +36,11 @@ class LeavesOneWaitOfTwo(Runtime):
             super().move_call(call, event)
 
 
+@fault(
+    "CALL-6",
+    "was given up for the cancel, yet it is Running",
+    policies={"end.live": "left", "cancel.inflight": "abort"},
+)
 class LeavesTheAbortedRunning(Runtime):
     """A call whose tool was given up for a cancel stays Running, as other calls are left."""
 
@@ -41,6 +48,7 @@ class LeavesTheAbortedRunning(Runtime):
         return False
 
 
+@fault("DECIDE-9", "is still executing, yet call", policies={"round.executor": "parallel"}, also=("CALL-22",))
 class ResumesDuringTheRound(Runtime):
     """A decided call is reported as resuming while its sibling still executes."""
 
@@ -50,6 +58,7 @@ class ResumesDuringTheRound(Runtime):
             self.observe("call.status", call=decision.call, **{"from": "Suspended"}, to="Resuming")
 
 
+@fault("DECIDE-12", "for a wait that is over")
 class RefusesTheGoodWithTheStale(Runtime):
     """A decision for a call that is over takes the others of its batch down."""
 
@@ -62,6 +71,7 @@ class RefusesTheGoodWithTheStale(Runtime):
         return [(decision, "a decision of the batch came too late") for decision in decisions]
 
 
+@fault("RUN-3", "waits for a decision, yet the run ended as NaturalEnd", profile="tirea", also=("RUN-31",))
 class EndsWhileACallWaits(Runtime):
     """A turn that asks for no tool ends the run, though a call of an earlier turn still waits."""
 
@@ -69,6 +79,7 @@ class EndsWhileACallWaits(Runtime):
         return super().must_wait() and not self.state.turn_was_last
 
 
+@fault("ONCE-2", "the checkpoint holds the result of call", policies={"durability": "call"}, also=("RUN-31",))
 class BelievesTheStatesAlone(Runtime):
     """A finished call is stored by its message alone, and after a crash it is taken for new."""
 
@@ -86,6 +97,7 @@ class BelievesTheStatesAlone(Runtime):
                 self.state.calls[asked["id"]] = Call(asked["id"], asked["name"], asked["args"], step=step)
 
 
+@fault("RECOVER-1", "the checkpoint says that the run is Done, yet it starts as Running")
 class GoesOnAfterItsEnd(Runtime):
     """A run that is over begins again when the runtime comes back from a crash."""
 
@@ -93,40 +105,3 @@ class GoesOnAfterItsEnd(Runtime):
         over = state["run"]["status"] == "Done"
         run = {**state["run"], "status": "Running", "reason": None} if over else state["run"]
         super().restore({**state, "run": run})
-
-
-MUTANTS = (
-    Mutant(ReportsTheSecondCallLate, "CALL-26", "while that of other calls is New"),
-    Mutant(LeavesOneWaitOfTwo, "CANCEL-8", "by one", also=("RUN-32", "RUN-31")),
-    Mutant(
-        LeavesTheAbortedRunning,
-        "CALL-6",
-        "was given up for the cancel, yet it is Running",
-        policies={"end.live": "left", "cancel.inflight": "abort"},
-    ),
-    Mutant(
-        ResumesDuringTheRound,
-        "DECIDE-9",
-        "is still executing, yet call",
-        policies={"round.executor": "parallel"},
-        also=("CALL-22",),
-    ),
-    Mutant(RefusesTheGoodWithTheStale, "DECIDE-12", "for a wait that is over"),
-    Mutant(
-        EndsWhileACallWaits,
-        "RUN-3",
-        "waits for a decision, yet the run ended as NaturalEnd",
-        "tirea",
-        also=("RUN-31",),
-    ),
-    Mutant(
-        BelievesTheStatesAlone,
-        "ONCE-2",
-        "the checkpoint holds the result of call",
-        policies={"durability": "call"},
-        also=("RUN-31",),
-    ),
-    Mutant(
-        GoesOnAfterItsEnd, "RECOVER-1", "the checkpoint says that the run is Done, yet it starts as Running"
-    ),
-)

@@ -5,11 +5,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from runlock.conformance.families.lifecycle.mutants.mutant import Mutant
+from runlock.conformance.family.made import fault
 from runlock.machines.lifecycle.runtime.runtime import Runtime, Segment
 from runlock.machines.lifecycle.runtime.state import Call, Decision, Reason
 
 
+@fault("STOP-2", "rounds are over and the limit is")
 class StopsOneRoundLate(Runtime):
     """Stops one round after the limit."""
 
@@ -21,6 +22,7 @@ class StopsOneRoundLate(Runtime):
             self.state.step += 1
 
 
+@fault("STOP-2", "yet the run stopped after", also=("STOP-8",))
 class StopsTooEarly(Runtime):
     """Stops two rounds before it has to."""
 
@@ -32,6 +34,7 @@ class StopsTooEarly(Runtime):
             self.state.step -= 2
 
 
+@fault("STOP-2", "rounds are over and the limit is")
 class ForgetsItsRoundsInACrash(Runtime):
     """Counts its rounds from 1 in each life."""
 
@@ -49,6 +52,7 @@ class ForgetsItsRoundsInACrash(Runtime):
             self.state.step += self.former
 
 
+@fault("STOP-2", "yet the run stopped after", policies={"stop.threshold": "reaches"})
 class CountsARecoveryAsARound(Runtime):
     """Counts a round more for each time that it was recovered."""
 
@@ -66,6 +70,7 @@ class CountsARecoveryAsARound(Runtime):
             self.state.step -= self.recoveries
 
 
+@fault("STOP-1", "yet it does not say what stopped it")
 class NamesNoCondition(Runtime):
     """Stops without saying for what."""
 
@@ -74,6 +79,7 @@ class NamesNoCondition(Runtime):
         return None if stopped is None else Reason("Stopped", stopped.detail)
 
 
+@fault("STOP-4", "tokens are used and the budget is")
 class CountsTokensOfTheLastTurn(Runtime):
     """Weighs the tokens of the last turn alone against the budget."""
 
@@ -82,6 +88,7 @@ class CountsTokensOfTheLastTurn(Runtime):
         return super()._take_turn(turn)
 
 
+@fault("STOP-3", "s have passed and the limit is")
 class NeverRunsOutOfTime(Runtime):
     """Starts the clock anew with every step."""
 
@@ -91,6 +98,7 @@ class NeverRunsOutOfTime(Runtime):
         self.state.started_ms = self.world.now_ms()
 
 
+@fault("STOP-5", "calls in a row failed and")
 class ForgivesErrors(Runtime):
     """Counts errors in a row of one round only."""
 
@@ -99,6 +107,7 @@ class ForgivesErrors(Runtime):
         await super()._step()
 
 
+@fault("STOP-5", "errors in a row may happen, yet the run stopped after")
 class CountsEveryError(Runtime):
     """Takes all errors of the run for errors in a row."""
 
@@ -108,6 +117,7 @@ class CountsEveryError(Runtime):
         self.state.errors_in_a_row = before + (status == "error")
 
 
+@fault("STOP-6", "was called and stops the run, yet the model is asked")
 class IgnoresTheStopTool(Runtime):
     """Looks for the stop tool in the step before."""
 
@@ -116,6 +126,7 @@ class IgnoresTheStopTool(Runtime):
         return None if stopped is not None and stopped.stop == "stop_on_tool" else stopped
 
 
+@fault("STOP-7", "which stops the run, yet it is asked again")
 class DoesNotReadTheText(Runtime):
     """Never stops for what the model said."""
 
@@ -125,6 +136,7 @@ class DoesNotReadTheText(Runtime):
         return None if for_content else stopped
 
 
+@fault("STOP-8", "only reach it, yet the run stopped")
 class StopsWhenItIsReached(Runtime):
     """Stops when a limit is reached, though it says that it has to be exceeded."""
 
@@ -133,6 +145,7 @@ class StopsWhenItIsReached(Runtime):
         return super()._stop()
 
 
+@fault("STOP-8", "stops the run when it is reached, and its limit of", policies={"stop.threshold": "reaches"})
 class StopsWhenItIsExceeded(Runtime):
     """Stops when a limit is exceeded, though it says that to reach it is enough."""
 
@@ -141,6 +154,7 @@ class StopsWhenItIsExceeded(Runtime):
         return super()._stop()
 
 
+@fault("STOP-9", "drains its tools, yet call")
 class StopsBeforeItsTools(Runtime):
     """Leaves out the tools of the step that stops, though it says that it drains them."""
 
@@ -149,6 +163,7 @@ class StopsBeforeItsTools(Runtime):
         super()._preempt()
 
 
+@fault("STOP-9", "which stops the run before its tools, yet call", policies={"stop.tools": "preempted"})
 class DrainsBeforeItStops(Runtime):
     """Executes the tools of the step that stops, though it says that it leaves them out."""
 
@@ -156,6 +171,7 @@ class DrainsBeforeItStops(Runtime):
         return
 
 
+@fault("STOP-10", "calls were all read alike, yet the model is asked")
 class NeverSeesALoop(Runtime):
     """Never stops for calls that repeat themselves."""
 
@@ -164,6 +180,7 @@ class NeverSeesALoop(Runtime):
         return None if stopped is not None and stopped.stop == "loop_detection" else stopped
 
 
+@fault("STOP-10", "are alike, yet the run stopped for a loop")
 class SeesALoopOfTwoRuns(Runtime):
     """Compares the calls of a run with those of the run before it."""
 
@@ -178,6 +195,7 @@ class SeesALoopOfTwoRuns(Runtime):
         return await super()._end(reason)
 
 
+@fault("STOP-10", "are alike, yet the run stopped for a loop")
 class LooksBeyondTheWindow(Runtime):
     """Compares a call with all calls before it, not only with those within the window."""
 
@@ -190,6 +208,7 @@ class LooksBeyondTheWindow(Runtime):
         return super()._stop()
 
 
+@fault("STOP-10", "are alike, yet the run stopped for a loop")
 class TakesAToolForALoop(Runtime):
     """Takes two calls of one tool for the same, whatever their arguments."""
 
@@ -199,6 +218,7 @@ class TakesAToolForALoop(Runtime):
         return calls
 
 
+@fault("STOP-11", "after StepStart, not after StepEnd")
 class StopsInTheNextStep(Runtime):
     """Stops when the next step has begun."""
 
@@ -209,42 +229,3 @@ class StopsInTheNextStep(Runtime):
             self.phase("StepStart")
             self.state.step -= 1
         return stopped
-
-
-MUTANTS: tuple[Mutant, ...] = (
-    Mutant(NamesNoCondition, "STOP-1", "yet it does not say what stopped it"),
-    Mutant(StopsOneRoundLate, "STOP-2", "rounds are over and the limit is"),
-    Mutant(StopsTooEarly, "STOP-2", "yet the run stopped after", also=("STOP-8",)),
-    Mutant(ForgetsItsRoundsInACrash, "STOP-2", "rounds are over and the limit is"),
-    Mutant(
-        CountsARecoveryAsARound,
-        "STOP-2",
-        "yet the run stopped after",
-        policies={"stop.threshold": "reaches"},
-    ),
-    Mutant(NeverRunsOutOfTime, "STOP-3", "s have passed and the limit is"),
-    Mutant(CountsTokensOfTheLastTurn, "STOP-4", "tokens are used and the budget is"),
-    Mutant(ForgivesErrors, "STOP-5", "calls in a row failed and"),
-    Mutant(CountsEveryError, "STOP-5", "errors in a row may happen, yet the run stopped after"),
-    Mutant(IgnoresTheStopTool, "STOP-6", "was called and stops the run, yet the model is asked"),
-    Mutant(DoesNotReadTheText, "STOP-7", "which stops the run, yet it is asked again"),
-    Mutant(StopsWhenItIsReached, "STOP-8", "only reach it, yet the run stopped"),
-    Mutant(
-        StopsWhenItIsExceeded,
-        "STOP-8",
-        "stops the run when it is reached, and its limit of",
-        policies={"stop.threshold": "reaches"},
-    ),
-    Mutant(StopsBeforeItsTools, "STOP-9", "drains its tools, yet call"),
-    Mutant(
-        DrainsBeforeItStops,
-        "STOP-9",
-        "which stops the run before its tools, yet call",
-        policies={"stop.tools": "preempted"},
-    ),
-    Mutant(NeverSeesALoop, "STOP-10", "calls were all read alike, yet the model is asked"),
-    Mutant(SeesALoopOfTwoRuns, "STOP-10", "are alike, yet the run stopped for a loop"),
-    Mutant(TakesAToolForALoop, "STOP-10", "are alike, yet the run stopped for a loop"),
-    Mutant(LooksBeyondTheWindow, "STOP-10", "are alike, yet the run stopped for a loop"),
-    Mutant(StopsInTheNextStep, "STOP-11", "after StepStart, not after StepEnd"),
-)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any, ClassVar
 
-from runlock.conformance.families.lifecycle.mutants.mutant import Mutant
+from runlock.conformance.family.made import fault
 from runlock.conformance.protocol import Control
 from runlock.machines.lifecycle.runtime.runtime import Runtime, Segment
 from runlock.machines.lifecycle.runtime.state import Reason
@@ -13,7 +13,10 @@ from runlock.machines.lifecycle.runtime.world import WorldFault
 Ending = tuple[str, Reason | None] | None
 """The status and the reason that a run is about to take, if it is to take another."""
 
+NO_STORE = {"control": Control(settle="exact", clock="virtual", step="turns", store="none")}
 
+
+@fault("STORE-1", "yet it is stored as", also=("STORE-17",))
 class TrimsTheThread(Runtime):
     """Stores only the newest messages of the thread."""
 
@@ -26,6 +29,7 @@ class TrimsTheThread(Runtime):
             self.state.messages = kept
 
 
+@fault("STORE-2", "ended as Suspended, yet")
 class AnnouncesBeforeItStores(Runtime):
     """Announces that it waits before that is durable."""
 
@@ -35,6 +39,7 @@ class AnnouncesBeforeItStores(Runtime):
         return await super()._suspend()
 
 
+@fault("STORE-2", "tells of an end, yet")
 class TellsBeforeItStores(Runtime):
     """Tells the watcher that it waits before that is durable."""
 
@@ -44,6 +49,7 @@ class TellsBeforeItStores(Runtime):
         return await super()._suspend()
 
 
+@fault("STORE-3", "the checkpoint RunFinished was not forced", profile="tirea")
 class DoesNotForceTheEnd(Runtime):
     """Writes the last checkpoint without force."""
 
@@ -51,6 +57,7 @@ class DoesNotForceTheEnd(Runtime):
         await super().commit(trigger, cause, force=False, ending=ending)
 
 
+@fault("STORE-4", "yet the turn that asked for it is not committed", profile="tirea", also=("FLOW-14",))
 class RunsToolsBeforeTheTurnIsStored(Runtime):
     """Runs the tools of a turn that is not committed."""
 
@@ -59,6 +66,7 @@ class RunsToolsBeforeTheTurnIsStored(Runtime):
             await super().commit_at(trigger, cause)
 
 
+@fault("STORE-5", "yet the results of the round are not committed", profile="tirea", also=("FLOW-20",))
 class AsksBeforeTheRoundIsStored(Runtime):
     """Asks the model again before the results of the round are committed."""
 
@@ -67,6 +75,7 @@ class AsksBeforeTheRoundIsStored(Runtime):
             await super().commit_at(trigger, cause)
 
 
+@fault("STORE-6", "yet the step before is not committed", also=("STORE-19",))
 class SkipsTheEndOfAStep(Runtime):
     """Asks the model again before the step is committed."""
 
@@ -74,6 +83,7 @@ class SkipsTheEndOfAStep(Runtime):
         self._end_step()
 
 
+@fault("STORE-19", "fires after StepEnd, yet the step was not stored there")
 class StoresTheLastStepAfterTheRun(Runtime):
     """Stores the last step only once the run has ended."""
 
@@ -89,6 +99,7 @@ class StoresTheLastStepAfterTheRun(Runtime):
         await super().commit(trigger, cause, **rest)
 
 
+@fault("STORE-7", "a commit failed, yet")
 class SwallowsAFailedCommit(Runtime):
     """Goes on when the store does not take a checkpoint."""
 
@@ -99,6 +110,7 @@ class SwallowsAFailedCommit(Runtime):
             return
 
 
+@fault("STORE-8", "Succeeded")
 class StoresFailuresAsSuccesses(Runtime):
     """Stores a failed call as one that succeeded."""
 
@@ -113,6 +125,7 @@ class StoresFailuresAsSuccesses(Runtime):
                 call.status = "Failed"
 
 
+@fault("STORE-9", "yet the checkpoint does not hold it")
 class MissesTheLastCall(Runtime):
     """Leaves the last suspended call out of the checkpoint."""
 
@@ -127,6 +140,7 @@ class MissesTheLastCall(Runtime):
             self.state.calls = {**kept, **self.state.calls}
 
 
+@fault("STORE-10", "and not for which reason")
 class ForgetsTheReason(Runtime):
     """Stores that the run is over or waits, and not why."""
 
@@ -135,6 +149,7 @@ class ForgetsTheReason(Runtime):
         return {**state, "run": {**state["run"], "reason": None}}
 
 
+@fault("STORE-10", "yet the segment ended as")
 class StoresTheReasonOfTheWait(Runtime):
     """Stores a run that ends after a wait with the reason of that wait."""
 
@@ -146,6 +161,7 @@ class StoresTheReasonOfTheWait(Runtime):
         return {**state, "run": {**state["run"], "reason": state["run"]["reason"] and self.waited}}
 
 
+@fault("STORE-11", "yet the checkpoint says")
 class StoresTheStepBefore(Runtime):
     """Stores the number of steps as it was before the newest one."""
 
@@ -154,6 +170,7 @@ class StoresTheStepBefore(Runtime):
         return {**state, "run": {**state["run"], "step": max(0, self.state.step - 1)}}
 
 
+@fault("STORE-11", "yet the checkpoint says")
 class StoresTheStepsOfOneLife(Runtime):
     """Stores the number of steps since the last crash."""
 
@@ -182,6 +199,7 @@ class _WritesOtherwise(Runtime):
         return {**state, self.part: {call: self.written(kept) for call, kept in state[self.part].items()}}
 
 
+@fault("STORE-12", 'yet the checkpoint says resume_mode "replay"')
 class ForgetsWhatADecisionMeans(_WritesOtherwise):
     """Stores every call as one that a decision will run again."""
 
@@ -191,6 +209,7 @@ class ForgetsWhatADecisionMeans(_WritesOtherwise):
         return {**kept, "resume_mode": "replay"}
 
 
+@fault("STORE-12", "says that this is its suspension 1, not 2")
 class CountsOneSuspension(_WritesOtherwise):
     """Stores a call that was suspended again as one that was suspended once."""
 
@@ -200,6 +219,7 @@ class CountsOneSuspension(_WritesOtherwise):
         return {**kept, "suspension": min(kept["suspension"], 1)}
 
 
+@fault("STORE-13", "was a cancel, yet the checkpoint holds it as", profile="tirea")
 class StoresEachDecisionAsAnApproval(_WritesOtherwise):
     """Stores a rejection that has not acted as an approval."""
 
@@ -209,6 +229,7 @@ class StoresEachDecisionAsAnApproval(_WritesOtherwise):
         return {**kept, "action": "resume"}
 
 
+@fault("STORE-13", "has payload", profile="tirea")
 class StoresNoEmptyPayload(_WritesOtherwise):
     """Stores a decision whose payload is false, 0 or empty as one without a payload."""
 
@@ -218,6 +239,7 @@ class StoresNoEmptyPayload(_WritesOtherwise):
         return {**kept, "payload": kept["payload"] or None}
 
 
+@fault("STORE-13", "which has not acted, yet the checkpoint lacks it", profile="tirea")
 class ForgetsDecisionsThatWait(Runtime):
     """Keeps decisions that have not acted in memory alone."""
 
@@ -225,6 +247,7 @@ class ForgetsDecisionsThatWait(Runtime):
         return {**super().to_store(ending), "decisions": {}}
 
 
+@fault("STORE-17", "yet the checkpoint does not hold that message")
 class StoresNoThread(Runtime):
     """Stores a run without its messages."""
 
@@ -232,6 +255,7 @@ class StoresNoThread(Runtime):
         return {**super().to_store(ending), "messages": []}
 
 
+@fault("STORE-16", "a checkpoint was taken at StepEnd", profile="tirea")
 class StoresBetweenTriggers(Runtime):
     """Stores at the end of each step, in addition to the triggers."""
 
@@ -240,6 +264,7 @@ class StoresBetweenTriggers(Runtime):
         self.observe("checkpoint", trigger="StepEnd", cause="step", force=False, state=self.to_store(None))
 
 
+@fault("STORE-16", "nothing came from the user since, yet", profile="tirea", also=("FLOW-2", "FLOW-40"))
 class StoresTheUsersMessageAgain(Runtime):
     """Commits what the user said once more before each inference."""
 
@@ -249,6 +274,7 @@ class StoresTheUsersMessageAgain(Runtime):
         await super()._step()
 
 
+@fault("STORE-18", "gave no turn, yet one was committed", profile="tirea", also=("FLOW-14",))
 class CommitsATurnThatFailed(Runtime):
     """Commits a turn though the model gave none."""
 
@@ -258,64 +284,10 @@ class CommitsATurnThatFailed(Runtime):
         return await super()._end(reason)
 
 
+@fault("STORE-15", "says that it has no store, yet it shows", declare=NO_STORE)
 class StoresInSecret(Runtime):
     """Stores its runs though it says that it has no store."""
 
     async def commit(self, trigger: str, cause: str, **rest: Any) -> None:
         await super().commit(trigger, cause, **rest)
         self.observe("checkpoint", trigger=trigger, cause=cause, state=self.to_store(None))
-
-
-NO_STORE = {"control": Control(settle="exact", clock="virtual", step="turns", store="none")}
-
-MUTANTS: tuple[Mutant, ...] = (
-    Mutant(TrimsTheThread, "STORE-1", "yet it is stored as", also=("STORE-17",)),
-    Mutant(ForgetsTheReason, "STORE-10", "and not for which reason"),
-    Mutant(StoresTheStepBefore, "STORE-11", "yet the checkpoint says"),
-    Mutant(StoresTheStepsOfOneLife, "STORE-11", "yet the checkpoint says"),
-    Mutant(ForgetsWhatADecisionMeans, "STORE-12", 'yet the checkpoint says resume_mode "replay"'),
-    Mutant(StoresTheReasonOfTheWait, "STORE-10", "yet the segment ended as"),
-    Mutant(CountsOneSuspension, "STORE-12", "says that this is its suspension 1, not 2"),
-    Mutant(
-        StoresEachDecisionAsAnApproval, "STORE-13", "was a cancel, yet the checkpoint holds it as", "tirea"
-    ),
-    Mutant(StoresNoEmptyPayload, "STORE-13", "has payload", "tirea"),
-    Mutant(ForgetsDecisionsThatWait, "STORE-13", "which has not acted, yet the checkpoint lacks it", "tirea"),
-    Mutant(StoresInSecret, "STORE-15", "says that it has no store, yet it shows", declare=NO_STORE),
-    Mutant(StoresBetweenTriggers, "STORE-16", "a checkpoint was taken at StepEnd", "tirea"),
-    Mutant(
-        StoresTheUsersMessageAgain,
-        "STORE-16",
-        "nothing came from the user since, yet",
-        "tirea",
-        also=("FLOW-2", "FLOW-40"),
-    ),
-    Mutant(StoresNoThread, "STORE-17", "yet the checkpoint does not hold that message"),
-    Mutant(
-        CommitsATurnThatFailed, "STORE-18", "gave no turn, yet one was committed", "tirea", also=("FLOW-14",)
-    ),
-    Mutant(AnnouncesBeforeItStores, "STORE-2", "ended as Suspended, yet"),
-    Mutant(TellsBeforeItStores, "STORE-2", "tells of an end, yet"),
-    Mutant(DoesNotForceTheEnd, "STORE-3", "the checkpoint RunFinished was not forced", "tirea"),
-    Mutant(
-        RunsToolsBeforeTheTurnIsStored,
-        "STORE-4",
-        "yet the turn that asked for it is not committed",
-        "tirea",
-        also=("FLOW-14",),
-    ),
-    Mutant(
-        AsksBeforeTheRoundIsStored,
-        "STORE-5",
-        "yet the results of the round are not committed",
-        "tirea",
-        also=("FLOW-20",),
-    ),
-    Mutant(SkipsTheEndOfAStep, "STORE-6", "yet the step before is not committed", also=("STORE-19",)),
-    Mutant(
-        StoresTheLastStepAfterTheRun, "STORE-19", "fires after StepEnd, yet the step was not stored there"
-    ),
-    Mutant(SwallowsAFailedCommit, "STORE-7", "a commit failed, yet"),
-    Mutant(StoresFailuresAsSuccesses, "STORE-8", "Succeeded"),
-    Mutant(MissesTheLastCall, "STORE-9", "yet the checkpoint does not hold it"),
-)

@@ -6,7 +6,7 @@ import asyncio
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from runlock.conformance.families.lifecycle.mutants.mutant import Mutant
+from runlock.conformance.family.made import fault
 from runlock.machines.lifecycle.runtime.runtime import Runtime, Segment
 from runlock.machines.lifecycle.runtime.sink import EventSink
 from runlock.machines.lifecycle.runtime.state import Call, Decision, Reason
@@ -32,12 +32,14 @@ class _ForgetsTheFirst(EventSink):
         self.watcher = watcher
 
 
+@fault("STREAM-1", "went to nobody, while watcher", also=("STREAM-4", "STREAM-5", "STREAM-9"))
 class SendsEndsOfCallsToNobody(Sunk):
     """That a call is over goes to no one, though someone watches."""
 
     sink_kind = _ForgetsTheFirst
 
 
+@fault("STREAM-2", "the stream was cut, and thereupon")
 class CutsTheRunWithTheStream(Runtime):
     """A run ends when the stream of its watcher does."""
 
@@ -48,6 +50,7 @@ class CutsTheRunWithTheStream(Runtime):
             task.cancel()
 
 
+@fault("STREAM-3", "nothing broke but that nobody received its events", also=("PHASE-90",))
 class FailsWithoutAWatcher(Runtime):
     """An event that cannot be sent breaks the run."""
 
@@ -65,6 +68,7 @@ class _KeepsTheDropped(EventSink):
             self.watcher = left
 
 
+@fault("STREAM-4", "went to nobody, while watcher", also=("STREAM-1", "STREAM-9"))
 class StaysWithTheDroppedChannel(Sunk):
     """A watcher who comes back to a run that waits is not connected."""
 
@@ -79,12 +83,14 @@ class _KeepsTheFirst(EventSink):
             self.watcher = left
 
 
+@fault("STREAM-5", "while watcher", also=("STREAM-9",))
 class LetsNobodyTakeThePlace(Sunk):
     """The watcher that came first goes on receiving the events after someone else has come."""
 
     sink_kind = _KeepsTheFirst
 
 
+@fault("STREAM-6", "closed before it told how the run ended", also=("STREAM-20",))
 class ClosesBeforeTheEnd(Runtime):
     """The stream closes before it has told how the run ended."""
 
@@ -103,12 +109,14 @@ class _LeavesItOpen(EventSink):
             super().end_segment(final)
 
 
+@fault("STREAM-6", "and its stream was not closed")
 class LeavesTheStreamOpen(Sunk):
     """The stream of a run that is over is not closed."""
 
     sink_kind = _LeavesItOpen
 
 
+@fault("STREAM-7", "nobody watches the run, and it neither goes on")
 class WaitsForAWatcher(Runtime):
     """A run that no one watches any more does not begin its next step."""
 
@@ -149,12 +157,14 @@ CHANGE_TURNS = 6
 """How long a change of watchers takes, in turns of the loop."""
 
 
+@fault("STREAM-8", "and again to", also=("STREAM-5", "STREAM-9"))
 class SendsToBothWhileTheyChange(Sunk):
     """The first event after a change of watchers goes to both."""
 
     sink_kind = _SendsTwice
 
 
+@fault("STREAM-9", "while watcher")
 class ConnectsAfterTheDecision(Runtime):
     """A watcher is connected a moment after it came, and its decision does not wait for that."""
 
@@ -162,6 +172,7 @@ class ConnectsAfterTheDecision(Runtime):
         asyncio.get_running_loop().call_soon(super().watch, watcher, stream)
 
 
+@fault("STREAM-10", "nobody decided, yet it published")
 class TicksWhileItWaits(Runtime):
     """Publishes when a watcher comes to a waiting run."""
 
@@ -171,6 +182,7 @@ class TicksWhileItWaits(Runtime):
             self.publish("still.waiting")
 
 
+@fault("STREAM-12", "whoever watches was not told")
 class SuspendsInSilence(Runtime):
     """Watchers are not told that the segment suspends."""
 
@@ -186,6 +198,7 @@ class _MisnamesTheFinish(EventSink):
         super().publish(name, data)
 
 
+@fault("STREAM-13", "says finishReason 'stop'")
 class FinishesASuspensionAsStop(Sunk):
     """On a stream of AI SDK v6 a suspension looks like an end."""
 
@@ -199,6 +212,7 @@ class _MisnamesTheInterrupt(EventSink):
         super().publish(name, data)
 
 
+@fault("STREAM-14", "says outcome 'success'")
 class FinishesAnInterruptAsSuccess(Sunk):
     """On a stream of AG-UI a suspension looks like a success."""
 
@@ -210,12 +224,14 @@ class _RendersNoPart(EventSink):
         super().publish("call.held" if name == "call.pending" else name, data)
 
 
+@fault("STREAM-15", "and no part of the page waits")
 class RendersNoPartThatWaits(Sunk):
     """On a stream of CopilotKit a suspension is no part of the page."""
 
     sink_kind = _RendersNoPart
 
 
+@fault("STREAM-16", "was not told")
 class EndsResumedSegmentsInSilence(Runtime):
     """The end of a segment that another request resumed is not reported."""
 
@@ -230,6 +246,7 @@ class EndsResumedSegmentsInSilence(Runtime):
             super()._announce(reason, pending)
 
 
+@fault("STREAM-17", "nobody was told of it")
 class KeepsActivityBack(Runtime):
     """The progress of a tool is published only when the tool has ended."""
 
@@ -237,6 +254,7 @@ class KeepsActivityBack(Runtime):
         return
 
 
+@fault("STREAM-20", "event goodbye came late")
 class GoesOnAfterTheEnd(Runtime):
     """Publishes once more when the streams of a run are closed."""
 
@@ -245,37 +263,3 @@ class GoesOnAfterTheEnd(Runtime):
         super()._announce(reason, pending)
         if self.state.status == "Done" and watcher is not None:
             self.observe("event", stream="native", name="goodbye", data={}, watcher=None)
-
-
-MUTANTS = (
-    Mutant(
-        SendsEndsOfCallsToNobody,
-        "STREAM-1",
-        "went to nobody, while watcher",
-        also=("STREAM-4", "STREAM-5", "STREAM-9"),
-    ),
-    Mutant(CutsTheRunWithTheStream, "STREAM-2", "the stream was cut, and thereupon"),
-    Mutant(
-        FailsWithoutAWatcher,
-        "STREAM-3",
-        "nothing broke but that nobody received its events",
-        also=("PHASE-90",),
-    ),
-    Mutant(
-        StaysWithTheDroppedChannel, "STREAM-4", "went to nobody, while watcher", also=("STREAM-1", "STREAM-9")
-    ),
-    Mutant(LetsNobodyTakeThePlace, "STREAM-5", "while watcher", also=("STREAM-9",)),
-    Mutant(ClosesBeforeTheEnd, "STREAM-6", "closed before it told how the run ended", also=("STREAM-20",)),
-    Mutant(LeavesTheStreamOpen, "STREAM-6", "and its stream was not closed"),
-    Mutant(WaitsForAWatcher, "STREAM-7", "nobody watches the run, and it neither goes on"),
-    Mutant(SendsToBothWhileTheyChange, "STREAM-8", "and again to", also=("STREAM-5", "STREAM-9")),
-    Mutant(ConnectsAfterTheDecision, "STREAM-9", "while watcher"),
-    Mutant(TicksWhileItWaits, "STREAM-10", "nobody decided, yet it published"),
-    Mutant(SuspendsInSilence, "STREAM-12", "whoever watches was not told"),
-    Mutant(FinishesASuspensionAsStop, "STREAM-13", "says finishReason 'stop'"),
-    Mutant(FinishesAnInterruptAsSuccess, "STREAM-14", "says outcome 'success'"),
-    Mutant(RendersNoPartThatWaits, "STREAM-15", "and no part of the page waits"),
-    Mutant(EndsResumedSegmentsInSilence, "STREAM-16", "was not told"),
-    Mutant(KeepsActivityBack, "STREAM-17", "nobody was told of it"),
-    Mutant(GoesOnAfterTheEnd, "STREAM-20", "event goodbye came late"),
-)

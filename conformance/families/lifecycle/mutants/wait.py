@@ -7,13 +7,14 @@ from collections.abc import Sequence
 
 from runlock.conformance.families.lifecycle.mutants.cancel import DoesNotHearACancelWhileWaiting
 from runlock.conformance.families.lifecycle.mutants.derive import TakesOneDecisionForAll
-from runlock.conformance.families.lifecycle.mutants.mutant import Mutant
+from runlock.conformance.family.made import fault
 from runlock.machines.lifecycle.runtime.ledger import RunCancelled
 from runlock.machines.lifecycle.runtime.runtime import Runtime, Segment
 from runlock.machines.lifecycle.runtime.state import Decision
 from runlock.machines.lifecycle.runtime.world import WorldFault
 
 
+@fault("DECIDE-40", "arrived, yet nothing has moved")
 class SleepsOn(Runtime):
     """A single decision does not wake it, though it takes that."""
 
@@ -26,6 +27,7 @@ class SleepsOn(Runtime):
         return None
 
 
+@fault("DECIDE-41", "yet that has not been made known")
 class SaysItAfterwards(Runtime):
     """Makes a decision known only when it has been replayed."""
 
@@ -39,6 +41,7 @@ class SaysItAfterwards(Runtime):
             super().dispose(decision, "accepted")
 
 
+@fault("DECIDE-42", "decided with it, is Suspended")
 class ReplaysOneByOne(Runtime):
     """Prepares and replays the decisions of a batch one after the other."""
 
@@ -47,6 +50,7 @@ class ReplaysOneByOne(Runtime):
             await super()._replay_batch([decision])
 
 
+@fault("DECIDE-43", "is suspended any more, yet the model is not asked", also=("PROGRESS-1",))
 class LosesTheWakeUp(Runtime):
     """When the last call of a batch has been replayed, nothing goes on."""
 
@@ -56,14 +60,17 @@ class LosesTheWakeUp(Runtime):
             await asyncio.get_running_loop().create_future()
 
 
+@fault("DECIDE-44", "is still suspended, yet the model is asked", also=("DERIVE-5",))
 class LeavesTheWaitAfterAPart(TakesOneDecisionForAll):
     """Leaves the wait as soon as one of several suspended calls was replayed."""
 
 
+@fault("DECIDE-45", "cancelled while it was parked, yet it still waits", also=("CANCEL-2", "CANCEL-5"))
 class ParksDeaf(DoesNotHearACancelWhileWaiting):
     """Does not hear a cancel while it is parked."""
 
 
+@fault("DECIDE-46", "was replayed, yet it waits again")
 class ParksAgainOnACancel(Runtime):
     """A cancel in a replay gives that up, and the run goes on waiting for the other calls."""
 
@@ -79,6 +86,7 @@ class ParksAgainOnACancel(Runtime):
             return await self._suspend()
 
 
+@fault("DECIDE-47", "broke in the wait, yet")
 class OutlivesABrokenReplay(Runtime):
     """A replay that breaks costs its call, and the run goes on."""
 
@@ -91,6 +99,7 @@ class OutlivesABrokenReplay(Runtime):
             self.record([call])
 
 
+@fault("DECIDE-50", "nobody decided anything about the parked run, yet", also=("DERIVE-3",))
 class TiresOfWaiting(Runtime):
     """Gives up what waits when some time has passed."""
 
@@ -104,27 +113,3 @@ class TiresOfWaiting(Runtime):
             for call in self.state.in_status("Suspended"):
                 self.move_call(call, "cancel")
                 self.answer(call, "cancelled", "nobody decided")
-
-
-MUTANTS: tuple[Mutant, ...] = (
-    Mutant(SleepsOn, "DECIDE-40", "arrived, yet nothing has moved"),
-    Mutant(SaysItAfterwards, "DECIDE-41", "yet that has not been made known"),
-    Mutant(ReplaysOneByOne, "DECIDE-42", "decided with it, is Suspended"),
-    Mutant(
-        LosesTheWakeUp, "DECIDE-43", "is suspended any more, yet the model is not asked", also=("PROGRESS-1",)
-    ),
-    Mutant(
-        LeavesTheWaitAfterAPart, "DECIDE-44", "is still suspended, yet the model is asked", also=("DERIVE-5",)
-    ),
-    Mutant(
-        ParksDeaf,
-        "DECIDE-45",
-        "cancelled while it was parked, yet it still waits",
-        also=("CANCEL-2", "CANCEL-5"),
-    ),
-    Mutant(ParksAgainOnACancel, "DECIDE-46", "was replayed, yet it waits again"),
-    Mutant(OutlivesABrokenReplay, "DECIDE-47", "broke in the wait, yet"),
-    Mutant(
-        TiresOfWaiting, "DECIDE-50", "nobody decided anything about the parked run, yet", also=("DERIVE-3",)
-    ),
-)

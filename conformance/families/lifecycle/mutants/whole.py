@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from runlock.conformance.families.lifecycle.mutants.mutant import Mutant
+from runlock.conformance.family.made import fault
 from runlock.machines.lifecycle.runtime.runtime import Runtime
 from runlock.machines.lifecycle.runtime.state import Message, Reason
 from runlock.machines.lifecycle.runtime.world import ModelTurn, World
@@ -36,6 +36,7 @@ class ShowsAnotherHistory(Runtime):
         return messages
 
 
+@fault("PAIR-4", "yet the model is shown pending", also=("ROUND-2",))
 class ShowsAnswersAsPending(ShowsAnotherHistory):
     """What a tool answered is shown to the model as if it were still to come."""
 
@@ -43,6 +44,7 @@ class ShowsAnswersAsPending(ShowsAnotherHistory):
         return [{**one, "status": "pending"} if one.get("status") == "ok" else one for one in messages]
 
 
+@fault("PAIR-7", "is Cancelled, yet the model is shown error")
 class ShowsRejectionsAsErrors(ShowsAnotherHistory):
     """A rejected call is shown to the model as one whose tool failed."""
 
@@ -50,6 +52,7 @@ class ShowsRejectionsAsErrors(ShowsAnotherHistory):
         return [{**one, "status": "error"} if one.get("text") == "rejected" else one for one in messages]
 
 
+@fault("PAIR-8", "the history that the model was shown has changed")
 class ForgetsTheFirstQuestion(ShowsAnotherHistory):
     """From the second inference on, the model is not shown what the user said first."""
 
@@ -57,6 +60,7 @@ class ForgetsTheFirstQuestion(ShowsAnotherHistory):
         return messages[1:] if len(messages) > 1 else messages
 
 
+@fault("PAIR-8", "the model is shown other calls than it asked for")
 class ShowsOtherArguments(ShowsAnotherHistory):
     """The calls of an earlier turn are shown to the model with other arguments."""
 
@@ -64,6 +68,7 @@ class ShowsOtherArguments(ShowsAnotherHistory):
         return [_with_other_arguments(one) if one.get("tool_calls") else one for one in messages]
 
 
+@fault("RECOVER-3", "which is not in the checkpoint")
 class ForgesATurnAfterACrash(ShowsAnotherHistory):
     """The first inference after a crash is shown a turn that the model has not taken."""
 
@@ -78,6 +83,7 @@ class ForgesATurnAfterACrash(ShowsAnotherHistory):
         return [*messages, {"role": "assistant", "text": "I have seen to it"}] if forged else messages
 
 
+@fault("PHASE-82", "yet the model is shown it")
 class ShowsWhatWasTakenOut(ShowsAnotherHistory):
     """A call that a plugin took out of a turn is shown to the model, with a result that is made up."""
 
@@ -116,6 +122,7 @@ class StoresOtherwise(Runtime):
         return {}
 
 
+@fault("STORE-20", "yet the checkpoint says args {}")
 class StoresOtherArguments(StoresOtherwise):
     """A call that does not wait is stored without its arguments."""
 
@@ -127,6 +134,7 @@ def _bared(call: dict[str, Any]) -> dict[str, Any]:
     return call if call["status"] == "Suspended" else {**call, "args": {}}
 
 
+@fault("STORE-8", "is Suspended, yet the checkpoint says that it is New")
 class StoresWaitsAsNew(StoresOtherwise):
     """A call that waits is stored as one that nothing has happened to."""
 
@@ -137,6 +145,7 @@ class StoresWaitsAsNew(StoresOtherwise):
         }
 
 
+@fault("STORE-17", "yet the checkpoint holds other calls")
 class StoresTheFirstCallOfATurn(StoresOtherwise):
     """Of the calls that a turn asks for, the first one alone is stored in the message."""
 
@@ -148,6 +157,7 @@ class StoresTheFirstCallOfATurn(StoresOtherwise):
         return {"messages": cut}
 
 
+@fault("STORE-17", "in another order than they joined the thread")
 class StoresMessagesInAnotherOrder(StoresOtherwise):
     """What the user said last is stored in front of everything else."""
 
@@ -155,6 +165,7 @@ class StoresMessagesInAnotherOrder(StoresOtherwise):
         return {"messages": [*state["messages"][-1:], *state["messages"][:-1]]}
 
 
+@fault("STORE-10", "the checkpoint says Stopped by another")
 class StoresAnotherStop(StoresOtherwise):
     """A run that is stopped is stored as stopped by another condition."""
 
@@ -165,6 +176,7 @@ class StoresAnotherStop(StoresOtherwise):
         return {"run": {**state["run"], "reason": {**reason, "stop": {**reason["stop"], "code": "another"}}}}
 
 
+@fault("STORE-12", "does not say which of its suspensions this is")
 class NumbersOneSuspensionOfTwo(StoresOtherwise):
     """Of the calls that wait, the last one is stored without the number of its suspension."""
 
@@ -176,6 +188,7 @@ class NumbersOneSuspensionOfTwo(StoresOtherwise):
         return {"calls": {**state["calls"], waits[-1]: last}}
 
 
+@fault("STORE-2", "yet nothing was stored since it waits")
 class StoresTheFirstWaitAlone(Runtime):
     """That a call waits once more is announced, and not stored."""
 
@@ -185,6 +198,7 @@ class StoresTheFirstWaitAlone(Runtime):
             await super().commit(trigger, cause, **how)
 
 
+@fault("RUN-22", "yet the run is reported Done as NaturalEnd", also=("DERIVE-7", "STREAM-18"))
 class ReportsErrorsAsNaturalEnds(Runtime):
     """A run that ended in Error is reported Done for a natural end."""
 
@@ -193,6 +207,7 @@ class ReportsErrorsAsNaturalEnds(Runtime):
         super().say_run(target, Reason("NaturalEnd") if failed else reason)
 
 
+@fault("STREAM-18", "tells its watcher NaturalEnd")
 class TellsErrorsAsNaturalEnds(Runtime):
     """A watcher of a run that ends in Error learns of a natural end."""
 
@@ -201,27 +216,3 @@ class TellsErrorsAsNaturalEnds(Runtime):
         if reason.get("code") == "Error":
             data["reason"] = {"code": "NaturalEnd", "detail": None}
         super().publish(name, **data)
-
-
-MUTANTS = (
-    Mutant(ShowsAnswersAsPending, "PAIR-4", "yet the model is shown pending", also=("ROUND-2",)),
-    Mutant(ShowsRejectionsAsErrors, "PAIR-7", "is Cancelled, yet the model is shown error"),
-    Mutant(ForgetsTheFirstQuestion, "PAIR-8", "the history that the model was shown has changed"),
-    Mutant(ShowsOtherArguments, "PAIR-8", "the model is shown other calls than it asked for"),
-    Mutant(ForgesATurnAfterACrash, "RECOVER-3", "which is not in the checkpoint"),
-    Mutant(ShowsWhatWasTakenOut, "PHASE-82", "yet the model is shown it"),
-    Mutant(StoresOtherArguments, "STORE-20", "yet the checkpoint says args {}"),
-    Mutant(StoresWaitsAsNew, "STORE-8", "is Suspended, yet the checkpoint says that it is New"),
-    Mutant(StoresTheFirstCallOfATurn, "STORE-17", "yet the checkpoint holds other calls"),
-    Mutant(StoresMessagesInAnotherOrder, "STORE-17", "in another order than they joined the thread"),
-    Mutant(StoresAnotherStop, "STORE-10", "the checkpoint says Stopped by another"),
-    Mutant(NumbersOneSuspensionOfTwo, "STORE-12", "does not say which of its suspensions this is"),
-    Mutant(StoresTheFirstWaitAlone, "STORE-2", "yet nothing was stored since it waits"),
-    Mutant(
-        ReportsErrorsAsNaturalEnds,
-        "RUN-22",
-        "yet the run is reported Done as NaturalEnd",
-        also=("DERIVE-7", "STREAM-18"),
-    ),
-    Mutant(TellsErrorsAsNaturalEnds, "STREAM-18", "tells its watcher NaturalEnd"),
-)

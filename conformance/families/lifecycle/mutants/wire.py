@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from typing import Any
 
-from runlock.conformance.families.lifecycle.mutants.mutant import Mutant
 from runlock.conformance.families.lifecycle.mutants.stream import Sunk
+from runlock.conformance.family.made import fault
 from runlock.machines.lifecycle.runtime.runtime import Runtime
 from runlock.machines.lifecycle.runtime.sink import Data, Encoded, EventSink
 from runlock.machines.lifecycle.runtime.state import Call, Decision
 
 
+@fault("WIRE-60", "which this stream has opened before")
 class OpensAgainInTheReplay(Runtime):
     """A call that goes on after its decision is opened once more."""
 
@@ -20,6 +21,7 @@ class OpensAgainInTheReplay(Runtime):
         return super()._prepare(decision)
 
 
+@fault("WIRE-61", "which this stream has not opened")
 class OpensNoCallThatWaits(Runtime):
     """A call of a tool that asks is not opened: its first event is its result."""
 
@@ -44,6 +46,7 @@ class _ArgumentsOnceMore(_Rearranged):
         return [*events, events[1]]
 
 
+@fault("WIRE-62", "goes on with call")
 class GoesOnAfterTheEndOfACall(Sunk):
     """A piece of the arguments of a call comes after its end."""
 
@@ -55,6 +58,7 @@ class _ArgumentsCutShort(_Rearranged):
         return [(name, {**data, "delta": "{"} if "delta" in data else data) for name, data in events]
 
 
+@fault("WIRE-62", "and the model gave")
 class DropsTheRestOfTheArguments(Sunk):
     """All but the first character of the arguments gets lost on a stream of AG-UI."""
 
@@ -76,6 +80,7 @@ class _EndsWithTheResult(EventSink):
         return events
 
 
+@fault("WIRE-63", "was opened and not ended", also=("WIRE-64",))
 class EndsACallWithItsResult(Sunk):
     """On a stream of AG-UI a call is ended when its result is there, and not when its arguments are."""
 
@@ -86,6 +91,7 @@ class _InputWithTheResult(_EndsWithTheResult):
     of_ai_sdk = True
 
 
+@fault("WIRE-64", "which was not ended")
 class AsksBeforeTheCallIsWhole(Sunk):
     """On a stream of the AI SDK a decision is asked for before the input of the call is available."""
 
@@ -99,12 +105,14 @@ class _OneInterrupt(EventSink):
         return super().encode(name, data)
 
 
+@fault("WIRE-64", "does not ask for a decision")
 class AsksForOneOfTwo(Sunk):
     """On a stream of AG-UI the first call that waits is asked about, and no other."""
 
     sink_kind = _OneInterrupt
 
 
+@fault("WIRE-65", "is a second result of call")
 class TellsAResultTwice(Runtime):
     """A result is published when the tool has answered, and again when the round is recorded."""
 
@@ -113,22 +121,10 @@ class TellsAResultTwice(Runtime):
         self.publish("call.answered", call=call.id, status=status, text=str(content))
 
 
+@fault("WIRE-65", "has no result of call")
 class TellsNoFailure(Runtime):
     """The result of a call that failed is not told."""
 
     def publish(self, name: str, **data: Any) -> None:
         if name != "call.answered" or data["status"] != "error":
             super().publish(name, **data)
-
-
-MUTANTS = (
-    Mutant(OpensAgainInTheReplay, "WIRE-60", "which this stream has opened before"),
-    Mutant(OpensNoCallThatWaits, "WIRE-61", "which this stream has not opened"),
-    Mutant(GoesOnAfterTheEndOfACall, "WIRE-62", "goes on with call"),
-    Mutant(DropsTheRestOfTheArguments, "WIRE-62", "and the model gave"),
-    Mutant(EndsACallWithItsResult, "WIRE-63", "was opened and not ended", also=("WIRE-64",)),
-    Mutant(AsksForOneOfTwo, "WIRE-64", "does not ask for a decision"),
-    Mutant(AsksBeforeTheCallIsWhole, "WIRE-64", "which was not ended"),
-    Mutant(TellsAResultTwice, "WIRE-65", "is a second result of call"),
-    Mutant(TellsNoFailure, "WIRE-65", "has no result of call"),
-)

@@ -26,7 +26,8 @@ from runlock.conformance.families.message_loop.messages import (
 )
 from runlock.conformance.families.message_loop.state import ObservedState
 from runlock.conformance.families.message_loop.state.records import Pass, Turn
-from runlock.conformance.family.invariant import Invariant, held_or
+from runlock.conformance.family.invariant import check, held_or
+from runlock.conformance.family.rank import Rank
 
 EARLIER_CALLS: Final = re.compile(
     r"complet|already|execut|may have|finish|\bran\b|took effect", re.IGNORECASE
@@ -57,6 +58,7 @@ def counts(state: ObservedState) -> str:
     return str(state.policy("bound.counts") or "continuations")
 
 
+@check("LOOP-5", "LOOP-71", at=("model",), rank=Rank.STATUS)
 def no_request_is_sent_beyond_the_bound(state: ObservedState, seen: GateOpened) -> CheckResults:
     """No request is sent beyond the bound of the pass."""
     path = state.path_of(seen)
@@ -89,6 +91,7 @@ def _bounded(turn: Turn | None, reason: Reason) -> Pass | None:
     return turn.passes[-1]
 
 
+@check("LOOP-6", rank=Rank.STATUS)
 def the_bound_counts_rounds(state: ObservedState, seen: TurnEnded) -> CheckResults:
     """The calls of one response count once together."""
     path = _bounded(state.turn_of(seen), seen.reason)
@@ -99,6 +102,7 @@ def the_bound_counts_rounds(state: ObservedState, seen: TurnEnded) -> CheckResul
         yield held_or(not counted, f"{short} with {calls} calls, and calls do not count")
 
 
+@check("LOOP-7", rank=Rank.STATUS)
 def the_bound_starts_anew(state: ObservedState, seen: TurnEnded) -> CheckResults:
     """The bound starts anew with each pass."""
     turn = state.turn_of(seen)
@@ -110,6 +114,7 @@ def the_bound_starts_anew(state: ObservedState, seen: TurnEnded) -> CheckResults
         yield held_or(not counted, f"{short}; earlier turns do not count")
 
 
+@check("LOOP-7", at=("model",), rank=Rank.STATUS)
 def a_later_pass_has_its_whole_bound(state: ObservedState, seen: GateOpened) -> CheckResults:
     """A pass may send as many requests as the first one, whatever the passes before it sent."""
     path = state.path_of(seen)
@@ -118,6 +123,7 @@ def a_later_pass_has_its_whole_bound(state: ObservedState, seen: GateOpened) -> 
         yield HELD
 
 
+@check("LOOP-8", rank=Rank.STATUS)
 def a_chat_turn_ends_at_its_bound_as_declared(state: ObservedState, seen: TurnEnded) -> CheckResults:
     """A chat turn ends at its bound as declared."""
     turn = state.turn_of(seen)
@@ -141,6 +147,7 @@ def a_chat_turn_ends_at_its_bound_as_declared(state: ObservedState, seen: TurnEn
         )
 
 
+@check("LOOP-8", rank=Rank.STATUS)
 def the_detail_at_the_bound_warns(state: ObservedState, seen: TurnEnded) -> CheckResults:
     """The detail of a chat turn that ends at its bound warns of calls that have completed.
 
@@ -173,6 +180,7 @@ def _reaches_the_turn(state: ObservedState, path: Pass) -> bool:
     return False
 
 
+@check("LOOP-9", rank=Rank.STATUS)
 def calls_at_the_bound_are_settled(state: ObservedState, seen: TurnEnded) -> CheckResults:
     """At the bound the calls of the last response are settled and run as ever."""
     path = _bounded(state.turn_of(seen), seen.reason)
@@ -197,6 +205,7 @@ def _results_are_kept(path: Pass, shown: set[str | None]) -> CheckResults:
     yield held_or(not missing, f"the result of call {listed(missing)} is not in the transcript at the bound")
 
 
+@check("LOOP-10", at=("assert",), rank=Rank.STATUS)
 def the_assertion_sees_the_final_transcript(state: ObservedState, seen: GateOpened) -> CheckResults:
     """The assertion sees the final transcript, and whether the cap was hit."""
     path = state.path_of(seen)
@@ -214,6 +223,7 @@ def the_assertion_sees_the_final_transcript(state: ObservedState, seen: GateOpen
         yield held_or(not missing, why)
 
 
+@check("LOOP-10", at=("ActEnded",), rank=Rank.STATUS)
 def an_act_ends_with_its_cap(state: ObservedState, seen: Published) -> CheckResults:
     """Act ends with capHit true at the cap, and false without."""
     turn = state.turn_of(seen)
@@ -228,6 +238,7 @@ def an_act_ends_with_its_cap(state: ObservedState, seen: Published) -> CheckResu
         yield held_or(seen.get("capHit") == capped, f"{why} {seen.get('capHit')}")
 
 
+@check("LOOP-10", at=("Rendered",), rank=Rank.STATUS)
 def nothing_is_rendered_at_the_cap(state: ObservedState, seen: Published) -> CheckResults:
     """At the turn cap nothing is rendered."""
     turn = state.turn_of(seen)
@@ -240,6 +251,7 @@ def nothing_is_rendered_at_the_cap(state: ObservedState, seen: Published) -> Che
         yield broken(f"{path.label} ended at its turn cap, yet its payload was rendered")
 
 
+@check("LOOP-6", at=("assert",), rank=Rank.STATUS)
 def a_stage_stops_at_its_cap_alone(state: ObservedState, seen: GateOpened) -> CheckResults:
     """A stage execution with calls left ends Act only once its cap is reached."""
     path = state.path_of(seen)
@@ -248,19 +260,3 @@ def a_stage_stops_at_its_cap_alone(state: ObservedState, seen: GateOpened) -> Ch
     short = _stopped_short(state, path)
     if not _reaches_the_turn(state, path):
         yield held_or(not short, short)
-
-
-INVARIANTS = (
-    Invariant("LOOP-5", no_request_is_sent_beyond_the_bound, GateOpened, at=("model",)),
-    Invariant("LOOP-71", no_request_is_sent_beyond_the_bound, GateOpened, at=("model",)),
-    Invariant("LOOP-7", a_later_pass_has_its_whole_bound, GateOpened, at=("model",)),
-    Invariant("LOOP-6", the_bound_counts_rounds, TurnEnded),
-    Invariant("LOOP-7", the_bound_starts_anew, TurnEnded),
-    Invariant("LOOP-9", calls_at_the_bound_are_settled, TurnEnded),
-    Invariant("LOOP-8", a_chat_turn_ends_at_its_bound_as_declared, TurnEnded),
-    Invariant("LOOP-8", the_detail_at_the_bound_warns, TurnEnded),
-    Invariant("LOOP-6", a_stage_stops_at_its_cap_alone, GateOpened, at=("assert",)),
-    Invariant("LOOP-10", the_assertion_sees_the_final_transcript, GateOpened, at=("assert",)),
-    Invariant("LOOP-10", an_act_ends_with_its_cap, Published, at=("ActEnded",)),
-    Invariant("LOOP-10", nothing_is_rendered_at_the_cap, Published, at=("Rendered",)),
-)

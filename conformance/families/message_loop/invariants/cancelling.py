@@ -19,8 +19,8 @@ from runlock.conformance.families.message_loop.messages import (
 )
 from runlock.conformance.families.message_loop.state import ObservedState
 from runlock.conformance.families.message_loop.state.records import Call, Gate, Turn
-from runlock.conformance.family.invariant import Invariant, held_or
-from runlock.conformance.protocol import Observation
+from runlock.conformance.family.invariant import check, held_or
+from runlock.conformance.family.rank import Rank
 
 
 def cancelled(state: ObservedState, turn: Turn | None) -> bool:
@@ -53,6 +53,7 @@ def _may_have_run(state: ObservedState, gate: Gate) -> bool:
     return gate.id in turn.cancel_met or raced
 
 
+@check("CANCEL-1", rank=Rank.CONSENT)
 def no_gate_opens_after_a_cancel(state: ObservedState, seen: GateOpened) -> CheckResults:
     """After a cancel no gate of the turn opens except the end commit."""
     turn = state.turn_of(seen)
@@ -65,6 +66,47 @@ def no_gate_opens_after_a_cancel(state: ObservedState, seen: GateOpened) -> Chec
     yield held_or(right, f"turn {turn.id} was cancelled, yet a {what} opened")
 
 
+@check("CANCEL-20", rank=Rank.STATUS)
+def a_cancel_gives_up_what_waits(state: ObservedState) -> CheckResults:
+    """A cancel gives up the open prompts, hooks and requests of the turn."""
+    yield from _open_gates_given_up(state, ("model", "prompt", "hook", "sm", "context", "assert"), "gate")
+
+
+@check("CANCEL-3", rank=Rank.CONSENT)
+def a_cancel_ends_a_turn_that_waits(state: ObservedState) -> CheckResults:
+    """A cancel ends a turn that waits for a prompt, a hook or the state machine."""
+    turn = state.run
+    if (
+        turn is None
+        or not cancelled(state, turn)
+        or any(may_stay_open(state, gate) for gate in turn.open_gates())
+    ):
+        return
+    waited = [state.gates[one].on for one in turn.cancel_met if one in state.gates]
+    if set(waited) & {"prompt", "hook", "sm"}:
+        yield held_or(turn.is_done, f"turn {turn.id} was cancelled while it waited, yet it is not over")
+
+
+@check("CANCEL-5", rank=Rank.CONSENT)
+def running_tools_end_as_declared(state: ObservedState) -> CheckResults:
+    """A tool that runs at the cancel is given up where the cancel aborts, and ends by itself elsewhere."""
+    turn, policy = state.run, state.policy("cancel.inflight")
+    if turn is None or not cancelled(state, turn) or policy is None:
+        return
+    met = [
+        state.gates[one] for one in turn.cancel_met if one in state.gates and state.gates[one].on == "tool"
+    ]
+    for gate in met:
+        if policy == "abort":
+            yield held_or(
+                not gate.is_open, f"call {gate.opened.call} ran at the cancel, yet it was not given up"
+            )
+        else:
+            why = f"call {gate.opened.call} ran at the cancel and drains, yet it was given up"
+            yield held_or(not gate.closed_at, why)
+
+
+@check("CANCEL-1", rank=Rank.CONSENT)
 def no_gate_stays_open_after_a_cancel(state: ObservedState) -> CheckResults:
     """Once the answer to the cancel is complete, no gate of the turn is open except what may be."""
     turn = state.run
@@ -91,43 +133,7 @@ def _open_gates_given_up(state: ObservedState, kinds: tuple[str, ...], what: str
         yield held_or(not left, f"turn {turn.id} was cancelled, yet {what} {listed(left)} was not given up")
 
 
-def a_cancel_gives_up_what_waits(state: ObservedState) -> CheckResults:
-    """A cancel gives up the open prompts, hooks and requests of the turn."""
-    yield from _open_gates_given_up(state, ("model", "prompt", "hook", "sm", "context", "assert"), "gate")
-
-
-def a_cancel_ends_a_turn_that_waits(state: ObservedState) -> CheckResults:
-    """A cancel ends a turn that waits for a prompt, a hook or the state machine."""
-    turn = state.run
-    if (
-        turn is None
-        or not cancelled(state, turn)
-        or any(may_stay_open(state, gate) for gate in turn.open_gates())
-    ):
-        return
-    waited = [state.gates[one].on for one in turn.cancel_met if one in state.gates]
-    if set(waited) & {"prompt", "hook", "sm"}:
-        yield held_or(turn.is_done, f"turn {turn.id} was cancelled while it waited, yet it is not over")
-
-
-def running_tools_end_as_declared(state: ObservedState) -> CheckResults:
-    """A tool that runs at the cancel is given up where the cancel aborts, and ends by itself elsewhere."""
-    turn, policy = state.run, state.policy("cancel.inflight")
-    if turn is None or not cancelled(state, turn) or policy is None:
-        return
-    met = [
-        state.gates[one] for one in turn.cancel_met if one in state.gates and state.gates[one].on == "tool"
-    ]
-    for gate in met:
-        if policy == "abort":
-            yield held_or(
-                not gate.is_open, f"call {gate.opened.call} ran at the cancel, yet it was not given up"
-            )
-        else:
-            why = f"call {gate.opened.call} ran at the cancel and drains, yet it was given up"
-            yield held_or(not gate.closed_at, why)
-
-
+@check("CANCEL-2", "CANCEL-26", rank=Rank.STATUS)
 def a_cancelled_turn_ends_as_cancelled(state: ObservedState, seen: TurnEnded) -> CheckResults:
     """A turn whose cancel met no race ends with reason Cancelled."""
     turn = state.turn_of(seen)
@@ -141,6 +147,7 @@ def a_cancelled_turn_ends_as_cancelled(state: ObservedState, seen: TurnEnded) ->
         )
 
 
+@check("RUN-24", rank=Rank.STATUS)
 def a_turn_ends_as_cancelled_only_by_a_cancel(state: ObservedState, seen: TurnEnded) -> CheckResults:
     """A turn that was not cancelled does not end as Cancelled, unless a denial reaches it."""
     turn = state.turn_of(seen)
@@ -151,6 +158,7 @@ def a_turn_ends_as_cancelled_only_by_a_cancel(state: ObservedState, seen: TurnEn
         yield broken(f"turn {turn.id} was not cancelled, yet it ended as Cancelled")
 
 
+@check("CANCEL-2", rank=Rank.STATUS)
 def a_cancelled_turn_is_over(state: ObservedState) -> CheckResults:
     """A turn that was cancelled ends as soon as nothing of it is under way."""
     turn = state.run
@@ -158,7 +166,10 @@ def a_cancelled_turn_is_over(state: ObservedState) -> CheckResults:
         yield held_or(turn.is_done, f"turn {turn.id} was cancelled and waits for nothing, yet it is not over")
 
 
-def a_cancel_of_a_turn_that_is_over_changes_nothing(state: ObservedState, seen: Observation) -> CheckResults:
+@check("CANCEL-4", rank=Rank.CONSENT)
+def a_cancel_of_a_turn_that_is_over_changes_nothing(
+    state: ObservedState, seen: GateOpened | MessageAppended | TurnEnded
+) -> CheckResults:
     """A cancel of a turn that is over changes nothing."""
     if state.cancels_what_is_over and state.is_clean(state.window):
         yield broken(
@@ -166,12 +177,14 @@ def a_cancel_of_a_turn_that_is_over_changes_nothing(state: ObservedState, seen: 
         )
 
 
+@check("CANCEL-4", rank=Rank.CONSENT)
 def a_late_cancel_was_quiet(state: ObservedState) -> CheckResults:
     """Counts the cancels of turns that were over."""
     if state.cancels_what_is_over and not state.shown_last:
         yield HELD
 
 
+@check("CANCEL-8", at=("tool",), rank=Rank.STATUS)
 def no_new_call_runs_after_a_cancel(state: ObservedState, seen: GateOpened) -> CheckResults:
     """No call that had not started before a cancel runs after it."""
     turn = state.turn_of(seen)
@@ -179,6 +192,7 @@ def no_new_call_runs_after_a_cancel(state: ObservedState, seen: GateOpened) -> C
         yield broken(f"turn {turn.id} was cancelled, yet call {seen.call} was entered")
 
 
+@check("CANCEL-8", rank=Rank.STATUS)
 def no_new_call_ran(state: ObservedState) -> CheckResults:
     """Counts the calls that a cancel kept from running."""
     turn = state.run
@@ -186,6 +200,7 @@ def no_new_call_ran(state: ObservedState) -> CheckResults:
         yield HELD
 
 
+@check("CANCEL-9", at=("Rendered", "StageExited"), rank=Rank.STATUS)
 def a_cancelled_turn_renders_nothing(state: ObservedState, seen: Published) -> CheckResults:
     """A cancelled turn renders nothing, and its stages do not exit."""
     turn = state.turn_of(seen)
@@ -193,6 +208,7 @@ def a_cancelled_turn_renders_nothing(state: ObservedState, seen: Published) -> C
         yield broken(f"turn {turn.id} was cancelled, yet {seen.name} was published")
 
 
+@check("CANCEL-9", rank=Rank.STATUS)
 def a_cancelled_turn_rendered_nothing(state: ObservedState) -> CheckResults:
     """Counts the cancelled turns after which nothing was rendered."""
     turn = state.run
@@ -209,6 +225,7 @@ def aborted(state: ObservedState, turn: Turn | None) -> list[Call]:
     return [call for call in turn.every_call() if call.was_aborted and call.entries[-1].outcome is None]
 
 
+@check("CANCEL-6", at=("tool",), rank=Rank.SHOWN)
 def an_aborted_call_has_the_result_cancelled(state: ObservedState, seen: MessageAppended) -> CheckResults:
     """The result of a call whose tool was given up is cancelled."""
     message = seen.message
@@ -220,6 +237,7 @@ def an_aborted_call_has_the_result_cancelled(state: ObservedState, seen: Message
             )
 
 
+@check("CANCEL-6", at=("model",), rank=Rank.SHOWN)
 def an_aborted_call_is_shown_as_cancelled(state: ObservedState, seen: GateOpened) -> CheckResults:
     """In the next turn the model reads that an aborted call was cancelled."""
     turn, path = state.turn_of(seen), state.path_of(seen)
@@ -235,6 +253,7 @@ def an_aborted_call_is_shown_as_cancelled(state: ObservedState, seen: GateOpened
             yield held_or(right, why)
 
 
+@check("CANCEL-25", rank=Rank.STATUS)
 def each_call_of_the_open_round_has_a_result(state: ObservedState, seen: TurnEnded) -> CheckResults:
     """After a cancel each call of the open round has one result."""
     turn = state.turn_of(seen)
@@ -250,6 +269,7 @@ def each_call_of_the_open_round_has_a_result(state: ObservedState, seen: TurnEnd
                 yield held_or(right, why)
 
 
+@check("CANCEL-7", at=("model",), rank=Rank.SHOWN)
 def results_before_a_cancel_stand_as_declared(state: ObservedState, seen: GateOpened) -> CheckResults:
     """Results of calls that had finished before a cancel stay in the history, or are dropped from it."""
     turn, policy, path = state.turn_of(seen), state.policy("cancel.results"), state.path_of(seen)
@@ -272,28 +292,3 @@ def results_before_a_cancel_stand_as_declared(state: ObservedState, seen: GateOp
             why = f"results before a cancel are {policy}, yet {quoted(content)} of {named(call)}"
             does = "stands in the next turn" if stands else "does not stand in the next turn"
             yield held_or(stands == (policy == "kept"), f"{why} {does}")
-
-
-INVARIANTS = (
-    Invariant("CANCEL-8", no_new_call_runs_after_a_cancel, GateOpened, at=("tool",)),
-    Invariant("CANCEL-1", no_gate_opens_after_a_cancel, GateOpened),
-    Invariant("CANCEL-9", a_cancelled_turn_renders_nothing, Published, at=("Rendered", "StageExited")),
-    Invariant("CANCEL-2", a_cancelled_turn_ends_as_cancelled, TurnEnded),
-    Invariant("CANCEL-26", a_cancelled_turn_ends_as_cancelled, TurnEnded),
-    Invariant("RUN-24", a_turn_ends_as_cancelled_only_by_a_cancel, TurnEnded),
-    Invariant("CANCEL-6", an_aborted_call_has_the_result_cancelled, MessageAppended, at=("tool",)),
-    Invariant("CANCEL-6", an_aborted_call_is_shown_as_cancelled, GateOpened, at=("model",)),
-    Invariant("CANCEL-25", each_call_of_the_open_round_has_a_result, TurnEnded),
-    Invariant("CANCEL-7", results_before_a_cancel_stand_as_declared, GateOpened, at=("model",)),
-    Invariant("CANCEL-4", a_cancel_of_a_turn_that_is_over_changes_nothing, GateOpened),
-    Invariant("CANCEL-4", a_cancel_of_a_turn_that_is_over_changes_nothing, MessageAppended),
-    Invariant("CANCEL-4", a_cancel_of_a_turn_that_is_over_changes_nothing, TurnEnded),
-    Invariant("CANCEL-4", a_late_cancel_was_quiet),
-    Invariant("CANCEL-5", running_tools_end_as_declared),
-    Invariant("CANCEL-3", a_cancel_ends_a_turn_that_waits),
-    Invariant("CANCEL-1", no_gate_stays_open_after_a_cancel),
-    Invariant("CANCEL-20", a_cancel_gives_up_what_waits),
-    Invariant("CANCEL-2", a_cancelled_turn_is_over),
-    Invariant("CANCEL-8", no_new_call_ran),
-    Invariant("CANCEL-9", a_cancelled_turn_rendered_nothing),
-)

@@ -24,8 +24,9 @@ from runlock.conformance.families.message_loop.messages import (
 )
 from runlock.conformance.families.message_loop.state import ObservedState
 from runlock.conformance.families.message_loop.state.records import Call, Gate, Request, Turn
-from runlock.conformance.family.invariant import Invariant, held_or
-from runlock.conformance.protocol import GateClosed, Observation
+from runlock.conformance.family.invariant import Invariant, check, held_or, ranked
+from runlock.conformance.family.rank import Rank
+from runlock.conformance.protocol import GateClosed
 
 
 def denials_in(state: ObservedState, request: Request) -> list[Gate]:
@@ -56,6 +57,7 @@ def _may_stop_the_round(state: ObservedState, calls: Sequence[Call]) -> bool:
     return halts or (bool(denied) and state.policy("reject.reach") != "call")
 
 
+@check("AUTH-14", at=("tool", "prompt", "sm"), rank=Rank.LOST)
 def a_denial_reaches_the_round(state: ObservedState, seen: GateOpened) -> CheckResults:
     """Where a denial reaches the round, no call of it starts or is asked about any more."""
     call = state.call_of(seen)
@@ -70,6 +72,7 @@ def a_denial_reaches_the_round(state: ObservedState, seen: GateOpened) -> CheckR
             return
 
 
+@check("AUTH-14", at=("model",), rank=Rank.LOST)
 def a_denial_reaches_the_turn(state: ObservedState, seen: GateOpened) -> CheckResults:
     """Where a denial reaches the turn, the model is not asked again; elsewhere it is."""
     path, reach = state.path_of(seen), state.policy("reject.reach")
@@ -81,6 +84,7 @@ def a_denial_reaches_the_turn(state: ObservedState, seen: GateOpened) -> CheckRe
         yield held_or(reach != "turn", why)
 
 
+@check("AUTH-14", rank=Rank.LOST)
 def a_denial_that_reaches_its_call_ends_no_turn(state: ObservedState, seen: TurnEnded) -> CheckResults:
     """A denial that does not reach the turn does not end it."""
     turn, reach = state.turn_of(seen), state.policy("reject.reach")
@@ -118,6 +122,7 @@ def is_unanswered(state: ObservedState, call: Call) -> bool:
     return nobody or prompt_verdict(state, call) in ("defer", "gone", "unclear")
 
 
+@check("AUTH-26", at=("model",), rank=Rank.LOST)
 def an_unanswered_prompt_goes_on_as_declared(state: ObservedState, seen: GateOpened) -> CheckResults:
     """A prompt that no one answers ends the turn where that halts; there the model is not asked again."""
     path, policy = state.path_of(seen), state.policy("prompt.unanswered")
@@ -130,6 +135,7 @@ def an_unanswered_prompt_goes_on_as_declared(state: ObservedState, seen: GateOpe
             yield held_or(policy != "halt", why)
 
 
+@check("AUTH-26", rank=Rank.LOST)
 def an_unanswered_prompt_ends_as_declared(state: ObservedState, seen: TurnEnded) -> CheckResults:
     """A prompt that no one answers does not end the turn where it denies its call."""
     turn, policy = state.turn_of(seen), state.policy("prompt.unanswered")
@@ -148,6 +154,7 @@ def _denied(state: ObservedState, turn: Turn) -> bool:
     return any(prompt_verdict(state, call) in ("deny", "unclear") for call in turn.every_call())
 
 
+@check("AUTH-7", rank=Rank.LOST)
 def a_grant_that_is_not_given_ends_no_turn(state: ObservedState, seen: TurnEnded) -> CheckResults:
     """A grant that is deferred, or that no one can give, blocks its call and not the turn."""
     turn = state.turn_of(seen)
@@ -163,6 +170,7 @@ def a_grant_that_is_not_given_ends_no_turn(state: ObservedState, seen: TurnEnded
         )
 
 
+@check("AUTH-7", at=("ToolCallDenied",), rank=Rank.LOST)
 def a_call_without_a_grant_is_blocked_as_such(state: ObservedState, seen: Published) -> CheckResults:
     """A call whose grant was denied, deferred or could not be given is blocked as GrantDenied."""
     call = state.call_of(seen, seen.get("call")) if seen.watcher is None else None
@@ -217,6 +225,7 @@ def _in_a_stage(check_stage: bool) -> Callable[..., CheckResults]:
     return check
 
 
+@check("AUTH-14", at=("model",), rank=Rank.LOST)
 def a_denial_reaches_its_call_alone(state: ObservedState, seen: GateOpened) -> CheckResults:
     """Where a denial reaches its call alone, the other calls of the round are asked about, or run."""
     if state.policy("reject.reach") != "call":
@@ -230,6 +239,7 @@ def a_denial_reaches_its_call_alone(state: ObservedState, seen: GateOpened) -> C
             yield held_or(not dropped, why)
 
 
+@check("AUTH-51", "ROUND-1", at=("model",), rank=Rank.LOST)
 def an_approved_call_is_executed(state: ObservedState, seen: GateOpened) -> CheckResults:
     """A call that is approved, and that no guard denies, was executed before the model is asked again."""
     for call in round_is_settled(state, seen):
@@ -239,13 +249,17 @@ def an_approved_call_is_executed(state: ObservedState, seen: GateOpened) -> Chec
             yield held_or(bool(call.entries), f"{named(call)} was approved, yet it did not run")
 
 
-def a_late_answer_changes_nothing(state: ObservedState, seen: Observation) -> CheckResults:
+@check("AUTH-20", rank=Rank.CONSENT)
+def a_late_answer_changes_nothing(
+    state: ObservedState, seen: GateOpened | GateClosed | MessageAppended | TurnEnded
+) -> CheckResults:
     """A late answer opens no gate, closes none, writes nothing and ends nothing."""
     if state.last_method != "late" or not state.is_clean(state.window):
         return
     yield broken(f"a late answer for gate {state.last_params['gate']} made the runtime show {seen.kind}")
 
 
+@check("AUTH-30", rank=Rank.LOST)
 def a_late_answer_is_taken_as_declared(state: ObservedState) -> CheckResults:
     """A late answer is refused, or ignored."""
     policy = state.policy("late.answer")
@@ -261,30 +275,16 @@ def a_late_answer_is_taken_as_declared(state: ObservedState) -> CheckResults:
     )
 
 
+@check("AUTH-20", rank=Rank.CONSENT)
 def a_late_answer_was_quiet(state: ObservedState) -> CheckResults:
     """Counts the late answers after which nothing was shown."""
     if state.last_method == "late" and not state.shown_last:
         yield HELD
 
 
-INVARIANTS = (
-    *(
-        Invariant("AUTH-20", a_late_answer_changes_nothing, kind)
-        for kind in (GateOpened, GateClosed, MessageAppended, TurnEnded)
-    ),
-    Invariant("AUTH-14", a_denial_reaches_the_round, GateOpened, at=("tool", "prompt", "sm")),
-    Invariant("AUTH-14", a_denial_reaches_the_turn, GateOpened, at=("model",)),
-    Invariant("AUTH-14", a_denial_that_reaches_its_call_ends_no_turn, TurnEnded),
-    Invariant("AUTH-26", an_unanswered_prompt_goes_on_as_declared, GateOpened, at=("model",)),
-    Invariant("AUTH-26", an_unanswered_prompt_ends_as_declared, TurnEnded),
-    Invariant("AUTH-7", a_grant_that_is_not_given_ends_no_turn, TurnEnded),
-    Invariant("AUTH-7", a_call_without_a_grant_is_blocked_as_such, Published, at=("ToolCallDenied",)),
-    Invariant("AUTH-14", a_denial_reaches_its_call_alone, GateOpened, at=("model",)),
+INVARIANTS = ranked(
+    Rank.LOST,
     Invariant("AUTH-5", _in_a_stage(True), GateOpened, at=("model",)),
     Invariant("AUTH-58", _in_a_stage(True), GateOpened, at=("model",)),
     Invariant("AUTH-43", _in_a_stage(False), GateOpened, at=("model",)),
-    Invariant("AUTH-51", an_approved_call_is_executed, GateOpened, at=("model",)),
-    Invariant("ROUND-1", an_approved_call_is_executed, GateOpened, at=("model",)),
-    Invariant("AUTH-20", a_late_answer_was_quiet),
-    Invariant("AUTH-30", a_late_answer_is_taken_as_declared),
 )

@@ -18,10 +18,12 @@ from runlock.conformance.families.message_loop.messages import (
 )
 from runlock.conformance.families.message_loop.state import ObservedState
 from runlock.conformance.families.message_loop.state.records import Gate, Request, Turn
-from runlock.conformance.family.invariant import Invariant, held_or
+from runlock.conformance.family.invariant import Invariant, check, held_or, ranked
+from runlock.conformance.family.rank import Rank
 from runlock.conformance.protocol import Observation
 
 
+@check("LOOP-18", rank=Rank.STATUS)
 def a_turn_at_work_has_a_gate_open(state: ObservedState) -> CheckResults:
     """At quiescence a turn that is not over has a gate open."""
     turn = state.run
@@ -29,6 +31,7 @@ def a_turn_at_work_has_a_gate_open(state: ObservedState) -> CheckResults:
         yield held_or(bool(turn.open_gates()), f"turn {turn.id} is not over, and waits at no gate")
 
 
+@check("RUN-20", rank=Rank.CONSENT)
 def a_turn_that_is_over_opens_no_gate(state: ObservedState, seen: GateOpened) -> CheckResults:
     """A turn that is over opens no gate."""
     turn = state.turn_of(seen)
@@ -36,6 +39,7 @@ def a_turn_that_is_over_opens_no_gate(state: ObservedState, seen: GateOpened) ->
         yield broken(f"turn {turn.id} is over, yet a {seen.on} gate opened")
 
 
+@check("RUN-20", rank=Rank.CONSENT)
 def a_turn_that_is_over_stays_quiet(state: ObservedState) -> CheckResults:
     """Counts the turns that are over and had gates."""
     turn = state.run
@@ -43,6 +47,7 @@ def a_turn_that_is_over_stays_quiet(state: ObservedState) -> CheckResults:
         yield HELD
 
 
+@check("RUN-21", rank=Rank.STATUS)
 def a_turn_ends_once(state: ObservedState, seen: TurnEnded) -> CheckResults:
     """Each turn announces its end exactly once."""
     turn = state.turn_of(seen)
@@ -61,6 +66,7 @@ def nothing_comes_after_the_end(state: ObservedState, seen: Observation) -> Chec
     yield broken(f"turn {turn.id} is over, yet {what} was shown")
 
 
+@check("WIRE-8", rank=Rank.STREAM)
 def the_end_is_the_last_word(state: ObservedState, seen: TurnEnded) -> CheckResults:
     """Counts the turns that ended."""
     if state.turn_of(seen) is not None:
@@ -74,6 +80,7 @@ def hard_faults(state: ObservedState, turn: Turn) -> list[Gate]:
     return [gate for gate in faults if state.is_clean(gate.released_in)]
 
 
+@check("RUN-24", rank=Rank.STATUS)
 def a_fault_ends_the_turn_in_error(state: ObservedState, seen: TurnEnded) -> CheckResults:
     """A fault of a tool, a provider, the state machine, an assertion or the store ends the turn in Error."""
     turn = state.turn_of(seen)
@@ -90,6 +97,7 @@ def _tells_of(fault: Gate, seen: TurnEnded) -> bool:
     return seen.reason.code != "NaturalEnd" if late else seen.reason.code == "Error"
 
 
+@check("TURN-15", rank=Rank.STATUS)
 def a_commit_that_fails_ends_the_turn_in_error(state: ObservedState, seen: TurnEnded) -> CheckResults:
     """A commit that fails ends the turn in Error."""
     turn = state.turn_of(seen)
@@ -99,6 +107,7 @@ def a_commit_that_fails_ends_the_turn_in_error(state: ObservedState, seen: TurnE
             yield held_or(_tells_of(gate, seen), why)
 
 
+@check("TURN-15", at=("model", "tool"), rank=Rank.STATUS)
 def nothing_goes_on_after_a_failed_commit(state: ObservedState, seen: GateOpened) -> CheckResults:
     """After a commit that failed no request is sent and no tool is entered."""
     turn = state.turn_of(seen)
@@ -107,6 +116,7 @@ def nothing_goes_on_after_a_failed_commit(state: ObservedState, seen: GateOpened
             yield broken(f"the commit {gate.opened.cause} failed, yet a {seen.on} gate opened")
 
 
+@check("RUN-24", at=("model", "tool", "prompt"), rank=Rank.STATUS)
 def nothing_goes_on_after_a_fault(state: ObservedState, seen: GateOpened) -> CheckResults:
     """After a fault no request is sent and no tool is entered."""
     turn = state.turn_of(seen)
@@ -115,6 +125,7 @@ def nothing_goes_on_after_a_fault(state: ObservedState, seen: GateOpened) -> Che
             yield broken(f"gate {gate.ref} broke, which ends the turn, yet a {seen.on} gate opened")
 
 
+@check("LOOP-20", rank=Rank.HISTORY)
 def a_model_fault_ends_as_declared(state: ObservedState, seen: TurnEnded) -> CheckResults:
     """A fault of the model that is not sent again ends the turn in Error."""
     turn, policy = state.turn_of(seen), state.policy("model.fault")
@@ -138,6 +149,7 @@ def _met_an_odd_hook(request: Request) -> bool:
     return any(is_odd(gate) for gate in request.hooks)
 
 
+@check("LOOP-3", rank=Rank.STATUS)
 def a_natural_end_has_a_last_response(state: ObservedState, seen: TurnEnded) -> CheckResults:
     """A chat turn ends by itself only where its last response asked for no call, or was terminal."""
     turn = state.turn_of(seen)
@@ -152,6 +164,29 @@ def a_natural_end_has_a_last_response(state: ObservedState, seen: TurnEnded) -> 
         yield held_or(not last.calls, why)
 
 
+@check("WIRE-6", rank=Rank.STREAM)
+def failing_watchers_end_no_turn(state: ObservedState, seen: TurnEnded) -> CheckResults:
+    """A watcher that fails ends no turn."""
+    turn = state.turn_of(seen)
+    if turn is None or turn.cancelled_at or not any(fails for _, fails in state.watchers.values()):
+        return
+    if seen.reason.code != "Error" or not _may_err(turn, seen):
+        yield held_or(seen.reason.code != "Error", f"a watcher failed, and turn {turn.id} ended in Error")
+
+
+@check("TURN-11", rank=Rank.STATUS)
+def the_next_turn_works(state: ObservedState, seen: TurnEnded) -> CheckResults:
+    """After a turn that ended in any way the next one works."""
+    turn = state.turn_of(seen)
+    if turn is None or turn.number == 1 or turn.cancelled_at:
+        return
+    before = state.turns_before(turn)[-1]
+    ended = before.reason.code if before.reason is not None else "no end"
+    idle = not turn.gates and seen.reason.code == "Error"
+    yield held_or(not idle, f"turn {before.id} ended as {ended}, and turn {turn.id} fails at once")
+
+
+@check("RUN-24", rank=Rank.STATUS)
 def a_turn_without_cause_ends_by_itself(state: ObservedState, seen: TurnEnded) -> CheckResults:
     """A turn ends as Error, Blocked or Stopped only where its course gives that reason."""
     turn, code = state.turn_of(seen), seen.reason.code
@@ -187,26 +222,7 @@ def _may_block(state: ObservedState, turn: Turn) -> bool:
     return bool(turn.stage_denials()) or odd or reaches or halts or is_doubled(turn)
 
 
-def failing_watchers_end_no_turn(state: ObservedState, seen: TurnEnded) -> CheckResults:
-    """A watcher that fails ends no turn."""
-    turn = state.turn_of(seen)
-    if turn is None or turn.cancelled_at or not any(fails for _, fails in state.watchers.values()):
-        return
-    if seen.reason.code != "Error" or not _may_err(turn, seen):
-        yield held_or(seen.reason.code != "Error", f"a watcher failed, and turn {turn.id} ended in Error")
-
-
-def the_next_turn_works(state: ObservedState, seen: TurnEnded) -> CheckResults:
-    """After a turn that ended in any way the next one works."""
-    turn = state.turn_of(seen)
-    if turn is None or turn.number == 1 or turn.cancelled_at:
-        return
-    before = state.turns_before(turn)[-1]
-    ended = before.reason.code if before.reason is not None else "no end"
-    idle = not turn.gates and seen.reason.code == "Error"
-    yield held_or(not idle, f"turn {before.id} ended as {ended}, and turn {turn.id} fails at once")
-
-
+@check("RUN-14", "RUN-15", rank=Rank.STATUS)
 def the_status_follows_the_turn(state: ObservedState, seen: RunMoved) -> CheckResults:
     """A turn is Running, then Done, and moves no more."""
     turn = state.turn_of(seen)
@@ -216,6 +232,7 @@ def the_status_follows_the_turn(state: ObservedState, seen: RunMoved) -> CheckRe
     yield held_or(last != "Done", f"turn {turn.id} was Done, yet it moved to {seen.to}")
 
 
+@check("LOOP-19", rank=Rank.STATUS)
 def a_terminal_response_renders_as_declared(state: ObservedState, seen: TurnEnded) -> CheckResults:
     """After a terminal response the turn renders, or ends without RENDER."""
     turn, policy = state.turn_of(seen), state.policy("call.terminal")
@@ -232,23 +249,8 @@ def a_terminal_response_renders_as_declared(state: ObservedState, seen: TurnEnde
 
 LISTED_KINDS = (MessageAppended, CallMoved, Checkpointed, Published, GateOpened)
 
-INVARIANTS = (
-    Invariant("RUN-20", a_turn_that_is_over_opens_no_gate, GateOpened),
-    Invariant("RUN-21", a_turn_ends_once, TurnEnded),
+
+INVARIANTS = ranked(
+    Rank.CONSENT,
     *(Invariant("WIRE-8", nothing_comes_after_the_end, kind) for kind in LISTED_KINDS),
-    Invariant("WIRE-8", the_end_is_the_last_word, TurnEnded),
-    Invariant("TURN-11", the_next_turn_works, TurnEnded),
-    Invariant("WIRE-6", failing_watchers_end_no_turn, TurnEnded),
-    Invariant("TURN-15", a_commit_that_fails_ends_the_turn_in_error, TurnEnded),
-    Invariant("RUN-24", a_fault_ends_the_turn_in_error, TurnEnded),
-    Invariant("LOOP-20", a_model_fault_ends_as_declared, TurnEnded),
-    Invariant("LOOP-3", a_natural_end_has_a_last_response, TurnEnded),
-    Invariant("TURN-15", nothing_goes_on_after_a_failed_commit, GateOpened, at=("model", "tool")),
-    Invariant("RUN-24", nothing_goes_on_after_a_fault, GateOpened, at=("model", "tool", "prompt")),
-    Invariant("RUN-24", a_turn_without_cause_ends_by_itself, TurnEnded),
-    Invariant("LOOP-19", a_terminal_response_renders_as_declared, TurnEnded),
-    Invariant("RUN-14", the_status_follows_the_turn, RunMoved),
-    Invariant("RUN-15", the_status_follows_the_turn, RunMoved),
-    Invariant("LOOP-18", a_turn_at_work_has_a_gate_open),
-    Invariant("RUN-20", a_turn_that_is_over_stays_quiet),
 )

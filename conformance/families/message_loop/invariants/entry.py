@@ -26,7 +26,8 @@ from runlock.conformance.families.message_loop.invariants.results import (
 from runlock.conformance.families.message_loop.messages import GateOpened
 from runlock.conformance.families.message_loop.state import ObservedState
 from runlock.conformance.families.message_loop.state.records import Call
-from runlock.conformance.family.invariant import Invariant, held_or
+from runlock.conformance.family.invariant import Invariant, check, held_or, ranked
+from runlock.conformance.family.rank import Rank
 
 Flaw = tuple[str, str]
 """The clause that an entry breaks, and why."""
@@ -127,6 +128,18 @@ def _entry_check(clause: str, relevant: Callable[[ObservedState, Call], bool]) -
     return check
 
 
+@check("AUTH-7", at=("tool",), rank=Rank.CONSENT)
+def a_call_without_its_grant_does_not_run(state: ObservedState, seen: GateOpened) -> CheckResults:
+    """A call whose grant was denied or not given does not run, in any mode."""
+    call = entering(state, seen)
+    if call is not None and call.path.is_driven and call.prompts:
+        verdict = prompt_verdict(state, call)
+        mode = state.scenario.mode
+        why = f"the grant for {named(call)} was not given, yet its tool was entered in mode {mode}"
+        yield held_or(verdict not in ("deny", "defer", "gone", "given up"), why)
+
+
+@check("AUTH-1", at=("tool",), rank=Rank.CONSENT)
 def a_call_runs_on_an_approval_of_its_own(state: ObservedState, seen: GateOpened) -> CheckResults:
     """No call runs without an approval that was for it."""
     call = entering(state, seen)
@@ -159,16 +172,7 @@ def _never(state: ObservedState, call: Call) -> bool:
     return False
 
 
-def a_call_without_its_grant_does_not_run(state: ObservedState, seen: GateOpened) -> CheckResults:
-    """A call whose grant was denied or not given does not run, in any mode."""
-    call = entering(state, seen)
-    if call is not None and call.path.is_driven and call.prompts:
-        verdict = prompt_verdict(state, call)
-        mode = state.scenario.mode
-        why = f"the grant for {named(call)} was not given, yet its tool was entered in mode {mode}"
-        yield held_or(verdict not in ("deny", "defer", "gone", "given up"), why)
-
-
+@check("AUTH-8", "AUTH-49", rank=Rank.LOST)
 def a_denied_call_did_not_run(state: ObservedState) -> CheckResults:
     """Counts the calls that a guard denied and that have not run."""
     for call in state.run.every_call() if state.run is not None else ():
@@ -176,6 +180,8 @@ def a_denied_call_did_not_run(state: ObservedState) -> CheckResults:
             yield HELD
 
 
+@check("GATE-2", rank=Rank.CONSENT)
+@check("AUTH-46", rank=Rank.LOST)
 def a_rejected_call_did_not_run(state: ObservedState) -> CheckResults:
     """Counts the calls that a person denied and that have not run."""
     for call in state.run.every_call() if state.run is not None else ():
@@ -183,6 +189,7 @@ def a_rejected_call_did_not_run(state: ObservedState) -> CheckResults:
             yield HELD
 
 
+@check("AUTH-17", rank=Rank.LOST)
 def an_unanswered_call_did_not_run(state: ObservedState) -> CheckResults:
     """Counts the calls that no one could be asked about and that have not run."""
     for call in state.run.every_call() if state.run is not None else ():
@@ -204,6 +211,7 @@ def a_deferred_call_did_not_run(driven: bool) -> Callable[..., CheckResults]:
     return check
 
 
+@check("AUTH-40", rank=Rank.LOST)
 def an_unusable_call_did_not_run(state: ObservedState) -> CheckResults:
     """Counts the calls that cannot run and that have not."""
     for call in state.run.every_call() if state.run is not None else ():
@@ -211,6 +219,7 @@ def an_unusable_call_did_not_run(state: ObservedState) -> CheckResults:
             yield HELD
 
 
+@check("ONCE-1", at=("tool",), rank=Rank.TWICE)
 def a_call_is_entered_once(state: ObservedState, seen: GateOpened) -> CheckResults:
     """A call whose tool has answered is not executed again."""
     call = entering(state, seen)
@@ -219,6 +228,7 @@ def a_call_is_entered_once(state: ObservedState, seen: GateOpened) -> CheckResul
         yield held_or(not answered, f"{named(call)} was executed already, yet its tool was entered again")
 
 
+@check("ONCE-3", at=("tool",), rank=Rank.TWICE)
 def a_call_is_not_entered_while_it_executes(state: ObservedState, seen: GateOpened) -> CheckResults:
     """A call is not entered while its tool is executing."""
     call = entering(state, seen)
@@ -227,6 +237,7 @@ def a_call_is_not_entered_while_it_executes(state: ObservedState, seen: GateOpen
         yield held_or(not executing, f"{named(call)} is executing, yet its tool was entered once more")
 
 
+@check("AUTH-13", at=("tool",), rank=Rank.OTHER)
 def what_was_shown_is_what_runs(state: ObservedState, seen: GateOpened) -> CheckResults:
     """The tool and the arguments that an approver was shown are what runs."""
     call = entering(state, seen)
@@ -243,6 +254,7 @@ def what_was_shown_is_what_runs(state: ObservedState, seen: GateOpened) -> Check
         )
 
 
+@check("ROUND-2", at=("tool",), rank=Rank.LOST)
 def the_tool_runs_as_asked(state: ObservedState, seen: GateOpened) -> CheckResults:
     """A call that no transform rewrote runs the tool and the arguments that the model asked for."""
     call = entering(state, seen)
@@ -255,6 +267,7 @@ def the_tool_runs_as_asked(state: ObservedState, seen: GateOpened) -> CheckResul
         )
 
 
+@check("ROUND-2", at=("tool",), rank=Rank.LOST)
 def only_a_call_that_was_asked_for_runs(state: ObservedState, seen: GateOpened) -> CheckResults:
     """A tool is entered for a call that the model asked for."""
     path = state.path_of(seen)
@@ -264,6 +277,7 @@ def only_a_call_that_was_asked_for_runs(state: ObservedState, seen: GateOpened) 
         yield broken(f"tool {seen.name} was entered for call {seen.call}, which the model did not ask for")
 
 
+@check("HOOK-10", at=("tool",), rank=Rank.OTHER)
 def a_rewrite_stays_with_its_call(state: ObservedState, seen: GateOpened) -> CheckResults:
     """The arguments that a transform gave one call are not those of another one."""
     call = entering(state, seen)
@@ -281,6 +295,7 @@ def _gave(call: Call, args: Any) -> bool:
     return any(((gate.answer or {}).get("data") or {}).get("args") == args for gate in rewrites(call))
 
 
+@check("AUTH-28", at=("tool",), rank=Rank.CONSENT)
 def a_standing_grant_fits_as_declared(state: ObservedState, seen: GateOpened) -> CheckResults:
     """A standing grant fits each later call of its tool, calls with the same arguments, or none."""
     call = entering(state, seen)
@@ -300,37 +315,23 @@ def _by_tool(state: ObservedState, call: Call) -> bool:
     return approval_of(wide, call) == "standing"
 
 
-INVARIANTS = (
-    Invariant("ONCE-3", a_call_is_not_entered_while_it_executes, GateOpened, at=("tool",)),
-    Invariant("ONCE-1", a_call_is_entered_once, GateOpened, at=("tool",)),
+INVARIANTS = ranked(
+    Rank.CONSENT,
     Invariant("AUTH-40", _entry_check("AUTH-40", _never), GateOpened, at=("tool",)),
     Invariant("AUTH-8", _entry_check("AUTH-8", _never), GateOpened, at=("tool",)),
     Invariant("AUTH-49", _entry_check("AUTH-8", _never), GateOpened, at=("tool",)),
     Invariant("GATE-2", _entry_check("GATE-2", _never), GateOpened, at=("tool",)),
-    Invariant("AUTH-7", a_call_without_its_grant_does_not_run, GateOpened, at=("tool",)),
     Invariant("AUTH-46", _entry_check("GATE-2", _never), GateOpened, at=("tool",)),
     Invariant("AUTH-6", _entry_check("AUTH-6", _on_a_token), GateOpened, at=("tool",)),
     Invariant("AUTH-29", _entry_check("AUTH-29", _never), GateOpened, at=("tool",)),
     Invariant("AUTH-47", _entry_check("AUTH-47", _never), GateOpened, at=("tool",)),
     Invariant("AUTH-62", _entry_check("AUTH-62", _never), GateOpened, at=("tool",)),
     Invariant("AUTH-17", _entry_check("AUTH-17", _never), GateOpened, at=("tool",)),
-    Invariant("AUTH-28", a_standing_grant_fits_as_declared, GateOpened, at=("tool",)),
     Invariant("AUTH-15", _entry_check("AUTH-15", _by_standing), GateOpened, at=("tool",)),
     Invariant("AUTH-19", _entry_check("AUTH-19", _is_idle), GateOpened, at=("tool",)),
     Invariant("AUTH-12", _entry_check("AUTH-12", _by_answer), GateOpened, at=("tool",)),
     Invariant("AUTH-27", _entry_check("AUTH-12", _by_answer), GateOpened, at=("tool",)),
     Invariant("AUTH-21", _entry_check("AUTH-21", _is_remote), GateOpened, at=("tool",)),
-    Invariant("AUTH-1", a_call_runs_on_an_approval_of_its_own, GateOpened, at=("tool",)),
-    Invariant("AUTH-13", what_was_shown_is_what_runs, GateOpened, at=("tool",)),
-    Invariant("HOOK-10", a_rewrite_stays_with_its_call, GateOpened, at=("tool",)),
-    Invariant("ROUND-2", only_a_call_that_was_asked_for_runs, GateOpened, at=("tool",)),
-    Invariant("ROUND-2", the_tool_runs_as_asked, GateOpened, at=("tool",)),
-    Invariant("AUTH-8", a_denied_call_did_not_run),
-    Invariant("AUTH-49", a_denied_call_did_not_run),
-    Invariant("GATE-2", a_rejected_call_did_not_run),
-    Invariant("AUTH-46", a_rejected_call_did_not_run),
-    Invariant("AUTH-17", an_unanswered_call_did_not_run),
     Invariant("AUTH-47", a_deferred_call_did_not_run(False)),
     Invariant("AUTH-62", a_deferred_call_did_not_run(True)),
-    Invariant("AUTH-40", an_unusable_call_did_not_run),
 )

@@ -21,7 +21,8 @@ from runlock.conformance.families.message_loop.messages import (
 )
 from runlock.conformance.families.message_loop.state import ObservedState
 from runlock.conformance.families.message_loop.state.records import Execution, Turn
-from runlock.conformance.family.invariant import Invariant, held_or
+from runlock.conformance.family.invariant import check, held_or
+from runlock.conformance.family.rank import Rank
 
 MACHINE_EVENTS: Final = (
     "StageEntered", "ActEnded", "StageAssertOutcome", "StageExited", "StageCancelled", "StageGranted",
@@ -34,6 +35,7 @@ def execution_of(state: ObservedState, seen: GateOpened | Checkpointed) -> Execu
     return turn.executions.get(seen.stage or "") if turn is not None else None
 
 
+@check("TURN-8", at=("store.put",), rank=Rank.LOST)
 def exit_runs_once_after_ok(state: ObservedState, seen: GateOpened) -> CheckResults:
     """Exit runs once, after ok."""
     execution = execution_of(state, seen)
@@ -50,6 +52,7 @@ def exit_runs_once_after_ok(state: ObservedState, seen: GateOpened) -> CheckResu
     )
 
 
+@check("TURN-8", at=("exit",), rank=Rank.LOST)
 def exit_makes_the_slot_durable(state: ObservedState, seen: Checkpointed) -> CheckResults:
     """Exit makes the slot durable that the assertion gave."""
     execution = execution_of(state, seen)
@@ -63,6 +66,7 @@ def exit_makes_the_slot_durable(state: ObservedState, seen: Checkpointed) -> Che
         yield held_or(held, f"slot {execution.name} is {quoted(slot)}, yet {quoted(shown)} became durable")
 
 
+@check("TURN-8", rank=Rank.LOST)
 def a_stage_that_is_ok_has_exited(state: ObservedState, seen: TurnEnded) -> CheckResults:
     """A turn of stages ends by itself once each of them has made its slot durable."""
     turn = state.turn_of(seen)
@@ -80,6 +84,7 @@ def a_stage_that_is_ok_has_exited(state: ObservedState, seen: TurnEnded) -> Chec
         yield held_or(exited, f"turn {turn.id} ended, and stage execution {execution.id} has not exited")
 
 
+@check("TURN-17", rank=Rank.STATUS)
 def exit_after_a_failure_is_as_declared(state: ObservedState, seen: TurnEnded) -> CheckResults:
     """Exit runs after a failed assertion, or does not."""
     turn, policy = state.turn_of(seen), state.policy("exit.on_fail")
@@ -93,6 +98,7 @@ def exit_after_a_failure_is_as_declared(state: ObservedState, seen: TurnEnded) -
             yield held_or(exited == (policy == "yes"), why)
 
 
+@check("TURN-19", rank=Rank.STATUS)
 def a_failure_ends_the_turn_in_error(state: ObservedState, seen: TurnEnded) -> CheckResults:
     """A failed assertion ends a stage execution without ok, and its turn in Error."""
     turn = state.turn_of(seen)
@@ -104,6 +110,7 @@ def a_failure_ends_the_turn_in_error(state: ObservedState, seen: TurnEnded) -> C
             yield held_or(seen.reason.code in ("Error", "Blocked"), why)
 
 
+@check("TURN-9", rank=Rank.STATUS)
 def the_join_waits_for_every_sibling(state: ObservedState, seen: GateOpened) -> CheckResults:
     """The join begins when the last sibling has exited."""
     turn, execution = state.turn_of(seen), execution_of(state, seen)
@@ -112,6 +119,7 @@ def the_join_waits_for_every_sibling(state: ObservedState, seen: GateOpened) -> 
     yield from _all_have_exited(state, turn)
 
 
+@check("TURN-9", at=("StageEntered",), rank=Rank.STATUS)
 def the_join_is_entered_last(state: ObservedState, seen: Published) -> CheckResults:
     """StageEntered of the join comes after the last sibling has exited."""
     turn = state.turn_of(seen)
@@ -140,6 +148,7 @@ def failed_siblings(state: ObservedState, turn: Turn) -> list[str]:
     return found
 
 
+@check("TURN-10", rank=Rank.STATUS)
 def a_failed_sibling_cancels_the_others(state: ObservedState) -> CheckResults:
     """A sibling that fails cancels every running stage execution of the turn."""
     turn = state.run
@@ -151,6 +160,7 @@ def a_failed_sibling_cancels_the_others(state: ObservedState) -> CheckResults:
         yield held_or(not left or may, f"{cause} ends turn {turn.id}, yet it still waits at {listed(left)}")
 
 
+@check("TURN-10", rank=Rank.STATUS)
 def nothing_exits_after_a_failure(state: ObservedState, seen: GateOpened) -> CheckResults:
     """After a sibling has failed no other one exits, and no join begins."""
     turn, execution = state.turn_of(seen), execution_of(state, seen)
@@ -162,6 +172,7 @@ def nothing_exits_after_a_failure(state: ObservedState, seen: GateOpened) -> Che
         yield held_or(not begins, f"{cause} ends turn {turn.id}, yet {what}")
 
 
+@check("TURN-10", rank=Rank.STATUS)
 def each_cancelled_stage_is_announced(state: ObservedState, seen: TurnEnded) -> CheckResults:
     """Each stage execution that a cancel reached has its StageCancelled, and did not exit."""
     turn = state.turn_of(seen)
@@ -178,6 +189,7 @@ def each_cancelled_stage_is_announced(state: ObservedState, seen: TurnEnded) -> 
             yield held_or("StageCancelled" in names, why)
 
 
+@check("TURN-18", at=("model",), rank=Rank.STATUS)
 def the_next_attempt_starts_as_declared(state: ObservedState, seen: GateOpened) -> CheckResults:
     """The next attempt starts with a fresh transcript, or goes on with the one before."""
     found, policy = sending(state, seen), state.policy("assert.retry")
@@ -198,6 +210,7 @@ def the_next_attempt_starts_as_declared(state: ObservedState, seen: GateOpened) 
         )
 
 
+@check("WIRE-7", at=MACHINE_EVENTS, rank=Rank.STREAM)
 def machine_events_stay_in_their_turns(state: ObservedState, seen: Published) -> CheckResults:
     """The events of the state machine appear in its turns alone, and in order."""
     turn = state.turn_of(seen) if seen.watcher is None else None
@@ -221,6 +234,7 @@ def machine_events_stay_in_their_turns(state: ObservedState, seen: Published) ->
         yield held_or(entered, f"{seen.name} of {execution.id} came before its StageEntered")
 
 
+@check("WIRE-7", at=("StageAssertOutcome", "StageExited"), rank=Rank.STREAM)
 def an_exit_is_announced_after_ok(state: ObservedState, seen: Published) -> CheckResults:
     """StageAssertOutcome tells what the assertion said, and StageExited follows it."""
     turn = state.turn_of(seen) if seen.watcher is None else None
@@ -238,6 +252,7 @@ def an_exit_is_announced_after_ok(state: ObservedState, seen: Published) -> Chec
         yield held_or(not open_, f"{execution.id} was announced as exited while its assertion is asked")
 
 
+@check("WIRE-11", rank=Rank.STREAM)
 def a_stage_renders_as_declared(state: ObservedState, seen: TurnEnded) -> CheckResults:
     """The payload of a stage execution is sent to the UI, or is not."""
     turn, policy = state.turn_of(seen), state.policy("stage.render")
@@ -251,6 +266,7 @@ def a_stage_renders_as_declared(state: ObservedState, seen: TurnEnded) -> CheckR
         yield held_or(rendered == (policy == "yes"), why)
 
 
+@check("TURN-49", rank=Rank.STATUS)
 def a_cancelled_stage_does_not_exit(state: ObservedState) -> CheckResults:
     """Counts the stage executions that a cancel ended without Exit."""
     turn = state.run
@@ -260,28 +276,9 @@ def a_cancelled_stage_does_not_exit(state: ObservedState) -> CheckResults:
                 yield HELD
 
 
+@check("TURN-49", at=("exit",), rank=Rank.STATUS)
 def nothing_exits_after_a_cancel(state: ObservedState, seen: Checkpointed) -> CheckResults:
     """A stage execution that a cancel certainly met before its Exit does not exit."""
     execution = execution_of(state, seen)
     if execution is not None and cancelled(state, state.turn_of(seen)) and not execution.exits:
         yield broken(f"turn {seen.run} was cancelled, yet {execution.id} exits")
-
-
-INVARIANTS = (
-    Invariant("TURN-8", exit_runs_once_after_ok, GateOpened, at=("store.put",)),
-    Invariant("TURN-8", exit_makes_the_slot_durable, Checkpointed, at=("exit",)),
-    Invariant("TURN-8", a_stage_that_is_ok_has_exited, TurnEnded),
-    Invariant("TURN-19", a_failure_ends_the_turn_in_error, TurnEnded),
-    Invariant("TURN-17", exit_after_a_failure_is_as_declared, TurnEnded),
-    Invariant("TURN-9", the_join_waits_for_every_sibling, GateOpened),
-    Invariant("TURN-9", the_join_is_entered_last, Published, at=("StageEntered",)),
-    Invariant("TURN-10", nothing_exits_after_a_failure, GateOpened),
-    Invariant("TURN-10", each_cancelled_stage_is_announced, TurnEnded),
-    Invariant("TURN-18", the_next_attempt_starts_as_declared, GateOpened, at=("model",)),
-    Invariant("WIRE-7", machine_events_stay_in_their_turns, Published, at=MACHINE_EVENTS),
-    Invariant("WIRE-7", an_exit_is_announced_after_ok, Published, at=("StageAssertOutcome", "StageExited")),
-    Invariant("WIRE-11", a_stage_renders_as_declared, TurnEnded),
-    Invariant("TURN-10", a_failed_sibling_cancels_the_others),
-    Invariant("TURN-49", a_cancelled_stage_does_not_exit),
-    Invariant("TURN-49", nothing_exits_after_a_cancel, Checkpointed, at=("exit",)),
-)

@@ -23,7 +23,8 @@ from runlock.conformance.families.message_loop.invariants.results import (
 from runlock.conformance.families.message_loop.messages import GateOpened, HookSpec
 from runlock.conformance.families.message_loop.state import ObservedState
 from runlock.conformance.families.message_loop.state.records import Call, Gate, Pass
-from runlock.conformance.family.invariant import Invariant, held_or
+from runlock.conformance.family.invariant import check, held_or
+from runlock.conformance.family.rank import Rank
 
 BEFORE_A_REQUEST: Final = (
     ("RECEIVE_INPUT", "pre"),
@@ -38,6 +39,7 @@ def slot_of(seen: GateOpened) -> str:
     return f"{seen.at} {seen.point}"
 
 
+@check("HOOK-1", at=("hook",), rank=Rank.STATUS)
 def a_hook_is_asked_at_its_slot(state: ObservedState, seen: GateOpened) -> CheckResults:
     """A hook of the scenario is asked at the slot that it has."""
     spec = state.scenario.hook(seen.hook or "")
@@ -52,6 +54,7 @@ def a_hook_is_asked_at_its_slot(state: ObservedState, seen: GateOpened) -> Check
     )
 
 
+@check("HOOK-1", at=("hook",), rank=Rank.STATUS)
 def a_hook_is_asked_once(state: ObservedState, seen: GateOpened) -> CheckResults:
     """A hook fires once for each occasion of its slot."""
     path = state.path_of(seen)
@@ -81,6 +84,7 @@ def _asked_for_each_chunk(path: Pass, seen: GateOpened) -> CheckResults:
     )
 
 
+@check("HOOK-1", at=("hook",), rank=Rank.STATUS)
 def a_hook_of_a_call_has_a_call(state: ObservedState, seen: GateOpened) -> CheckResults:
     """A hook at TOOL_CALL is asked about a call of a complete response."""
     path = state.path_of(seen)
@@ -90,6 +94,23 @@ def a_hook_of_a_call_has_a_call(state: ObservedState, seen: GateOpened) -> Check
     yield held_or(call is not None, f"hook {seen.hook} was asked about {seen.call}, which is no call")
 
 
+@check("HOOK-2", at=("model", "tool"), rank=Rank.STATUS)
+def a_body_waits_for_its_hooks(state: ObservedState, seen: GateOpened) -> CheckResults:
+    """No request is sent and no tool entered while a hook before it has not answered."""
+    path = state.path_of(seen)
+    call = entering(state, seen) if seen.on == "tool" else None
+    if path is None or (seen.on == "tool" and call is None):
+        return
+    what = f"{named(call)} was entered" if call is not None else "the request was sent"
+    places = [("TOOL_CALL", "pre")] if call is not None else BEFORE_A_REQUEST
+    for at, point in places:
+        gates = call.hook_gates("pre") if call is not None else _before_request(state, path, at, point)
+        for spec in state.scenario.hooks_at(at, point):
+            if any(gate.opened.hook == spec.id for gate in gates):
+                yield _answered_only(spec, gates, what)
+
+
+@check("HOOK-1", at=("model",), rank=Rank.STATUS)
 def the_hooks_before_a_request_were_asked(state: ObservedState, seen: GateOpened) -> CheckResults:
     """Before a request is sent, each hook of the stages before it was asked, and has answered."""
     path = state.path_of(seen)
@@ -121,21 +142,7 @@ def _answered_only(spec: HookSpec, gates: list[Gate], what: str) -> CheckResult:
     return held_or(not waits, f"{what}, yet hook {spec.id} has not answered at {spec.at} {spec.point}")
 
 
-def a_body_waits_for_its_hooks(state: ObservedState, seen: GateOpened) -> CheckResults:
-    """No request is sent and no tool entered while a hook before it has not answered."""
-    path = state.path_of(seen)
-    call = entering(state, seen) if seen.on == "tool" else None
-    if path is None or (seen.on == "tool" and call is None):
-        return
-    what = f"{named(call)} was entered" if call is not None else "the request was sent"
-    places = [("TOOL_CALL", "pre")] if call is not None else BEFORE_A_REQUEST
-    for at, point in places:
-        gates = call.hook_gates("pre") if call is not None else _before_request(state, path, at, point)
-        for spec in state.scenario.hooks_at(at, point):
-            if any(gate.opened.hook == spec.id for gate in gates):
-                yield _answered_only(spec, gates, what)
-
-
+@check("HOOK-1", at=("tool",), rank=Rank.STATUS)
 def a_call_met_its_hooks(state: ObservedState, seen: GateOpened) -> CheckResults:
     """Before a tool is entered, each hook before it was asked about the call, and has answered."""
     call = entering(state, seen)
@@ -145,6 +152,7 @@ def a_call_met_its_hooks(state: ObservedState, seen: GateOpened) -> CheckResults
         yield _was_answered(spec, call.hook_gates("pre"), f"{named(call)} was entered")
 
 
+@check("AUTH-9", at=("tool",), rank=Rank.CONSENT)
 def an_approved_call_met_its_guards(state: ObservedState, seen: GateOpened) -> CheckResults:
     """Every approved call is shown to every guard before it runs."""
     call = entering(state, seen)
@@ -156,6 +164,7 @@ def an_approved_call_met_its_guards(state: ObservedState, seen: GateOpened) -> C
             yield held_or(asked, f"{named(call)} was entered, and guard {spec.id} was not asked about it")
 
 
+@check("HOOK-2", at=("hook",), rank=Rank.STATUS)
 def a_post_hook_comes_after_the_body(state: ObservedState, seen: GateOpened) -> CheckResults:
     """A post hook is asked after the body of its stage."""
     path = state.path_of(seen)
@@ -178,6 +187,7 @@ def a_post_hook_comes_after_the_body(state: ObservedState, seen: GateOpened) -> 
         yield held_or(over, f"hook {seen.hook} was asked at {slot_of(seen)} before the response was complete")
 
 
+@check("HOOK-7", at=("hook",), rank=Rank.STATUS)
 def hooks_are_asked_in_order(state: ObservedState, seen: GateOpened) -> CheckResults:
     """The hooks of one slot are asked in the declared order."""
     spec, order = state.scenario.hook(seen.hook or ""), state.policy("hook.order")
@@ -209,6 +219,7 @@ def _same_side(state: ObservedState, one: HookSpec, other: HookSpec) -> bool:
     return after or (guards == transforms == "before_approval")
 
 
+@check("HOOK-7", rank=Rank.STATUS)
 def hooks_in_parallel_are_open_together(state: ObservedState) -> CheckResults:
     """Where hooks are parallel, those of one slot are open together."""
     if state.policy("hook.order") != "parallel" or state.run is None:
@@ -224,6 +235,7 @@ def hooks_in_parallel_are_open_together(state: ObservedState) -> CheckResults:
             yield held_or(not missing, f"hook {shown.hook} is at {slot_of(shown)} without {listed(missing)}")
 
 
+@check("HOOK-8", at=("hook",), rank=Rank.STATUS)
 def no_transform_comes_after_a_denial(state: ObservedState, seen: GateOpened) -> CheckResults:
     """After a denial no transform of that occasion is asked."""
     if seen.role != "transform" or state.policy("hook.order") in (None, "parallel"):
@@ -234,12 +246,14 @@ def no_transform_comes_after_a_denial(state: ObservedState, seen: GateOpened) ->
             yield held_or(gate.answered_with != "deny", why)
 
 
+@check("HOOK-6", at=("hook",), rank=Rank.STATUS)
 def render_asks_no_guard(state: ObservedState, seen: GateOpened) -> CheckResults:
     """RENDER asks no guard."""
     if seen.at == "RENDER":
         yield held_or(seen.role != "guard", f"guard {seen.hook} was asked at RENDER, which has no guards")
 
 
+@check("AUTH-2", at=("hook", "prompt", "sm"), rank=Rank.LOST)
 def guards_stand_where_declared(state: ObservedState, seen: GateOpened) -> CheckResults:
     """Guards come after the approval of a call, or before it."""
     call, place = state.call_of(seen), state.policy("guard.place")
@@ -267,6 +281,7 @@ def _asked_around_guards(state: ObservedState, call: Call, place: str, seen: Gat
         yield held_or(not missing, f"{who} asked about {named(call)} before guard {listed(missing)} answered")
 
 
+@check("HOOK-11", at=("hook", "prompt"), rank=Rank.STATUS)
 def transforms_stand_where_declared(state: ObservedState, seen: GateOpened) -> CheckResults:
     """Transforms of TOOL_CALL come before the approval, after it, or after it with a second approval."""
     call, place = state.call_of(seen), state.policy("rewrite.place")
@@ -290,21 +305,3 @@ def _asked_after_rewrites(state: ObservedState, call: Call, place: str, seen: Ga
     if new and call.prompts and rewrites(call):
         once = place != "after_approval"
         yield held_or(once, f"people are asked about {named(call)} again after a rewrite")
-
-
-INVARIANTS = (
-    Invariant("HOOK-6", render_asks_no_guard, GateOpened, at=("hook",)),
-    Invariant("HOOK-1", a_hook_is_asked_at_its_slot, GateOpened, at=("hook",)),
-    Invariant("HOOK-1", a_hook_of_a_call_has_a_call, GateOpened, at=("hook",)),
-    Invariant("HOOK-1", a_hook_is_asked_once, GateOpened, at=("hook",)),
-    Invariant("HOOK-8", no_transform_comes_after_a_denial, GateOpened, at=("hook",)),
-    Invariant("HOOK-7", hooks_are_asked_in_order, GateOpened, at=("hook",)),
-    Invariant("AUTH-2", guards_stand_where_declared, GateOpened, at=("hook", "prompt", "sm")),
-    Invariant("HOOK-11", transforms_stand_where_declared, GateOpened, at=("hook", "prompt")),
-    Invariant("HOOK-2", a_body_waits_for_its_hooks, GateOpened, at=("model", "tool")),
-    Invariant("HOOK-2", a_post_hook_comes_after_the_body, GateOpened, at=("hook",)),
-    Invariant("AUTH-9", an_approved_call_met_its_guards, GateOpened, at=("tool",)),
-    Invariant("HOOK-1", the_hooks_before_a_request_were_asked, GateOpened, at=("model",)),
-    Invariant("HOOK-1", a_call_met_its_hooks, GateOpened, at=("tool",)),
-    Invariant("HOOK-7", hooks_in_parallel_are_open_together),
-)

@@ -22,7 +22,8 @@ from runlock.conformance.families.message_loop.invariants.results import (
 from runlock.conformance.families.message_loop.messages import GateOpened, Message
 from runlock.conformance.families.message_loop.state import ObservedState
 from runlock.conformance.families.message_loop.state.records import Call, Pass
-from runlock.conformance.family.invariant import Invariant, held_or
+from runlock.conformance.family.invariant import Invariant, check, held_or, ranked
+from runlock.conformance.family.rank import Rank
 
 Flaws = list[tuple[str, str]]
 """The clause and the reason of each flaw in a history."""
@@ -72,6 +73,7 @@ def _pair_check(clause: str, role: str) -> Callable[..., CheckResults]:
     return check
 
 
+@check("TURN-11", at=("model",), rank=Rank.STATUS)
 def a_later_turn_works_on_a_whole_history(state: ObservedState, seen: GateOpened) -> CheckResults:
     """After a turn that ended in any way, the next one starts on a history that is well-formed."""
     turn, messages = state.turn_of(seen), _history(state, seen)
@@ -98,6 +100,7 @@ def _results(state: ObservedState, seen: GateOpened) -> list[tuple[Call, Message
     ]
 
 
+@check("ROUND-2", at=("model",), rank=Rank.LOST)
 def a_result_stands_under_its_own_call(state: ObservedState, seen: GateOpened) -> CheckResults:
     """Each result stands under the id of its own call."""
     results = _results(state, seen)
@@ -111,6 +114,7 @@ def a_result_stands_under_its_own_call(state: ObservedState, seen: GateOpened) -
             yield held_or(not mixed, f"the result of call {whose} stands under the id of {named(call)}")
 
 
+@check("PAIR-4", at=("model",), rank=Rank.SHOWN)
 def what_a_tool_answered_is_shown(state: ObservedState, seen: GateOpened) -> CheckResults:
     """What a tool answered is what the model is shown for its call."""
     for call, message in _results(state, seen):
@@ -120,6 +124,7 @@ def what_a_tool_answered_is_shown(state: ObservedState, seen: GateOpened) -> Che
             yield held_or(text in message.text, why)
 
 
+@check("PAIR-6", at=("model",), rank=Rank.SHOWN)
 def a_result_is_shown_as_what_it_is(state: ObservedState, seen: GateOpened) -> CheckResults:
     """A success that the model is shown was given by the tool, and a failure is shown as one."""
     for call, message in _results(state, seen):
@@ -130,6 +135,7 @@ def a_result_is_shown_as_what_it_is(state: ObservedState, seen: GateOpened) -> C
             yield held_or(message.status == status, why)
 
 
+@check("ROUND-11", at=("model",), rank=Rank.LOST)
 def results_stand_in_the_declared_order(state: ObservedState, seen: GateOpened) -> CheckResults:
     """The results of a round stand in call order, or in the order in which the calls finished."""
     path, messages, order = state.path_of(seen), _history(state, seen), state.policy("results.order")
@@ -157,6 +163,7 @@ def _in_finish_order(shown: list[Call]) -> CheckResults:
             yield held_or(right, why)
 
 
+@check("ROUND-3", at=("model",), rank=Rank.LOST)
 def two_calls_with_one_id_have_one_result(state: ObservedState, seen: GateOpened) -> CheckResults:
     """Two calls with one id never give two visible results under that id."""
     path = state.path_of(seen)
@@ -178,6 +185,7 @@ def _after_the_last_ask(messages: Sequence[Message], call: str) -> int:
     return results
 
 
+@check("ROUND-1", at=("model",), rank=Rank.LOST)
 def every_call_of_the_round_has_a_result(state: ObservedState, seen: GateOpened) -> CheckResults:
     """The failure or denial of one call does not cost another call its result."""
     path, messages = state.path_of(seen), _history(state, seen)
@@ -197,15 +205,9 @@ def _missing(path: Pass, shown: set[str | None]) -> CheckResults:
         yield HELD
 
 
-INVARIANTS = (
-    Invariant("ROUND-3", two_calls_with_one_id_have_one_result, GateOpened, at=("model",)),
-    Invariant("TURN-11", a_later_turn_works_on_a_whole_history, GateOpened, at=("model",)),
+INVARIANTS = ranked(
+    Rank.LOST,
     Invariant("PAIR-1", _pair_check("PAIR-1", "assistant"), GateOpened, at=("model",)),
     Invariant("PAIR-2", _pair_check("PAIR-2", "tool"), GateOpened, at=("model",)),
     Invariant("PAIR-3", _pair_check("PAIR-3", "tool"), GateOpened, at=("model",)),
-    Invariant("ROUND-1", every_call_of_the_round_has_a_result, GateOpened, at=("model",)),
-    Invariant("ROUND-2", a_result_stands_under_its_own_call, GateOpened, at=("model",)),
-    Invariant("PAIR-4", what_a_tool_answered_is_shown, GateOpened, at=("model",)),
-    Invariant("PAIR-6", a_result_is_shown_as_what_it_is, GateOpened, at=("model",)),
-    Invariant("ROUND-11", results_stand_in_the_declared_order, GateOpened, at=("model",)),
 )

@@ -27,7 +27,8 @@ from runlock.conformance.families.message_loop.invariants.results import (
 from runlock.conformance.families.message_loop.messages import GateOpened, Published
 from runlock.conformance.families.message_loop.state import ObservedState
 from runlock.conformance.families.message_loop.state.records import Call, Pass, Prompt, Turn
-from runlock.conformance.family.invariant import Invariant, held_or
+from runlock.conformance.family.invariant import check, held_or
+from runlock.conformance.family.rank import Rank
 
 
 def prompting(state: ObservedState, seen: GateOpened) -> Call | None:
@@ -38,6 +39,7 @@ def prompting(state: ObservedState, seen: GateOpened) -> Call | None:
     return call
 
 
+@check("AUTH-31", at=("prompt",), rank=Rank.OTHER)
 def a_prompt_names_its_call(state: ObservedState, seen: GateOpened) -> CheckResults:
     """A prompt names the call, the tool and the arguments that it is about."""
     path = state.path_of(seen)
@@ -54,6 +56,7 @@ def a_prompt_names_its_call(state: ObservedState, seen: GateOpened) -> CheckResu
     yield held_or(known, f"prompt {seen.prompt} shows {shown} for call {call.id}, which is {asked}")
 
 
+@check("AUTH-3", at=("prompt",), rank=Rank.OTHER)
 def the_mode_gate_is_silent_in_a_stage(state: ObservedState, seen: GateOpened) -> CheckResults:
     """While a stage drives, no prompt is the mode gate's."""
     call = prompting(state, seen)
@@ -63,6 +66,7 @@ def the_mode_gate_is_silent_in_a_stage(state: ObservedState, seen: GateOpened) -
         )
 
 
+@check("AUTH-3", at=("ToolCallModeInvoked",), rank=Rank.LOST)
 def no_mode_is_invoked_in_a_stage(state: ObservedState, seen: Published) -> CheckResults:
     """While a stage drives, the mode gate judges no call."""
     turn = state.turn_of(seen)
@@ -70,6 +74,7 @@ def no_mode_is_invoked_in_a_stage(state: ObservedState, seen: Published) -> Chec
         yield broken(f"a stage drives turn {turn.id}, yet ToolCallModeInvoked was published in it")
 
 
+@check("AUTH-19", at=("prompt", "sm"), rank=Rank.CONSENT)
 def an_idle_state_machine_asks_nobody(state: ObservedState, seen: GateOpened) -> CheckResults:
     """In a chat turn the state machine asks for no grant and judges no call."""
     turn = state.turn_of(seen)
@@ -80,6 +85,7 @@ def an_idle_state_machine_asks_nobody(state: ObservedState, seen: GateOpened) ->
     yield held_or(not speaks, f"no stage drives turn {turn.id}, yet the state machine {what}")
 
 
+@check("AUTH-4", at=("prompt", "tool"), rank=Rank.LOST)
 def a_call_in_the_envelope_asks_nobody(state: ObservedState, seen: GateOpened) -> CheckResults:
     """A call inside the envelope of the driving stage asks no one."""
     call = state.call_of(seen)
@@ -89,6 +95,7 @@ def a_call_in_the_envelope_asks_nobody(state: ObservedState, seen: GateOpened) -
     yield held_or(seen.on != "prompt", f"{named(call)} is inside the envelope ({by}), yet people are asked")
 
 
+@check("AUTH-5", at=("prompt",), rank=Rank.LOST)
 def a_call_that_a_token_fits_asks_nobody(state: ObservedState, seen: GateOpened) -> CheckResults:
     """A call outside the envelope asks for a grant only where no token fits."""
     call = prompting(state, seen)
@@ -104,6 +111,7 @@ def a_call_that_a_token_fits_asks_nobody(state: ObservedState, seen: GateOpened)
     )
 
 
+@check("AUTH-16", at=("prompt",), rank=Rank.OTHER)
 def the_mode_asks_for_what_it_must(state: ObservedState, seen: GateOpened) -> CheckResults:
     """yolo asks no one, and allowlist asks for no tool that is on the list."""
     call = prompting(state, seen)
@@ -116,6 +124,7 @@ def the_mode_asks_for_what_it_must(state: ObservedState, seen: GateOpened) -> Ch
     )
 
 
+@check("AUTH-10", at=("prompt",), rank=Rank.OTHER)
 def prompts_come_one_at_a_time(state: ObservedState, seen: GateOpened) -> CheckResults:
     """The prompts of a pass come one at a time, in call order."""
     call = prompting(state, seen)
@@ -134,6 +143,7 @@ def prompts_come_one_at_a_time(state: ObservedState, seen: GateOpened) -> CheckR
     )
 
 
+@check("AUTH-24", at=("prompt",), rank=Rank.OTHER)
 def sibling_prompts_wait_as_declared(state: ObservedState, seen: GateOpened) -> CheckResults:
     """Where siblings share one line, no prompt opens while one of a sibling is open."""
     call = prompting(state, seen)
@@ -149,6 +159,7 @@ def sibling_prompts_wait_as_declared(state: ObservedState, seen: GateOpened) -> 
     )
 
 
+@check("AUTH-24", rank=Rank.LOST)
 def siblings_wait_for_no_prompt_of_another(state: ObservedState) -> CheckResults:
     """Where each sibling has its own line, none waits for the prompt of another one."""
     turn = state.run
@@ -171,6 +182,7 @@ def _has_unasked_calls(turn: Turn, path: Pass) -> bool:
     return any(call.is_usable and not call.prompts and not call.entries and not call.hooks for call in calls)
 
 
+@check("AUTH-11", at=("prompt",), rank=Rank.LOST)
 def a_prompt_goes_to_active_interactors(state: ObservedState, seen: GateOpened) -> CheckResults:
     """A prompt goes to interactors that are active, and to each of them once."""
     call = state.call_of(seen)
@@ -190,6 +202,7 @@ def _open_prompts(turn: Turn | None) -> list[Prompt]:
     return [prompt for prompt in turn.prompts() if prompt.is_open] if turn is not None else []
 
 
+@check("AUTH-11", rank=Rank.LOST)
 def a_prompt_goes_to_all_at_once(state: ObservedState) -> CheckResults:
     """A prompt that is open was put to every active interactor."""
     for prompt in _open_prompts(state.run):
@@ -200,6 +213,7 @@ def a_prompt_goes_to_all_at_once(state: ObservedState) -> CheckResults:
         yield held_or(not missing, f"prompt {prompt.id} is open, and was not put to {listed(missing)}")
 
 
+@check("AUTH-11", rank=Rank.LOST)
 def the_other_gates_of_an_answered_prompt_close(state: ObservedState) -> CheckResults:
     """Once a prompt has its first answer, the gates of the other interactors are closed."""
     for prompt in state.run.prompts() if state.run is not None else ():
@@ -211,6 +225,7 @@ def the_other_gates_of_an_answered_prompt_close(state: ObservedState) -> CheckRe
         yield held_or(not left, f"{by}, yet it still waits for {listed(left)}")
 
 
+@check("AUTH-25", rank=Rank.LOST)
 def a_deferral_counts_as_declared(state: ObservedState) -> CheckResults:
     """A deferral by one of several interactors is the answer, or the others may still answer."""
     policy = state.policy("prompt.defer")
@@ -231,6 +246,7 @@ def a_deferral_counts_as_declared(state: ObservedState) -> CheckResults:
             yield held_or(not closed, f"{who}, and the others may answer, yet {listed(closed)} was given up")
 
 
+@check("AUTH-17", rank=Rank.LOST)
 def a_prompt_that_nobody_can_answer_is_over(state: ObservedState) -> CheckResults:
     """A prompt does not wait for interactors that have gone away."""
     for prompt in _open_prompts(state.run):
@@ -242,6 +258,7 @@ def a_prompt_that_nobody_can_answer_is_over(state: ObservedState) -> CheckResult
             )
 
 
+@check("AUTH-22", at=("prompt",), rank=Rank.LOST)
 def approvals_stand_where_declared(state: ObservedState, seen: GateOpened) -> CheckResults:
     """Approvals come before any call of the round runs, each before its own call, or while one runs."""
     call = prompting(state, seen)
@@ -265,6 +282,7 @@ def approvals_stand_where_declared(state: ObservedState, seen: GateOpened) -> Ch
         yield HELD
 
 
+@check("AUTH-22", rank=Rank.LOST)
 def an_approved_call_need_not_wait(state: ObservedState) -> CheckResults:
     """Where approvals stand with their calls, an approved call runs before the next one is asked about."""
     place = state.policy("prompt.place")
@@ -295,6 +313,7 @@ def _waits_its_turn(state: ObservedState, call: Call) -> bool:
     return is_asked and state.policy("round.executor") != "parallel"
 
 
+@check("AUTH-23", rank=Rank.LOST)
 def parallel_prompts_are_open_together(state: ObservedState) -> CheckResults:
     """Where prompts are parallel, the prompts of a round are open together."""
     if state.scenario.hooks_at("TOOL_CALL", "pre") or decides(state):
@@ -314,6 +333,7 @@ def _needs_a_prompt(state: ObservedState, call: Call) -> bool:
     return call.is_usable and not covered
 
 
+@check("AUTH-18", at=("sm",), rank=Rank.LOST)
 def the_state_machine_is_asked_once(state: ObservedState, seen: GateOpened) -> CheckResults:
     """The state machine is asked in TOOL_CALL alone, once for each call, again only after a rewrite."""
     call = state.call_of(seen)
@@ -325,26 +345,3 @@ def the_state_machine_is_asked_once(state: ObservedState, seen: GateOpened) -> C
         return
     again = bool(rewrites(call)) and state.policy("rewrite.place") in (None, "asked_again")
     yield held_or(not call.judged or again, f"the state machine was asked about {named(call)} already")
-
-
-INVARIANTS = (
-    Invariant("AUTH-31", a_prompt_names_its_call, GateOpened, at=("prompt",)),
-    Invariant("AUTH-3", the_mode_gate_is_silent_in_a_stage, GateOpened, at=("prompt",)),
-    Invariant("AUTH-3", no_mode_is_invoked_in_a_stage, Published, at=("ToolCallModeInvoked",)),
-    Invariant("AUTH-19", an_idle_state_machine_asks_nobody, GateOpened, at=("prompt", "sm")),
-    Invariant("AUTH-4", a_call_in_the_envelope_asks_nobody, GateOpened, at=("prompt", "tool")),
-    Invariant("AUTH-5", a_call_that_a_token_fits_asks_nobody, GateOpened, at=("prompt",)),
-    Invariant("AUTH-16", the_mode_asks_for_what_it_must, GateOpened, at=("prompt",)),
-    Invariant("AUTH-10", prompts_come_one_at_a_time, GateOpened, at=("prompt",)),
-    Invariant("AUTH-24", sibling_prompts_wait_as_declared, GateOpened, at=("prompt",)),
-    Invariant("AUTH-24", siblings_wait_for_no_prompt_of_another),
-    Invariant("AUTH-11", a_prompt_goes_to_active_interactors, GateOpened, at=("prompt",)),
-    Invariant("AUTH-22", approvals_stand_where_declared, GateOpened, at=("prompt",)),
-    Invariant("AUTH-18", the_state_machine_is_asked_once, GateOpened, at=("sm",)),
-    Invariant("AUTH-11", a_prompt_goes_to_all_at_once),
-    Invariant("AUTH-11", the_other_gates_of_an_answered_prompt_close),
-    Invariant("AUTH-25", a_deferral_counts_as_declared),
-    Invariant("AUTH-17", a_prompt_that_nobody_can_answer_is_over),
-    Invariant("AUTH-22", an_approved_call_need_not_wait),
-    Invariant("AUTH-23", parallel_prompts_are_open_together),
-)

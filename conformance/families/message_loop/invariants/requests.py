@@ -27,7 +27,8 @@ from runlock.conformance.families.message_loop.invariants.results import (
 from runlock.conformance.families.message_loop.messages import GateOpened, Message, TurnEnded
 from runlock.conformance.families.message_loop.state import ObservedState
 from runlock.conformance.families.message_loop.state.records import Gate, Pass, Request
-from runlock.conformance.family.invariant import Invariant, held_or
+from runlock.conformance.family.invariant import Invariant, check, held_or, ranked
+from runlock.conformance.family.rank import Rank
 
 Mismatch = tuple[str, str]
 """The clause that a conversation breaks, and how; two empty strings if it is right."""
@@ -196,6 +197,7 @@ def _composed(clause: str) -> Callable[..., CheckResults]:
     return check
 
 
+@check("TURN-7", at=("model",), rank=Rank.LOST)
 def siblings_see_nothing_of_each_other(state: ObservedState, seen: GateOpened) -> CheckResults:
     """The requests of a stage execution hold nothing of its siblings' transcripts."""
     path = state.path_of(seen)
@@ -208,6 +210,7 @@ def siblings_see_nothing_of_each_other(state: ObservedState, seen: GateOpened) -
         yield held_or(not foreign, why)
 
 
+@check("LOOP-14", at=("model",), rank=Rank.HISTORY)
 def the_system_prompt_is_as_composed(state: ObservedState, seen: GateOpened) -> CheckResults:
     """In a chat turn the system prompt is the scenario's, with nothing added but context."""
     path = state.path_of(seen)
@@ -218,6 +221,7 @@ def the_system_prompt_is_as_composed(state: ObservedState, seen: GateOpened) -> 
     yield held_or(right, f"the system prompt is {quoted(wanted)}, yet {quoted(seen.system)} was sent")
 
 
+@check("LOOP-12", at=("model",), rank=Rank.HISTORY)
 def a_stage_has_its_body_as_system_prompt(state: ObservedState, seen: GateOpened) -> CheckResults:
     """In a stage execution the system prompt is its body, the same in each request."""
     path = state.path_of(seen)
@@ -233,6 +237,7 @@ def a_stage_has_its_body_as_system_prompt(state: ObservedState, seen: GateOpened
         )
 
 
+@check("LOOP-13", at=("model",), rank=Rank.HISTORY)
 def the_manifest_is_the_scenarios(state: ObservedState, seen: GateOpened) -> CheckResults:
     """The tools of a request are those that the scenario, or the driving stage, offers."""
     path = state.path_of(seen)
@@ -259,6 +264,7 @@ def _rewrote(state: ObservedState, path: Pass, key: str) -> bool:
     return request is not None and request.rewritten(key)
 
 
+@check("LOOP-15", at=("model",), rank=Rank.HISTORY)
 def each_provider_was_asked_once(state: ObservedState, seen: GateOpened) -> CheckResults:
     """Each context provider is asked once in each COMPOSE_REQUEST, before the request goes out."""
     path = state.path_of(seen)
@@ -276,6 +282,7 @@ def each_provider_was_asked_once(state: ObservedState, seen: GateOpened) -> Chec
             yield held_or(not mine[0].is_open, f"the request was sent while provider {spec.id} is asked")
 
 
+@check("LOOP-15", at=("context",), rank=Rank.HISTORY)
 def a_provider_is_asked_within_its_budget(state: ObservedState, seen: GateOpened) -> CheckResults:
     """A context provider of the scenario is asked, with its budget."""
     spec = next((one for one in state.scenario.context if one.id == seen.provider), None)
@@ -287,6 +294,7 @@ def a_provider_is_asked_within_its_budget(state: ObservedState, seen: GateOpened
         )
 
 
+@check("LOOP-15", at=("model",), rank=Rank.HISTORY)
 def context_stands_in_its_request(state: ObservedState, seen: GateOpened) -> CheckResults:
     """What a provider gave stands in the request for which it was asked, within its budget."""
     path = state.path_of(seen)
@@ -320,6 +328,7 @@ def _over_budget(
     )
 
 
+@check("LOOP-21", at=("model",), rank=Rank.HISTORY)
 def context_over_budget_is_treated_as_declared(state: ObservedState, seen: GateOpened) -> CheckResults:
     """Context beyond its budget is cut, left out by whole slices, or left out altogether."""
     path, policy = state.path_of(seen), state.policy("context.over")
@@ -366,6 +375,7 @@ def _begins_in(text: str, shown: str) -> bool:
     return any(shown.endswith(text[:size]) for size in range(1, len(text)))
 
 
+@check("LOOP-14", at=("model",), rank=Rank.HISTORY)
 def context_is_what_providers_gave(state: ObservedState, seen: GateOpened) -> CheckResults:
     """The context of a request holds nothing but slices of its pass."""
     path = state.path_of(seen)
@@ -376,6 +386,7 @@ def context_is_what_providers_gave(state: ObservedState, seen: GateOpened) -> Ch
     yield held_or(not foreign, f"the context holds {quoted(foreign)}, which no provider gave")
 
 
+@check("LOOP-14", at=("model",), rank=Rank.HISTORY)
 def no_slice_stands_twice(state: ObservedState, seen: GateOpened) -> CheckResults:
     """The context of a request holds no slice more often than its providers gave it."""
     path = state.path_of(seen)
@@ -390,6 +401,7 @@ def no_slice_stands_twice(state: ObservedState, seen: GateOpened) -> CheckResult
         yield held_or(shown <= given, f"the slice {quoted(text)} stands {shown} times in the context")
 
 
+@check("LOOP-14", at=("model",), rank=Rank.HISTORY)
 def no_slice_stays_in_the_messages(state: ObservedState, seen: GateOpened) -> CheckResults:
     """The messages of a request hold no slice that was given for an earlier request alone."""
     path = state.path_of(seen)
@@ -408,6 +420,7 @@ def _made_of(text: str, path: Pass) -> bool:
     return any(one in text or text.startswith(one[:4]) for one in slices_given(path))
 
 
+@check("LOOP-22", at=("model",), rank=Rank.HISTORY)
 def a_stage_sees_the_history_as_declared(state: ObservedState, seen: GateOpened) -> CheckResults:
     """The requests of a stage execution hold the session history before its transcript, or do not."""
     found, policy = sending(state, seen), state.policy("stage.history")
@@ -422,6 +435,7 @@ def a_stage_sees_the_history_as_declared(state: ObservedState, seen: GateOpened)
         yield held_or(held == (policy == "before"), why)
 
 
+@check("LOOP-16", at=("model",), rank=Rank.HISTORY)
 def a_terminal_response_ends_the_pass(state: ObservedState, seen: GateOpened) -> CheckResults:
     """After a response marked as terminal no request is sent."""
     path = state.path_of(seen)
@@ -431,6 +445,7 @@ def a_terminal_response_ends_the_pass(state: ObservedState, seen: GateOpened) ->
             yield broken(f"response {last.number} of {path.label} was terminal, yet another request was sent")
 
 
+@check("LOOP-16", rank=Rank.HISTORY)
 def a_terminal_response_was_the_last(state: ObservedState, seen: TurnEnded) -> CheckResults:
     """Counts the passes that a terminal response ended."""
     turn = state.turn_of(seen)
@@ -439,6 +454,7 @@ def a_terminal_response_was_the_last(state: ObservedState, seen: TurnEnded) -> C
             yield HELD
 
 
+@check("LOOP-3", at=("model",), rank=Rank.STATUS)
 def a_response_without_calls_ends_the_pass(state: ObservedState, seen: GateOpened) -> CheckResults:
     """A response without a call leads to the end of the pass, whatever its finish word says."""
     path = state.path_of(seen)
@@ -450,6 +466,7 @@ def a_response_without_calls_ends_the_pass(state: ObservedState, seen: GateOpene
         )
 
 
+@check("LOOP-20", at=("model",), rank=Rank.HISTORY)
 def a_request_is_sent_again_as_declared(state: ObservedState, seen: GateOpened) -> CheckResults:
     """A request that failed is sent again only where that is declared, and before its first delta."""
     path, policy = state.path_of(seen), state.policy("model.fault")
@@ -464,25 +481,11 @@ def a_request_is_sent_again_as_declared(state: ObservedState, seen: GateOpened) 
         yield HELD
 
 
-SIBLING = Invariant("TURN-7", siblings_see_nothing_of_each_other, GateOpened, at=("model",))
 """Asked before the pairing of calls: a call of a sibling has no result here."""
 
-INVARIANTS = (
-    Invariant("LOOP-16", a_terminal_response_ends_the_pass, GateOpened, at=("model",)),
-    Invariant("LOOP-16", a_terminal_response_was_the_last, TurnEnded),
-    Invariant("LOOP-3", a_response_without_calls_ends_the_pass, GateOpened, at=("model",)),
-    Invariant("LOOP-20", a_request_is_sent_again_as_declared, GateOpened, at=("model",)),
-    Invariant("LOOP-15", each_provider_was_asked_once, GateOpened, at=("model",)),
-    Invariant("LOOP-15", a_provider_is_asked_within_its_budget, GateOpened, at=("context",)),
-    Invariant("LOOP-15", context_stands_in_its_request, GateOpened, at=("model",)),
-    Invariant("LOOP-21", context_over_budget_is_treated_as_declared, GateOpened, at=("model",)),
-    Invariant("LOOP-12", a_stage_has_its_body_as_system_prompt, GateOpened, at=("model",)),
-    Invariant("LOOP-13", the_manifest_is_the_scenarios, GateOpened, at=("model",)),
+
+INVARIANTS = ranked(
+    Rank.HISTORY,
     Invariant("LOOP-4", _composed("LOOP-4"), GateOpened, at=("model",)),
     Invariant("LOOP-14", _composed("LOOP-14"), GateOpened, at=("model",)),
-    Invariant("LOOP-14", the_system_prompt_is_as_composed, GateOpened, at=("model",)),
-    Invariant("LOOP-14", context_is_what_providers_gave, GateOpened, at=("model",)),
-    Invariant("LOOP-14", no_slice_stands_twice, GateOpened, at=("model",)),
-    Invariant("LOOP-14", no_slice_stays_in_the_messages, GateOpened, at=("model",)),
-    Invariant("LOOP-22", a_stage_sees_the_history_as_declared, GateOpened, at=("model",)),
 )

@@ -29,10 +29,15 @@ from runlock.conformance.families.message_loop.invariants.results import (
 from runlock.conformance.families.message_loop.messages import SLOTS, GateOpened, Published, TurnEnded
 from runlock.conformance.families.message_loop.state import ObservedState
 from runlock.conformance.families.message_loop.state.records import Call, Gate, Pass, Request, Turn
-from runlock.conformance.family.invariant import Invariant, held_or
+from runlock.conformance.family.invariant import check, held_or
+from runlock.conformance.family.rank import Rank
 
 REQUEST_KEYS: Final = ("system", "messages", "tools")
 WITH_GUARDS: Final = frozenset(slot.removesuffix(".guard") for slot in SLOTS if slot.endswith(".guard"))
+
+BODIES: Final = ("model", "tool", "prompt", "sm")
+
+OUTPUT: Final = ("ProviderTokensStreamed", "Rendered")
 
 
 def certain(state: ObservedState, gate: Gate) -> bool:
@@ -45,6 +50,7 @@ def stage_denials(state: ObservedState, path: Pass) -> list[Gate]:
     return [gate for gate in path.turn.stage_denials() if gate.path is path and certain(state, gate)]
 
 
+@check("HOOK-3", at=BODIES, rank=Rank.STATUS)
 def a_denial_keeps_the_body_from_running(state: ObservedState, seen: GateOpened) -> CheckResults:
     """After a guard's denial outside TOOL_CALL no request is sent, and no call is settled or runs."""
     path = state.path_of(seen)
@@ -60,6 +66,7 @@ def _deed(seen: GateOpened) -> str:
     return deeds.get(seen.on, f"a {seen.on} gate opened")
 
 
+@check("HOOK-3", at=OUTPUT, rank=Rank.STATUS)
 def nothing_is_published_after_a_denial(state: ObservedState, seen: Published) -> CheckResults:
     """After a guard's denial no more text is published, and nothing is rendered."""
     turn = state.turn_of(seen)
@@ -71,6 +78,7 @@ def nothing_is_published_after_a_denial(state: ObservedState, seen: Published) -
         )
 
 
+@check("HOOK-3", rank=Rank.STATUS)
 def a_denial_ends_the_turn_as_blocked(state: ObservedState, seen: TurnEnded) -> CheckResults:
     """A guard's denial outside TOOL_CALL ends the turn as Blocked."""
     turn = state.turn_of(seen)
@@ -84,6 +92,7 @@ def a_denial_ends_the_turn_as_blocked(state: ObservedState, seen: TurnEnded) -> 
         yield held_or(seen.reason.code in allowed, why)
 
 
+@check("HOOK-3", rank=Rank.STATUS)
 def a_denied_turn_is_over(state: ObservedState) -> CheckResults:
     """After a guard's denial outside TOOL_CALL nothing of the pass waits any more, except a commit."""
     turn = state.run
@@ -102,6 +111,7 @@ def _odd(turn: Turn) -> bool:
     return any(gate.on == "hook" and is_odd(gate) for gate in turn.gates)
 
 
+@check("HOOK-4", at=("hook",), rank=Rank.OTHER)
 def a_rewrite_reaches_later_hooks(state: ObservedState, seen: GateOpened) -> CheckResults:
     """A hook is shown what the transforms before it made of the data."""
     gates = _earlier(state, seen)
@@ -155,6 +165,7 @@ def _said(message: Any) -> tuple[Any, ...]:
     return raw.get("role"), raw.get("text") or "", raw.get("call"), calls
 
 
+@check("HOOK-4", at=("model",), rank=Rank.OTHER)
 def a_rewritten_request_is_what_is_sent(state: ObservedState, seen: GateOpened) -> CheckResults:
     """What transforms made of a request is what the model gets."""
     path = state.path_of(seen)
@@ -171,6 +182,7 @@ def a_rewritten_request_is_what_is_sent(state: ObservedState, seen: GateOpened) 
             )
 
 
+@check("HOOK-4", at=("tool",), rank=Rank.OTHER)
 def rewritten_arguments_run(state: ObservedState, seen: GateOpened) -> CheckResults:
     """The arguments that the transforms gave a call are those that its tool gets."""
     call = entering(state, seen)
@@ -182,6 +194,7 @@ def rewritten_arguments_run(state: ObservedState, seen: GateOpened) -> CheckResu
     yield held_or(seen.args == given[-1], why)
 
 
+@check("HOOK-5", at=("model", "tool"), rank=Rank.STATUS)
 def an_observer_rewrites_nothing(state: ObservedState, seen: GateOpened) -> CheckResults:
     """What an observer answers is not what goes on."""
     gates, shown = _observed(state, seen)
@@ -220,6 +233,7 @@ def _before_sending(request: Request | None) -> list[Gate]:
     return [*request.hook_gates("COMPOSE_REQUEST", "post"), *request.hook_gates("SEND_REQUEST", "pre")]
 
 
+@check("HOOK-5", at=("model",), rank=Rank.STATUS)
 def an_observer_denies_nothing(state: ObservedState, seen: GateOpened) -> CheckResults:
     """A call whose observer answered deny runs all the same."""
     for call in round_is_settled_but_for_observers(state, seen):
@@ -243,6 +257,7 @@ def round_is_settled_but_for_observers(state: ObservedState, seen: GateOpened) -
     return [] if odd or people_may_stop_others(state, request) else request.calls
 
 
+@check("HOOK-5", rank=Rank.STATUS)
 def an_observer_ends_no_turn(state: ObservedState, seen: TurnEnded) -> CheckResults:
     """A turn does not end for what an observer answered."""
     turn = state.turn_of(seen)
@@ -290,6 +305,7 @@ def _counts_as(state: ObservedState, gate: Gate) -> str | None:
     return "continue" if policy == "deny" and not has_guards else policy
 
 
+@check("HOOK-9", at=("model", "tool"), rank=Rank.STATUS)
 def a_broken_hook_lets_go_on_as_declared(state: ObservedState, seen: GateOpened) -> CheckResults:
     """A body runs after a hook that broke only where that counts as continue."""
     if seen.on == "tool":
@@ -306,6 +322,7 @@ def a_broken_hook_lets_go_on_as_declared(state: ObservedState, seen: GateOpened)
             yield held_or(counts == "continue", why)
 
 
+@check("HOOK-9", at=("model",), rank=Rank.STATUS)
 def a_broken_hook_denies_its_call_as_declared(state: ObservedState, seen: GateOpened) -> CheckResults:
     """A call whose hook broke is denied only where that counts as a denial."""
     path, policy = state.path_of(seen), state.policy("hook.fault")
@@ -331,6 +348,7 @@ def _request_hooks(request: Request | None) -> list[Gate]:
     return request.hooks if request is not None else []
 
 
+@check("HOOK-9", rank=Rank.STATUS)
 def a_broken_hook_ends_as_declared(state: ObservedState, seen: TurnEnded) -> CheckResults:
     """A hook that breaks ends the turn in Error only where that is declared, and then always."""
     turn = state.turn_of(seen)
@@ -354,23 +372,3 @@ def a_broken_hook_ends_as_declared(state: ObservedState, seen: TurnEnded) -> Che
     elif gates[-1] is _last_answered(turn) and not _may_end_otherwise(state, turn):
         wrong = code == "Error" or (code == "Blocked" and counts == {"continue"})
         yield held_or(not wrong, f"{what}, which counts as {counts.pop()}, yet the turn ended as {code}")
-
-
-BODIES: Final = ("model", "tool", "prompt", "sm")
-OUTPUT: Final = ("ProviderTokensStreamed", "Rendered")
-
-INVARIANTS = (
-    Invariant("HOOK-3", a_denial_keeps_the_body_from_running, GateOpened, at=BODIES),
-    Invariant("HOOK-3", nothing_is_published_after_a_denial, Published, at=OUTPUT),
-    Invariant("HOOK-3", a_denial_ends_the_turn_as_blocked, TurnEnded),
-    Invariant("HOOK-5", an_observer_rewrites_nothing, GateOpened, at=("model", "tool")),
-    Invariant("HOOK-5", an_observer_denies_nothing, GateOpened, at=("model",)),
-    Invariant("HOOK-5", an_observer_ends_no_turn, TurnEnded),
-    Invariant("HOOK-4", a_rewrite_reaches_later_hooks, GateOpened, at=("hook",)),
-    Invariant("HOOK-4", a_rewritten_request_is_what_is_sent, GateOpened, at=("model",)),
-    Invariant("HOOK-4", rewritten_arguments_run, GateOpened, at=("tool",)),
-    Invariant("HOOK-9", a_broken_hook_lets_go_on_as_declared, GateOpened, at=("model", "tool")),
-    Invariant("HOOK-9", a_broken_hook_denies_its_call_as_declared, GateOpened, at=("model",)),
-    Invariant("HOOK-9", a_broken_hook_ends_as_declared, TurnEnded),
-    Invariant("HOOK-3", a_denied_turn_is_over),
-)

@@ -17,9 +17,11 @@ from runlock.conformance.families.message_loop.invariants.results import (
 from runlock.conformance.families.message_loop.messages import GateOpened, TurnEnded
 from runlock.conformance.families.message_loop.state import ObservedState
 from runlock.conformance.families.message_loop.state.records import Call, Turn
-from runlock.conformance.family.invariant import Invariant, held_or
+from runlock.conformance.family.invariant import check, held_or
+from runlock.conformance.family.rank import Rank
 
 
+@check("LOOP-17", at=("tool", "prompt", "sm", "hook"), rank=Rank.LOST)
 def nothing_is_settled_before_the_response_is_complete(
     state: ObservedState, seen: GateOpened
 ) -> CheckResults:
@@ -36,6 +38,7 @@ def nothing_is_settled_before_the_response_is_complete(
         yield HELD
 
 
+@check("ROUND-4", at=("tool",), rank=Rank.LOST)
 def calls_run_one_after_the_other(state: ObservedState, seen: GateOpened) -> CheckResults:
     """A sequential executor runs the calls of a round one after the other."""
     call = entering(state, seen)
@@ -45,6 +48,7 @@ def calls_run_one_after_the_other(state: ObservedState, seen: GateOpened) -> Che
     yield held_or(not running, f"{named(call)} was entered while call {listed(running)} runs")
 
 
+@check("ROUND-5", rank=Rank.LOST)
 def approved_calls_run_at_the_same_time(state: ObservedState) -> CheckResults:
     """A parallel executor runs all approved calls of a round at the same time."""
     turn = state.run
@@ -76,6 +80,7 @@ def _is_judged(state: ObservedState, call: Call) -> bool:
     return bool(call.entries) or prompt_verdict(state, call) != "" or not call.is_usable
 
 
+@check("ROUND-8", at=("model",), rank=Rank.LOST)
 def a_tool_that_throws_costs_what_was_declared(state: ObservedState, seen: GateOpened) -> CheckResults:
     """An exception in the body of a tool costs its call where that is declared, and not the turn."""
     policy, path = state.policy("tool.raises"), state.path_of(seen)
@@ -87,6 +92,7 @@ def a_tool_that_throws_costs_what_was_declared(state: ObservedState, seen: GateO
             )
 
 
+@check("ROUND-8", rank=Rank.LOST)
 def a_tool_that_throws_ends_the_turn_as_declared(state: ObservedState, seen: TurnEnded) -> CheckResults:
     """An exception in the body of a tool ends the turn in Error only where that is declared."""
     turn, policy = state.turn_of(seen), state.policy("tool.raises")
@@ -104,6 +110,7 @@ def a_tool_that_throws_ends_the_turn_as_declared(state: ObservedState, seen: Tur
         yield held_or(seen.reason.code == "Error", why)
 
 
+@check("ROUND-12", at=("model",), rank=Rank.LOST)
 def a_malformed_call_costs_what_was_declared(state: ObservedState, seen: GateOpened) -> CheckResults:
     """A call with arguments that are no JSON costs its call where that is declared, and not the turn."""
     policy, path = state.policy("call.malformed"), state.path_of(seen)
@@ -114,6 +121,7 @@ def a_malformed_call_costs_what_was_declared(state: ObservedState, seen: GateOpe
             )
 
 
+@check("ROUND-12", rank=Rank.LOST)
 def a_malformed_call_ends_the_turn_as_declared(state: ObservedState, seen: TurnEnded) -> CheckResults:
     """A malformed call ends the turn in Error only where that is declared."""
     turn, policy = state.turn_of(seen), state.policy("call.malformed")
@@ -140,19 +148,3 @@ def _is_plain(state: ObservedState, turn: Turn) -> bool:
     hooks = any(gate.on == "hook" and gate.answered_with not in ("", "continue") for gate in turn.gates)
     failed = any(execution.verdict in ("fail", "fault") for execution in turn.executions.values())
     return not turn.cancelled_at and not turn.faults() and not hooks and not failed
-
-
-INVARIANTS = (
-    Invariant(
-        "LOOP-17",
-        nothing_is_settled_before_the_response_is_complete,
-        GateOpened,
-        at=("tool", "prompt", "sm", "hook"),
-    ),
-    Invariant("ROUND-4", calls_run_one_after_the_other, GateOpened, at=("tool",)),
-    Invariant("ROUND-5", approved_calls_run_at_the_same_time),
-    Invariant("ROUND-8", a_tool_that_throws_costs_what_was_declared, GateOpened, at=("model",)),
-    Invariant("ROUND-8", a_tool_that_throws_ends_the_turn_as_declared, TurnEnded),
-    Invariant("ROUND-12", a_malformed_call_costs_what_was_declared, GateOpened, at=("model",)),
-    Invariant("ROUND-12", a_malformed_call_ends_the_turn_as_declared, TurnEnded),
-)

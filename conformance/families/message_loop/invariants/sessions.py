@@ -32,7 +32,8 @@ from runlock.conformance.families.message_loop.messages import (
 )
 from runlock.conformance.families.message_loop.state import ObservedState
 from runlock.conformance.families.message_loop.state.records import Call, Pass, Turn
-from runlock.conformance.family.invariant import Invariant, held_or
+from runlock.conformance.family.invariant import Invariant, check, held_or, ranked
+from runlock.conformance.family.rank import Rank
 
 BRACKETS: Final = ("SessionTurnStart", "SessionTurnEnd")
 WITH_CORRELATION: Final = ("StagePreFired", "StagePostFired", "Rendered")
@@ -66,6 +67,7 @@ def _is_receive(event: Published) -> bool:
     return event.name in ("StagePreFired", "StagePostFired") and event.get("stage") == "RECEIVE_INPUT"
 
 
+@check("TURN-1", at=("model",), rank=Rank.STATUS)
 def a_turn_has_started(state: ObservedState, seen: GateOpened) -> CheckResults:
     """A turn has its SessionTurnStart before its first request is sent."""
     turn = state.turn_of(seen)
@@ -92,6 +94,7 @@ def a_turn_ends_its_bracket_once(state: ObservedState, seen: Published) -> Check
     )
 
 
+@check("TURN-2", rank=Rank.STATUS)
 def no_gate_opens_after_the_bracket(state: ObservedState, seen: GateOpened) -> CheckResults:
     """No gate of a turn opens after its SessionTurnEnd except the end commit."""
     turn = state.turn_of(seen)
@@ -103,6 +106,7 @@ def no_gate_opens_after_the_bracket(state: ObservedState, seen: GateOpened) -> C
         yield broken(f"turn {turn.id} published SessionTurnEnd, yet a {seen.on} gate opened after it")
 
 
+@check("TURN-2", rank=Rank.STATUS)
 def a_turn_that_is_over_has_ended_its_bracket(state: ObservedState) -> CheckResults:
     """A turn that is over has its SessionTurnEnd on every way out, or only where it rendered."""
     turn, policy = state.run, state.policy("turn.end")
@@ -160,6 +164,7 @@ def _is_cut_short(state: ObservedState, turn: Turn) -> bool:
     return bool(turn.stage_denials()) or odd or people or is_doubled(turn)
 
 
+@check("TURN-4", rank=Rank.STATUS)
 def ids_name_turns_and_passes(state: ObservedState, seen: Published) -> CheckResults:
     """The turnId is one for a turn and of no other turn; the correlationId likewise for a pass."""
     turn = own(state, seen)
@@ -203,6 +208,7 @@ def _correlation(state: ObservedState, turn: Turn, seen: Published) -> CheckResu
 # The session history.
 
 
+@check("TURN-5", at=("model",), rank=Rank.LOST)
 def the_input_is_in_the_history(state: ObservedState, seen: GateOpened) -> CheckResults:
     """In a chat turn the input is in the session history before the first request."""
     path = state.path_of(seen)
@@ -216,6 +222,7 @@ def the_input_is_in_the_history(state: ObservedState, seen: GateOpened) -> Check
         )
 
 
+@check("TURN-5", at=("model",), rank=Rank.LOST)
 def results_are_in_the_history(state: ObservedState, seen: GateOpened) -> CheckResults:
     """In a chat turn each result is in the session history after its round."""
     path = state.path_of(seen)
@@ -230,6 +237,7 @@ def results_are_in_the_history(state: ObservedState, seen: GateOpened) -> CheckR
         )
 
 
+@check("TURN-5", rank=Rank.LOST)
 def the_last_response_is_in_the_history(state: ObservedState, seen: TurnEnded) -> CheckResults:
     """In a chat turn that ends by itself the last response is in the session history."""
     turn = state.turn_of(seen)
@@ -245,6 +253,7 @@ def the_last_response_is_in_the_history(state: ObservedState, seen: TurnEnded) -
     )
 
 
+@check("TURN-6", rank=Rank.LOST)
 def a_stage_writes_nothing_to_the_history(state: ObservedState, seen: MessageAppended) -> CheckResults:
     """A stage execution writes nothing to the session history."""
     turn = state.turn_of(seen)
@@ -254,6 +263,7 @@ def a_stage_writes_nothing_to_the_history(state: ObservedState, seen: MessageApp
         yield held_or(seen.transcript != "session", why)
 
 
+@check("TURN-5", rank=Rank.LOST)
 def a_chat_turn_writes_to_the_history(state: ObservedState, seen: MessageAppended) -> CheckResults:
     """A chat turn writes to the session history and to no transcript of a stage."""
     turn = state.turn_of(seen)
@@ -262,6 +272,7 @@ def a_chat_turn_writes_to_the_history(state: ObservedState, seen: MessageAppende
         yield held_or(seen.transcript == "session", why)
 
 
+@check("TURN-12", rank=Rank.STATUS)
 def inspect_shows_the_history(state: ObservedState, seen: RunInspected) -> CheckResults:
     """What inspect shows and what was announced as messages is the same history."""
     if state.run is None or not state.quiescent:
@@ -274,6 +285,7 @@ def inspect_shows_the_history(state: ObservedState, seen: RunInspected) -> Check
     )
 
 
+@check("TURN-12", rank=Rank.STATUS)
 def the_last_checkpoint_holds_the_history(state: ObservedState, seen: TurnEnded) -> CheckResults:
     """What the last checkpoint of a turn that ended by itself holds is the history that was announced."""
     turn = state.turn_of(seen)
@@ -306,6 +318,7 @@ def _stored(turn: Turn, cause: str) -> bool:
     return any(one.cause == cause or one.trigger == TRIGGERS[cause] for _, one in turn.checkpoints)
 
 
+@check("TURN-13", at=("model",), rank=Rank.STATUS)
 def the_input_is_stored_first(state: ObservedState, seen: GateOpened) -> CheckResults:
     """The input of a chat turn is stored before its first request."""
     path = state.path_of(seen)
@@ -317,6 +330,7 @@ def the_input_is_stored_first(state: ObservedState, seen: GateOpened) -> CheckRe
     yield held_or(_stored(path.turn, "input"), why)
 
 
+@check("TURN-13", rank=Rank.STATUS)
 def the_last_response_is_stored(state: ObservedState, seen: TurnEnded) -> CheckResults:
     """The last response of a chat turn is stored at RENDER."""
     turn = state.turn_of(seen)
@@ -328,6 +342,7 @@ def the_last_response_is_stored(state: ObservedState, seen: TurnEnded) -> CheckR
         yield held_or(_stored(turn, "render"), why)
 
 
+@check("TURN-14", at=("model",), rank=Rank.STATUS)
 def results_are_stored_as_declared(state: ObservedState, seen: GateOpened) -> CheckResults:
     """The results of a chat turn are stored after each round, where that is declared."""
     path, policy = state.path_of(seen), state.policy("persist.results")
@@ -345,6 +360,7 @@ def results_are_stored_as_declared(state: ObservedState, seen: GateOpened) -> Ch
         )
 
 
+@check("TURN-14", rank=Rank.STATUS)
 def results_are_stored_by_the_end(state: ObservedState, seen: TurnEnded) -> CheckResults:
     """The results of a chat turn are stored by its end."""
     turn = state.turn_of(seen)
@@ -375,6 +391,7 @@ def _first_request(state: ObservedState, seen: GateOpened) -> tuple[Pass, Turn] 
     return (path, before[-1]) if before and before[-1].kind == "chat" else None
 
 
+@check("HOOK-12", at=("model",), rank=Rank.STATUS)
 def a_refused_input_is_kept_as_declared(state: ObservedState, seen: GateOpened) -> CheckResults:
     """An input that a guard refused stands in the session history, or does not."""
     found, policy = _first_request(state, seen), state.policy("input.refused")
@@ -392,6 +409,7 @@ def a_refused_input_is_kept_as_declared(state: ObservedState, seen: GateOpened) 
         )
 
 
+@check("TURN-16", at=("model",), rank=Rank.STATUS)
 def partial_text_is_kept_as_declared(state: ObservedState, seen: GateOpened) -> CheckResults:
     """Text that was streamed before a cancel, a cut or a fault stands in the history, or does not."""
     found, policy = _first_request(state, seen), state.policy("partial.text")
@@ -417,26 +435,10 @@ def _bracket(check: Callable[..., CheckResults], name: str, clause: str) -> Inva
     return Invariant(clause, check, Published, at=(name,))
 
 
-INVARIANTS = (
+INVARIANTS = ranked(
+    Rank.STATUS,
     _bracket(a_stage_has_no_bracket_of_its_own, "SessionTurnStart", "TURN-3"),
     _bracket(a_stage_has_no_bracket_of_its_own, "SessionTurnEnd", "TURN-3"),
     _bracket(a_turn_starts_once, "SessionTurnStart", "TURN-1"),
     _bracket(a_turn_ends_its_bracket_once, "SessionTurnEnd", "TURN-2"),
-    Invariant("TURN-1", a_turn_has_started, GateOpened, at=("model",)),
-    Invariant("TURN-2", no_gate_opens_after_the_bracket, GateOpened),
-    Invariant("TURN-4", ids_name_turns_and_passes, Published),
-    Invariant("TURN-6", a_stage_writes_nothing_to_the_history, MessageAppended),
-    Invariant("TURN-5", a_chat_turn_writes_to_the_history, MessageAppended),
-    Invariant("TURN-5", the_input_is_in_the_history, GateOpened, at=("model",)),
-    Invariant("TURN-5", results_are_in_the_history, GateOpened, at=("model",)),
-    Invariant("TURN-5", the_last_response_is_in_the_history, TurnEnded),
-    Invariant("TURN-12", inspect_shows_the_history, RunInspected),
-    Invariant("TURN-12", the_last_checkpoint_holds_the_history, TurnEnded),
-    Invariant("TURN-13", the_input_is_stored_first, GateOpened, at=("model",)),
-    Invariant("TURN-13", the_last_response_is_stored, TurnEnded),
-    Invariant("TURN-14", results_are_stored_as_declared, GateOpened, at=("model",)),
-    Invariant("TURN-14", results_are_stored_by_the_end, TurnEnded),
-    Invariant("HOOK-12", a_refused_input_is_kept_as_declared, GateOpened, at=("model",)),
-    Invariant("TURN-16", partial_text_is_kept_as_declared, GateOpened, at=("model",)),
-    Invariant("TURN-2", a_turn_that_is_over_has_ended_its_bracket),
 )

@@ -10,7 +10,8 @@ from runlock.conformance.families.message_loop.invariants.results import HELD, C
 from runlock.conformance.families.message_loop.messages import GateOpened, Published, TurnEnded
 from runlock.conformance.families.message_loop.state import ObservedState
 from runlock.conformance.families.message_loop.state.records import Gate, Pass, Request, StageFired, Turn
-from runlock.conformance.family.invariant import Invariant, held_or
+from runlock.conformance.family.invariant import check, held_or
+from runlock.conformance.family.rank import Rank
 
 BEGINNING: Final = ""
 NEXT: Final = {
@@ -63,6 +64,7 @@ def _own(state: ObservedState, seen: Published) -> Turn | None:
     return state.turn_of(seen) if seen.watcher is None else None
 
 
+@check("LOOP-1", at=("StagePreFired",), rank=Rank.STATUS)
 def stages_come_in_order(state: ObservedState, seen: Published) -> CheckResults:
     """A pass goes through its stages in order."""
     turn = _own(state, seen)
@@ -70,6 +72,7 @@ def stages_come_in_order(state: ObservedState, seen: Published) -> CheckResults:
         yield from _in_order(state, turn, seen)
 
 
+@check("LOOP-11", at=("StagePreFired",), rank=Rank.STATUS)
 def hooks_and_watchers_change_no_order(state: ObservedState, seen: Published) -> CheckResults:
     """No hook and no watcher skips, repeats or reorders a stage."""
     turn = _own(state, seen)
@@ -99,6 +102,7 @@ def _failed(turn: Turn) -> bool:
     return any(request.has_failed for path in turn.passes for request in path.sent)
 
 
+@check("LOOP-2", at=("StagePreFired",), rank=Rank.STATUS)
 def a_continuation_begins_at_compose(state: ObservedState, seen: Published) -> CheckResults:
     """A continuation begins at COMPOSE_REQUEST."""
     turn = _own(state, seen)
@@ -108,6 +112,7 @@ def a_continuation_begins_at_compose(state: ObservedState, seen: Published) -> C
         yield held_or(stage == "COMPOSE_REQUEST", f"a continuation began at {stage}, not at COMPOSE_REQUEST")
 
 
+@check("LOOP-3", at=("StagePreFired",), rank=Rank.STATUS)
 def render_follows_a_response_without_calls(state: ObservedState, seen: Published) -> CheckResults:
     """RENDER follows a response without calls, or a terminal one; TOOL_CALL follows one with calls."""
     turn = _own(state, seen)
@@ -127,6 +132,7 @@ def render_follows_a_response_without_calls(state: ObservedState, seen: Publishe
         yield held_or(not last.calls, f"response {last.number} asked for calls, yet RENDER began")
 
 
+@check("WIRE-1", rank=Rank.STREAM)
 def a_stage_is_published_before_its_gates(state: ObservedState, seen: GateOpened) -> CheckResults:
     """Each stage has its StagePreFired before the gates of its hooks and its body."""
     turn, path = state.turn_of(seen), state.path_of(seen)
@@ -158,6 +164,7 @@ def _occasion(path: Pass, seen: GateOpened, stage: str) -> int:
     return sum(bool(request.calls) for request in path.sent) if stage == "TOOL_CALL" else sent
 
 
+@check("WIRE-1", at=("StagePostFired",), rank=Rank.STREAM)
 def a_stage_ends_after_its_gates(state: ObservedState, seen: Published) -> CheckResults:
     """A stage has its StagePostFired after the gates of its hooks and its body."""
     turn = _own(state, seen)
@@ -180,6 +187,7 @@ def _belongs(gate: Gate, stage: str) -> bool:
     return STAGE_OF.get(gate.on) == stage and gate.on != "model"
 
 
+@check("WIRE-1", at=("StagePostFired",), rank=Rank.STREAM)
 def a_stage_tells_its_outcome(state: ObservedState, seen: Published) -> CheckResults:
     """The outcome of a stage is denied where a guard of it denied, and ok where nothing happened."""
     turn, stage, outcome = _own(state, seen), seen.get("stage"), seen.get("outcome")
@@ -216,6 +224,7 @@ def _unfinished(turn: Turn) -> Iterator[StageFired]:
         yield from (one for one in fired(turn, correlation) if not one.posted_at)
 
 
+@check("WIRE-1", rank=Rank.STREAM)
 def each_stage_that_began_has_ended(state: ObservedState, seen: TurnEnded) -> CheckResults:
     """Each stage has its StagePostFired, also where it ends in a denial, an error or a cancel."""
     turn = state.turn_of(seen)
@@ -225,6 +234,7 @@ def each_stage_that_began_has_ended(state: ObservedState, seen: TurnEnded) -> Ch
         yield held_or(not left, why)
 
 
+@check("LOOP-1", rank=Rank.STATUS)
 def each_stage_of_a_rendered_pass_came(state: ObservedState, seen: TurnEnded) -> CheckResults:
     """A chat turn that ends by itself went through RENDER, unless its last response was terminal."""
     turn = state.turn_of(seen)
@@ -241,16 +251,3 @@ def the_stages_of_a_request_came(state: ObservedState, seen: GateOpened) -> Chec
     turn = state.turn_of(seen)
     if turn is not None and turn.named("StagePreFired"):
         yield HELD
-
-
-INVARIANTS = (
-    Invariant("LOOP-3", render_follows_a_response_without_calls, Published, at=("StagePreFired",)),
-    Invariant("LOOP-2", a_continuation_begins_at_compose, Published, at=("StagePreFired",)),
-    Invariant("LOOP-11", hooks_and_watchers_change_no_order, Published, at=("StagePreFired",)),
-    Invariant("LOOP-1", stages_come_in_order, Published, at=("StagePreFired",)),
-    Invariant("LOOP-1", each_stage_of_a_rendered_pass_came, TurnEnded),
-    Invariant("WIRE-1", a_stage_is_published_before_its_gates, GateOpened),
-    Invariant("WIRE-1", a_stage_ends_after_its_gates, Published, at=("StagePostFired",)),
-    Invariant("WIRE-1", a_stage_tells_its_outcome, Published, at=("StagePostFired",)),
-    Invariant("WIRE-1", each_stage_that_began_has_ended, TurnEnded),
-)

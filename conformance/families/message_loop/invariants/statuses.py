@@ -9,7 +9,8 @@ from runlock.conformance.families.message_loop.invariants.results import HELD, C
 from runlock.conformance.families.message_loop.messages import CallMoved
 from runlock.conformance.families.message_loop.state import ObservedState
 from runlock.conformance.families.message_loop.state.records import Call
-from runlock.conformance.family.invariant import Invariant, held_or
+from runlock.conformance.family.invariant import check, held_or
+from runlock.conformance.family.rank import Rank
 
 FINAL: Final = frozenset({"Succeeded", "Failed", "Cancelled"})
 
@@ -23,6 +24,7 @@ def _last(call: Call) -> str | None:
     return call.statuses[-1] if call.statuses else None
 
 
+@check("CALL-17", rank=Rank.STATUS)
 def a_call_that_is_over_stays_so(state: ObservedState, seen: CallMoved) -> CheckResults:
     """A call that is over keeps its status, whatever arrives late."""
     call = _moved(state, seen)
@@ -31,6 +33,7 @@ def a_call_that_is_over_stays_so(state: ObservedState, seen: CallMoved) -> Check
         yield held_or(last not in FINAL, f"{named(call)} was {last}, yet it moved to {seen.to}")
 
 
+@check("CALL-1", at=("Running",), rank=Rank.STATUS)
 def a_running_call_was_entered(state: ObservedState, seen: CallMoved) -> CheckResults:
     """A call moves from New to Running when its body is entered."""
     call = _moved(state, seen)
@@ -39,6 +42,7 @@ def a_running_call_was_entered(state: ObservedState, seen: CallMoved) -> CheckRe
         yield held_or(last in (None, "New"), f"{named(call)} moved from {last} to Running")
 
 
+@check("CALL-4", "CALL-5", rank=Rank.STATUS)
 def a_call_ends_as_its_tool_answered(state: ObservedState, seen: CallMoved) -> CheckResults:
     """A running call whose tool answers moves to Succeeded, and to Failed where it answered otherwise."""
     call = _moved(state, seen)
@@ -53,6 +57,7 @@ def a_call_ends_as_its_tool_answered(state: ObservedState, seen: CallMoved) -> C
         )
 
 
+@check("CALL-15", rank=Rank.STATUS)
 def a_call_that_did_not_run_did_not_succeed(state: ObservedState, seen: CallMoved) -> CheckResults:
     """A call that was denied, or that cannot run, moves from New to Failed."""
     call = _moved(state, seen)
@@ -64,6 +69,7 @@ def a_call_that_did_not_run_did_not_succeed(state: ObservedState, seen: CallMove
         yield held_or(seen.to == "Failed", f"{named(call)} could not run, yet it is {seen.to}")
 
 
+@check("CALL-6", rank=Rank.STATUS)
 def an_aborted_call_is_cancelled(state: ObservedState, seen: CallMoved) -> CheckResults:
     """A running call that is aborted moves to Cancelled."""
     call = _moved(state, seen)
@@ -71,6 +77,7 @@ def an_aborted_call_is_cancelled(state: ObservedState, seen: CallMoved) -> Check
         yield held_or(seen.to == "Cancelled", f"the tool of {named(call)} was given up, yet it is {seen.to}")
 
 
+@check("CALL-16", rank=Rank.STATUS)
 def a_waiting_call_is_cancelled(state: ObservedState, seen: CallMoved) -> CheckResults:
     """A call that a cancel finds before it ran moves from New to Cancelled."""
     call = _moved(state, seen)
@@ -87,14 +94,3 @@ def _waited_at_the_cancel(state: ObservedState, call: Call) -> bool:
     turn = call.path.turn
     asked = [gate for prompt in call.prompts for gate in prompt.gates] + call.hook_gates("pre")
     return cancelled(state, turn) and any(gate.id in turn.cancel_met for gate in asked)
-
-
-INVARIANTS = (
-    Invariant("CALL-17", a_call_that_is_over_stays_so, CallMoved),
-    Invariant("CALL-1", a_running_call_was_entered, CallMoved, at=("Running",)),
-    Invariant("CALL-4", a_call_ends_as_its_tool_answered, CallMoved),
-    Invariant("CALL-5", a_call_ends_as_its_tool_answered, CallMoved),
-    Invariant("CALL-6", an_aborted_call_is_cancelled, CallMoved),
-    Invariant("CALL-15", a_call_that_did_not_run_did_not_succeed, CallMoved),
-    Invariant("CALL-16", a_waiting_call_is_cancelled, CallMoved),
-)

@@ -20,11 +20,13 @@ from runlock.conformance.families.message_loop.invariants.results import CheckRe
 from runlock.conformance.families.message_loop.messages import GateOpened
 from runlock.conformance.families.message_loop.state import ObservedState
 from runlock.conformance.families.message_loop.state.records import Call, Grant
-from runlock.conformance.family.invariant import Invariant, broken, held_or
+from runlock.conformance.family.invariant import Invariant, broken, check, held_or, ranked
+from runlock.conformance.family.rank import Rank
 
 Check = Callable[..., CheckResults]
 
 
+@check("AUTH-29", at=("tool",), rank=Rank.CONSENT)
 def a_token_is_spent_as_declared(state: ObservedState, seen: GateOpened) -> CheckResults:
     """A token is spent with the approval, or only by an execution: a denied call shows which."""
     call, policy = entering(state, seen), state.policy("grant.spent")
@@ -37,6 +39,7 @@ def a_token_is_spent_as_declared(state: ObservedState, seen: GateOpened) -> Chec
         yield held_or(left > 0, f"{why}, yet {named(call)} ran on one")
 
 
+@check("AUTH-29", at=("prompt",), rank=Rank.CONSENT)
 def a_denied_token_is_free_as_declared(state: ObservedState, seen: GateOpened) -> CheckResults:
     """Where only an execution spends a token, a call after a denied one runs on it unasked."""
     call, policy = state.call_of(seen), state.policy("grant.spent")
@@ -87,6 +90,7 @@ def _certainly_covers(state: ObservedState, grant: Grant, call: Call, seen: Gate
     return is_earlier and is_certain and reaches and same and covers(state, grant, call)
 
 
+@check("CANCEL-10", at=("model",), rank=Rank.SHOWN)
 def the_model_is_told_as_declared(state: ObservedState, seen: GateOpened) -> CheckResults:
     """The model reads different words for an aborted call and for a denied one, or the same words."""
     policy, path = state.policy("told"), state.path_of(seen)
@@ -124,10 +128,8 @@ def _plain(text: str, call: Call) -> str:
     return text.replace(call.id, "CALL").replace(call.name, "TOOL")
 
 
-INVARIANTS = (
-    Invariant("AUTH-29", a_token_is_spent_as_declared, GateOpened, at=("tool",)),
-    Invariant("AUTH-29", a_denied_token_is_free_as_declared, GateOpened, at=("prompt",)),
+INVARIANTS = ranked(
+    Rank.CONSENT,
     Invariant("AUTH-28", _fitted(True), GateOpened, at=("prompt",)),
     Invariant("AUTH-27", _fitted(False), GateOpened, at=("prompt",)),
-    Invariant("CANCEL-10", the_model_is_told_as_declared, GateOpened, at=("model",)),
 )

@@ -24,11 +24,16 @@ from runlock.conformance.families.message_loop.invariants.results import (
 from runlock.conformance.families.message_loop.messages import GateOpened, Published, TurnEnded
 from runlock.conformance.families.message_loop.state import ObservedState
 from runlock.conformance.families.message_loop.state.records import Call, Gate, Pass, Request, Turn
-from runlock.conformance.family.invariant import Invariant, held_or
+from runlock.conformance.family.invariant import check, held_or
+from runlock.conformance.family.rank import Rank
 
 PREFIX: Final = "ToolInvocation"
 ENDS: Final = ("ToolInvocationSucceeded", "ToolInvocationFailed", "ToolInvocationCancelled")
 OVER: Final = ("ProviderRequestCompleted", "ProviderRequestFailed")
+
+REQUEST_EVENTS: Final = ("ProviderRequestStarted", "ProviderTokensStreamed", *OVER)
+
+CALL_EVENTS: Final = ("ToolInvocationProposed", "ToolInvocationStarted", *ENDS)
 
 
 def _call(state: ObservedState, seen: Published) -> Call | None:
@@ -49,6 +54,7 @@ def _request(state: ObservedState, seen: Published) -> Request | None:
     return path.request if path is not None else None
 
 
+@check("WIRE-2", at=REQUEST_EVENTS, rank=Rank.STREAM)
 def a_request_goes_through_its_events(state: ObservedState, seen: Published) -> CheckResults:
     """A request has one Started, then its tokens, then one of Completed and Failed."""
     turn = state.turn_of(seen) if seen.watcher is None else None
@@ -71,6 +77,7 @@ def a_request_goes_through_its_events(state: ObservedState, seen: Published) -> 
         yield held_or(not ended, f"{seen.name} of request {mine} came after its {over[-1] if over else ''}")
 
 
+@check("WIRE-2", at=OVER, rank=Rank.STREAM)
 def a_request_ends_as_it_did(state: ObservedState, seen: Published) -> CheckResults:
     """A request is Completed once its response is complete, and Failed only if something broke."""
     request = _request(state, seen)
@@ -92,6 +99,7 @@ def a_request_ends_as_it_did(state: ObservedState, seen: Published) -> CheckResu
         )
 
 
+@check("WIRE-2", at=("model",), rank=Rank.STREAM)
 def a_request_that_is_over_says_so(state: ObservedState, seen: GateOpened) -> CheckResults:
     """Before the next request the one before it was announced as over."""
     path = state.path_of(seen)
@@ -142,6 +150,7 @@ def _stream_hooks(state: ObservedState) -> bool:
     return bool(state.scenario.hooks_at("STREAM_RESPONSE", "pre"))
 
 
+@check("WIRE-3", at=("ProviderTokensStreamed",), rank=Rank.STREAM)
 def text_comes_in_order_and_once(state: ObservedState, seen: Published) -> CheckResults:
     """Text is published in order, none of it twice, as its transforms rewrote it."""
     request = _request(state, seen)
@@ -160,6 +169,7 @@ def _is_contested(state: ObservedState, request: Request) -> bool:
     return len(transforms) > 1 and state.policy("hook.order") in (None, "parallel")
 
 
+@check("WIRE-3", rank=Rank.STREAM)
 def text_is_published_when_it_comes(state: ObservedState) -> CheckResults:
     """At quiescence all text that came, and that no hook holds, has been published."""
     turn = state.run
@@ -185,6 +195,7 @@ def _broke(request: Request) -> bool:
 # Calls.
 
 
+@check("WIRE-4", at=CALL_EVENTS, rank=Rank.STREAM, is_deferred=True)
 def a_call_goes_through_its_events(state: ObservedState, seen: Published) -> CheckResults:
     """A call is Proposed, then Denied or Started, and then has one end."""
     call = _call(state, seen)
@@ -215,6 +226,7 @@ def _word(name: str) -> str:
     return name.removeprefix(PREFIX).lower()
 
 
+@check("WIRE-4", at=ENDS, rank=Rank.STREAM, is_deferred=True)
 def a_call_is_announced_as_what_happened(state: ObservedState, seen: Published) -> CheckResults:
     """The end of a call that is announced tells what happened."""
     call = _call(state, seen)
@@ -249,6 +261,7 @@ def _no_gate(call: Call) -> Gate:
     return gate
 
 
+@check("WIRE-4", at=("tool",), rank=Rank.STREAM, is_deferred=True)
 def a_running_call_was_announced(state: ObservedState, seen: GateOpened) -> CheckResults:
     """A call was proposed before its tool is entered."""
     call = state.call_of(seen)
@@ -257,6 +270,7 @@ def a_running_call_was_announced(state: ObservedState, seen: GateOpened) -> Chec
         yield held_or(proposed, f"{named(call)} was entered, and it was not announced as proposed")
 
 
+@check("WIRE-4", at=("model",), rank=Rank.STREAM, is_deferred=True)
 def each_call_has_its_end(state: ObservedState, seen: GateOpened) -> CheckResults:
     """Before the next request each call that ran was announced with its end."""
     path = state.path_of(seen)
@@ -271,6 +285,7 @@ def each_call_has_its_end(state: ObservedState, seen: GateOpened) -> CheckResult
 # The audit.
 
 
+@check("WIRE-5", at=("ToolCallApproved",), rank=Rank.CHART, is_deferred=True)
 def an_approval_is_true(state: ObservedState, seen: Published) -> CheckResults:
     """ToolCallApproved comes for a call that was approved, and after no denial."""
     call = _call(state, seen)
@@ -301,6 +316,7 @@ def _by(state: ObservedState, call: Call, approved: str, by: str) -> CheckResult
         )
 
 
+@check("WIRE-5", at=("ToolCallDenied",), rank=Rank.CHART, is_deferred=True)
 def a_denial_is_true(state: ObservedState, seen: Published) -> CheckResults:
     """ToolCallDenied comes once for a call that was denied, with the code of who denied it."""
     call = _call(state, seen)
@@ -331,6 +347,7 @@ def _codes(state: ObservedState, call: Call) -> set[str]:
     return codes | others
 
 
+@check("WIRE-5", at=("model",), rank=Rank.CHART, is_deferred=True)
 def a_denied_call_was_announced(state: ObservedState, seen: GateOpened) -> CheckResults:
     """Before the next request each call that was denied, or approved, was announced as such."""
     path = state.path_of(seen)
@@ -355,6 +372,7 @@ def a_denied_call_was_announced(state: ObservedState, seen: GateOpened) -> Check
             )
 
 
+@check("WIRE-12", at=("ToolCallModeInvoked",), rank=Rank.CHART, is_deferred=True)
 def the_mode_gate_announces_its_calls(state: ObservedState, seen: Published) -> CheckResults:
     """ToolCallModeInvoked comes once for each call that the mode gate judged, with its mode."""
     call = _call(state, seen)
@@ -369,6 +387,7 @@ def the_mode_gate_announces_its_calls(state: ObservedState, seen: Published) -> 
     )
 
 
+@check("WIRE-12", at=("tool",), rank=Rank.CHART, is_deferred=True)
 def each_judged_call_was_announced(state: ObservedState, seen: GateOpened) -> CheckResults:
     """A call of a chat turn runs after the mode gate has announced that it judged it."""
     call = state.call_of(seen)
@@ -380,6 +399,7 @@ def each_judged_call_was_announced(state: ObservedState, seen: GateOpened) -> Ch
 # The screen.
 
 
+@check("WIRE-9", at=("Rendered",), rank=Rank.STREAM)
 def the_payload_is_published_once(state: ObservedState, seen: Published) -> CheckResults:
     """The payload as rewritten is published once, at RENDER."""
     turn = state.turn_of(seen) if seen.watcher is None else None
@@ -410,6 +430,7 @@ def _payload(path: Pass) -> str | None:
     return None if streamed else str(last.response.get("text", ""))
 
 
+@check("WIRE-9", rank=Rank.STREAM)
 def a_turn_that_renders_publishes_its_payload(state: ObservedState, seen: TurnEnded) -> CheckResults:
     """A chat turn that ends by itself has published its payload."""
     turn = state.turn_of(seen)
@@ -423,6 +444,7 @@ def a_turn_that_renders_publishes_its_payload(state: ObservedState, seen: TurnEn
 # Watchers.
 
 
+@check("WIRE-10", rank=Rank.STREAM)
 def watchers_get_every_event(state: ObservedState) -> CheckResults:
     """A watcher gets what is published while it watches, in order and once."""
     for watcher, (since, fails) in state.watchers.items():
@@ -453,29 +475,3 @@ def _content(event: Published) -> tuple[str, Any]:
 
 def _name(events: list[tuple[str, Any]], index: int) -> str:
     return events[index][0] if index < len(events) else "nothing"
-
-
-REQUEST_EVENTS: Final = ("ProviderRequestStarted", "ProviderTokensStreamed", *OVER)
-CALL_EVENTS: Final = ("ToolInvocationProposed", "ToolInvocationStarted", *ENDS)
-
-INVARIANTS = (
-    Invariant("WIRE-3", text_comes_in_order_and_once, Published, at=("ProviderTokensStreamed",)),
-    Invariant("WIRE-2", a_request_goes_through_its_events, Published, at=REQUEST_EVENTS),
-    Invariant("WIRE-2", a_request_ends_as_it_did, Published, at=OVER),
-    Invariant("WIRE-2", a_request_that_is_over_says_so, GateOpened, at=("model",)),
-    Invariant("WIRE-4", a_call_goes_through_its_events, Published, at=CALL_EVENTS, is_deferred=True),
-    Invariant("WIRE-4", a_call_is_announced_as_what_happened, Published, at=ENDS, is_deferred=True),
-    Invariant("WIRE-4", a_running_call_was_announced, GateOpened, at=("tool",), is_deferred=True),
-    Invariant("WIRE-4", each_call_has_its_end, GateOpened, at=("model",), is_deferred=True),
-    Invariant("WIRE-5", an_approval_is_true, Published, at=("ToolCallApproved",), is_deferred=True),
-    Invariant("WIRE-5", a_denial_is_true, Published, at=("ToolCallDenied",), is_deferred=True),
-    Invariant("WIRE-5", a_denied_call_was_announced, GateOpened, at=("model",), is_deferred=True),
-    Invariant(
-        "WIRE-12", the_mode_gate_announces_its_calls, Published, at=("ToolCallModeInvoked",), is_deferred=True
-    ),
-    Invariant("WIRE-12", each_judged_call_was_announced, GateOpened, at=("tool",), is_deferred=True),
-    Invariant("WIRE-9", the_payload_is_published_once, Published, at=("Rendered",)),
-    Invariant("WIRE-9", a_turn_that_renders_publishes_its_payload, TurnEnded),
-    Invariant("WIRE-3", text_is_published_when_it_comes),
-    Invariant("WIRE-10", watchers_get_every_event),
-)

@@ -6,7 +6,7 @@ reported only after the runtime is idle, so that a check that names the cause co
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from typing import Any, ClassVar, Final
 
 from runlock.conformance.families.message_loop.messages import Published, TurnEnded
@@ -51,7 +51,7 @@ class PassChart(Monitor):
         {*(row.clause for row in TABLE.rows), *TABLE.closed.values()}
     )
 
-    def __init__(self, state: ObservedState, trails: Trails, applies: Mapping[str, bool]) -> None:
+    def __init__(self, state: ObservedState, trails: Trails) -> None:
         self.state = state
         self.trails = trails
         self.passes: dict[tuple[str, Any], Follower] = {}  # by turn and correlationId

@@ -15,16 +15,18 @@ from runlock.conformance.families.message_loop.mutants import (
     turns,
 )
 from runlock.conformance.families.message_loop.mutants.mutant import Mutant
+from runlock.conformance.family.made import mutants_in
 
 __all__ = ["MUTANTS", "Mutant"]
 
-MUTANTS: Final[tuple[Mutant, ...]] = (
-    *loop.MUTANTS,
-    *authority.MUTANTS,
-    *hooks.MUTANTS,
-    *turns.MUTANTS,
-    *events.MUTANTS,
-    *cancel.MUTANTS,
-    *rounds.MUTANTS,
-    *runs.MUTANTS,
+MUTANTS: Final = mutants_in(
+    Mutant,
+    loop,
+    authority,
+    hooks,
+    turns,
+    events,
+    cancel,
+    rounds,
+    runs,
 )

@@ -6,7 +6,8 @@ import asyncio
 from collections.abc import Collection
 from typing import Any
 
-from runlock.conformance.families.message_loop.mutants.mutant import Mutant, Undeclared
+from runlock.conformance.families.message_loop.mutants.mutant import Undeclared
+from runlock.conformance.family.made import fault
 from runlock.machines.message_loop.runtime.hooking import Occasion
 from runlock.machines.message_loop.runtime.loop import MessageLoop
 from runlock.machines.message_loop.runtime.prompting import OpenPrompt
@@ -19,7 +20,11 @@ from runlock.machines.message_loop.runtime.records import (
 )
 from runlock.machines.message_loop.runtime.world import HookAnswer, PersonAnswer, WorldFault
 
+UNAPPROVED = ("AUTH-2", "AUTH-12", "AUTH-15", "AUTH-17", "AUTH-19", "AUTH-21", "AUTH-27")
+"""Other clauses that a call without an approval may violate, depending on interactors and earlier grants."""
 
+
+@fault("GATE-2", "was denied at prompt prompt-")
 class RunsWhatWasDenied(MessageLoop):
     """Treats a denial by a person as an approval."""
 
@@ -30,12 +35,14 @@ class RunsWhatWasDenied(MessageLoop):
         return super().take_answer(p, r, call, ask, answer)
 
 
+@fault("AUTH-2", "before it was approved")
 class GuardsFirst(Undeclared):
     """Asks guards before the approval, but declares that it asks them after it."""
 
     follows = {"guard.place": "before_approval"}
 
 
+@fault("AUTH-3", "yet ToolCallModeInvoked was published in it")
 class InvokesTheModeGateInAStage(MessageLoop):
     """Asks the mode gate about calls of a stage execution, which the driving stage judges."""
 
@@ -44,6 +51,7 @@ class InvokesTheModeGateInAStage(MessageLoop):
         return await super().approve_by_stage(p, r, call)
 
 
+@fault("AUTH-4", "is inside the envelope")
 class AsksInsideTheEnvelope(MessageLoop):
     """Asks for a grant although the stage allows the call."""
 
@@ -51,6 +59,7 @@ class AsksInsideTheEnvelope(MessageLoop):
         return await super().in_envelope(p, call) and not self.interactors
 
 
+@fault("AUTH-5", "yet it was settled without asking anybody")
 class NeverAsksForAGrant(MessageLoop):
     """Blocks a call outside the envelope without asking anybody for a grant."""
 
@@ -58,6 +67,7 @@ class NeverAsksForAGrant(MessageLoop):
         return await super().prompt(p, r, call, ask) if ask == "mode" else None
 
 
+@fault("AUTH-6", "were used up by", also=("AUTH-2",))
 class HasEndlessTokens(MessageLoop):
     """Does not decrement the remaining uses of tokens."""
 
@@ -70,6 +80,7 @@ class HasEndlessTokens(MessageLoop):
         return (by == "token" and call.token is None) or super().approved(p, call, by)
 
 
+@fault("GATE-2", "was denied at prompt prompt-")
 class LetsTheModeGrant(MessageLoop):
     """In the mode yolo, runs a call whose grant was denied."""
 
@@ -80,6 +91,7 @@ class LetsTheModeGrant(MessageLoop):
         return super().take_answer(p, r, call, ask, answer)
 
 
+@fault("AUTH-8")
 class PersonOverrulesGuard(MessageLoop):
     """Ignores a guard's denial of a call that a person has allowed."""
 
@@ -100,6 +112,7 @@ class PersonOverrulesGuard(MessageLoop):
         super().take(occasion, hook, answer)
 
 
+@fault("AUTH-9", "was entered, and guard")
 class SparesTheGuardOfTheMode(MessageLoop):
     """Does not ask the guards about calls that the mode let pass."""
 
@@ -114,12 +127,14 @@ class SparesTheGuardOfTheMode(MessageLoop):
         return [kind for kind in kinds if kind != "guard"] if self.spares else kinds
 
 
+@fault("AUTH-10", "is open, yet people are asked about call")
 class PromptsTogether(Undeclared):
     """Opens all prompts of a round together, but declares that they come one at a time."""
 
     follows = {"prompt.line": "parallel"}
 
 
+@fault("AUTH-11", "is open, and was not put to")
 class AsksOneInteractor(MessageLoop):
     """Asks only the first interactor."""
 
@@ -127,6 +142,12 @@ class AsksOneInteractor(MessageLoop):
         return super().asked_interactors()[:1]
 
 
+@fault(
+    "AUTH-1",
+    "was not answered, yet its tool was entered",
+    profile="message-loop-core",
+    policies={"prompt.line": "parallel"},
+)
 class AnswersEveryPrompt(MessageLoop):
     """Applies the answer of one prompt to all open prompts."""
 
@@ -137,6 +158,7 @@ class AnswersEveryPrompt(MessageLoop):
             one.came.put_nowait(answer)
 
 
+@fault("AUTH-13", "the approver of call", also=("ROUND-2",))
 class RunsOtherArguments(MessageLoop):
     """Runs a call with an extra argument that the approver was not shown."""
 
@@ -145,12 +167,14 @@ class RunsOtherArguments(MessageLoop):
         super().begin_call(p, call)
 
 
+@fault("AUTH-14", also=("AUTH-5", "AUTH-43", "AUTH-51"))
 class DenialReachesTheRound(Undeclared):
     """Denies the rest of the round on a denial, but declares that a denial affects only its call."""
 
     follows = {"reject.reach": "round"}
 
 
+@fault("AUTH-15", "needs a person's approval; the session grant for call", also=(*UNAPPROVED, "WIRE-5"))
 class GrantsEveryTool(MessageLoop):
     """Applies a standing grant for one tool to all tools."""
 
@@ -161,6 +185,7 @@ class GrantsEveryTool(MessageLoop):
         return by == "standing" or super().approved(p, call, by)
 
 
+@fault("AUTH-13", "yet t0 runs with", policies={"rewrite.place": "asked_again"}, also=("AUTH-50", "WIRE-5"))
 class GrantsItsOwnRewrite(MessageLoop):
     """Lets a rewritten call pass on the grant that a person gave for it before the rewrite."""
 
@@ -168,6 +193,7 @@ class GrantsItsOwnRewrite(MessageLoop):
         return (grant.call is call and grant.tool == call.name) or super().fits(p, call, grant)
 
 
+@fault("AUTH-16", "pass, yet people are asked about call", also=("AUTH-51",))
 class AsksForListedTools(MessageLoop):
     """Asks about tools that are on the allowlist."""
 
@@ -175,6 +201,9 @@ class AsksForListedTools(MessageLoop):
         return self.settings.mode == "yolo"
 
 
+@fault(
+    "AUTH-17", "needs a person's approval and nobody can be asked, yet its tool was entered", also=UNAPPROVED
+)
 class TakesSilenceForConsent(MessageLoop):
     """Runs a call although no interactor was active to approve it."""
 
@@ -185,6 +214,7 @@ class TakesSilenceForConsent(MessageLoop):
         return super().unanswered(p, r, call)
 
 
+@fault("AUTH-18", "the state machine was asked about call")
 class AsksTheStateMachineTwice(MessageLoop):
     """Asks the state machine twice about one call."""
 
@@ -208,6 +238,9 @@ class Trusting(MessageLoop):
         return super().approved(p, call, by) if is_true else True
 
 
+@fault(
+    "AUTH-1", "needs a person's approval and nothing approved it, yet its tool was entered", also=UNAPPROVED
+)
 class TrustsOne(Trusting):
     """Lets the first call of a session run without an approval."""
 
@@ -218,6 +251,9 @@ class TrustsOne(Trusting):
         return call.id == self.trusted
 
 
+@fault(
+    "AUTH-19", "needs a person's approval, since no stage drives, yet its tool was entered", also=UNAPPROVED
+)
 class IdleDriverSilencesTheModeGate(Trusting):
     """Lets every call of a chat turn pass if a state machine is attached."""
 
@@ -225,6 +261,7 @@ class IdleDriverSilencesTheModeGate(Trusting):
         return bool(self.settings.stages)
 
 
+@fault("AUTH-20", "made the runtime show message")
 class ActsOnLateAnswers(MessageLoop):
     """Appends a late answer to the history."""
 
@@ -234,6 +271,11 @@ class ActsOnLateAnswers(MessageLoop):
         await super().late(on, key, outcome)
 
 
+@fault(
+    "AUTH-21",
+    "of a remote tool needs a person's approval and nobody approved it, yet it was entered",
+    also=UNAPPROVED,
+)
 class TrustsRemoteTools(Trusting):
     """Runs remote tools without an approval."""
 
@@ -241,36 +283,44 @@ class TrustsRemoteTools(Trusting):
         return call.name in self.settings.remote
 
 
+@fault("AUTH-22", "of the round ran before people were asked about call")
 class ApprovesOneByOne(Undeclared):
     """Runs each call after its approval, but declares that all approvals come first."""
 
     follows = {"prompt.place": "overlapped"}
 
 
+@fault(
+    "AUTH-23", "is asked about, and call", profile="message-loop-core", policies={"prompt.line": "parallel"}
+)
 class PromptsOneByOne(Undeclared):
     """Opens prompts one after the other, but declares that they are open together."""
 
     follows = {"prompt.line": "serial"}
 
 
+@fault("AUTH-24", "waits for prompt", policies={"prompt.siblings": "each"})
 class SharesTheLineOfSiblings(Undeclared):
     """Makes siblings wait for each other's prompts, but declares a separate queue for each sibling."""
 
     follows = {"prompt.siblings": "one"}
 
 
+@fault("AUTH-25")
 class EndsAPromptAtADeferral(Undeclared):
     """Treats the first deferral as the answer, but declares that the others may still answer."""
 
     follows = {"prompt.defer": "answers"}
 
 
+@fault("AUTH-26", "which denies the call, yet the turn ended as Blocked")
 class HaltsWhereNobodyAnswers(Undeclared):
     """Ends the turn if no one answers, but declares that it denies the call."""
 
     follows = {"prompt.unanswered": "halt"}
 
 
+@fault("AUTH-27", "grant of call c1 fits each later call", also=("AUTH-28",), is_masked=True)
 class ForgetsSessionGrants(MessageLoop):
     """Asks again although a person allowed the tool for the session."""
 
@@ -278,6 +328,11 @@ class ForgetsSessionGrants(MessageLoop):
         super().keep_grant(p, call, ask, "once" if scope == "session" else scope)
 
 
+@fault(
+    "AUTH-12",
+    "needs a person's approval and was not asked about; only call",
+    also=("AUTH-1", *UNAPPROVED, "WIRE-5"),
+)
 class RemembersEveryAnswer(MessageLoop):
     """Treats an approval of one call as an approval for the whole session."""
 
@@ -288,24 +343,28 @@ class RemembersEveryAnswer(MessageLoop):
         return by == "standing" or super().approved(p, call, by)
 
 
+@fault("AUTH-28")
 class GrantsOnlyTheSameArguments(Undeclared):
     """Applies a grant only to equal arguments, but declares that it covers every call of its tool."""
 
     follows = {"grant.match": "arguments"}
 
 
+@fault("AUTH-29", "the tokens for t1 were used up by c1")
 class GivesTokensBack(Undeclared):
     """Restores a token when a guard denies, but declares that an approval spends it."""
 
     follows = {"grant.spent": "execution"}
 
 
+@fault("AUTH-30", "late answers are refused, yet the one for gate")
 class IgnoresLateAnswers(Undeclared):
     """Ignores a late answer, but declares that it refuses it."""
 
     follows = {"late.answer": "ignored"}
 
 
+@fault("AUTH-31", "shows tool with")
 class HidesArguments(MessageLoop):
     """Asks about a call without saying which tool it is for."""
 
@@ -316,6 +375,7 @@ class HidesArguments(MessageLoop):
         return prompt
 
 
+@fault("AUTH-11", "with allow, yet it still waits for")
 class WaitsForTheLastAnswer(MessageLoop):
     """Waits for every interactor, and uses the last answer."""
 
@@ -325,100 +385,3 @@ class WaitsForTheLastAnswer(MessageLoop):
             answer = await call.scope.outside(prompt.came.get()) or answer
             await asyncio.sleep(0)
         return answer
-
-
-UNAPPROVED = ("AUTH-2", "AUTH-12", "AUTH-15", "AUTH-17", "AUTH-19", "AUTH-21", "AUTH-27")
-"""Other clauses that a call without an approval may violate, depending on interactors and earlier grants."""
-
-
-MUTANTS = (
-    Mutant(
-        TrustsOne,
-        "AUTH-1",
-        "needs a person's approval and nothing approved it, yet its tool was entered",
-        also=UNAPPROVED,
-    ),
-    Mutant(
-        GrantsItsOwnRewrite,
-        "AUTH-13",
-        "yet t0 runs with",
-        policies={"rewrite.place": "asked_again"},
-        also=("AUTH-50", "WIRE-5"),
-    ),
-    Mutant(RunsWhatWasDenied, "GATE-2", "was denied at prompt prompt-"),
-    Mutant(GuardsFirst, "AUTH-2", "before it was approved"),
-    Mutant(InvokesTheModeGateInAStage, "AUTH-3", "yet ToolCallModeInvoked was published in it"),
-    Mutant(AsksInsideTheEnvelope, "AUTH-4", "is inside the envelope"),
-    Mutant(NeverAsksForAGrant, "AUTH-5", "yet it was settled without asking anybody"),
-    Mutant(HasEndlessTokens, "AUTH-6", "were used up by", also=("AUTH-2",)),
-    Mutant(LetsTheModeGrant, "GATE-2", "was denied at prompt prompt-"),
-    Mutant(PersonOverrulesGuard, "AUTH-8", ""),
-    Mutant(SparesTheGuardOfTheMode, "AUTH-9", "was entered, and guard"),
-    Mutant(PromptsTogether, "AUTH-10", "is open, yet people are asked about call"),
-    Mutant(AsksOneInteractor, "AUTH-11", "is open, and was not put to"),
-    Mutant(WaitsForTheLastAnswer, "AUTH-11", "with allow, yet it still waits for"),
-    Mutant(
-        AnswersEveryPrompt,
-        "AUTH-1",
-        "was not answered, yet its tool was entered",
-        "message-loop-core",
-        {"prompt.line": "parallel"},
-    ),
-    Mutant(RunsOtherArguments, "AUTH-13", "the approver of call", also=("ROUND-2",)),
-    Mutant(DenialReachesTheRound, "AUTH-14", "", also=("AUTH-5", "AUTH-43", "AUTH-51")),
-    Mutant(
-        GrantsEveryTool,
-        "AUTH-15",
-        "needs a person's approval; the session grant for call",
-        also=(*UNAPPROVED, "WIRE-5"),
-    ),
-    Mutant(AsksForListedTools, "AUTH-16", "pass, yet people are asked about call", also=("AUTH-51",)),
-    Mutant(
-        TakesSilenceForConsent,
-        "AUTH-17",
-        "needs a person's approval and nobody can be asked, yet its tool was entered",
-        also=UNAPPROVED,
-    ),
-    Mutant(AsksTheStateMachineTwice, "AUTH-18", "the state machine was asked about call"),
-    Mutant(
-        IdleDriverSilencesTheModeGate,
-        "AUTH-19",
-        "needs a person's approval, since no stage drives, yet its tool was entered",
-        also=UNAPPROVED,
-    ),
-    Mutant(ActsOnLateAnswers, "AUTH-20", "made the runtime show message"),
-    Mutant(
-        TrustsRemoteTools,
-        "AUTH-21",
-        "of a remote tool needs a person's approval and nobody approved it, yet it was entered",
-        also=UNAPPROVED,
-    ),
-    Mutant(ApprovesOneByOne, "AUTH-22", "of the round ran before people were asked about call"),
-    Mutant(
-        PromptsOneByOne,
-        "AUTH-23",
-        "is asked about, and call",
-        "message-loop-core",
-        {"prompt.line": "parallel"},
-    ),
-    Mutant(SharesTheLineOfSiblings, "AUTH-24", "waits for prompt", policies={"prompt.siblings": "each"}),
-    Mutant(EndsAPromptAtADeferral, "AUTH-25", ""),
-    Mutant(HaltsWhereNobodyAnswers, "AUTH-26", "which denies the call, yet the turn ended as Blocked"),
-    Mutant(
-        ForgetsSessionGrants,
-        "AUTH-27",
-        "grant of call c1 fits each later call",
-        also=("AUTH-28",),
-        is_masked=True,
-    ),
-    Mutant(
-        RemembersEveryAnswer,
-        "AUTH-12",
-        "needs a person's approval and was not asked about; only call",
-        also=("AUTH-1", *UNAPPROVED, "WIRE-5"),
-    ),
-    Mutant(GrantsOnlyTheSameArguments, "AUTH-28", ""),
-    Mutant(GivesTokensBack, "AUTH-29", "the tokens for t1 were used up by c1"),
-    Mutant(IgnoresLateAnswers, "AUTH-30", "late answers are refused, yet the one for gate"),
-    Mutant(HidesArguments, "AUTH-31", "shows tool with"),
-)

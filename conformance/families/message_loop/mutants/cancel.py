@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from runlock.conformance.families.message_loop.mutants.mutant import Mutant, Undeclared
+from runlock.conformance.families.message_loop.mutants.mutant import Undeclared
+from runlock.conformance.family.made import fault
 from runlock.machines.message_loop.runtime.hooking import Occasion
 from runlock.machines.message_loop.runtime.loop import MessageLoop
 from runlock.machines.message_loop.runtime.records import Call, PassRecord, Reason, Round
@@ -12,6 +13,7 @@ from runlock.machines.message_loop.runtime.responding import ResponseStream
 from runlock.machines.message_loop.runtime.scopes import ScopeStopped
 
 
+@fault("CANCEL-1", also=("LOOP-4", "LOOP-5", "LOOP-12", "LOOP-16", "ROUND-1"))
 class AsksOnAfterACancel(MessageLoop):
     """Sends one more request after a round was cancelled."""
 
@@ -30,6 +32,7 @@ class AsksOnAfterACancel(MessageLoop):
         return await super().open_stream(p, request, streams)
 
 
+@fault("CANCEL-2", "was cancelled, yet it ended as Error")
 class CallsACancelAnError(MessageLoop):
     """Ends a cancelled turn with the reason Error."""
 
@@ -37,6 +40,7 @@ class CallsACancelAnError(MessageLoop):
         return Reason("Error", "cancelled") if reason.code == "Cancelled" else reason
 
 
+@fault("CANCEL-3", also=("CANCEL-1",))
 class IsDeafWhilePrompting(MessageLoop):
     """Ignores a cancel while a prompt is open."""
 
@@ -45,6 +49,7 @@ class IsDeafWhilePrompting(MessageLoop):
             await super().cancel()
 
 
+@fault("CANCEL-4", also=("WIRE-8",))
 class CancelsWhatIsOver(MessageLoop):
     """Appends to the history when a finished turn is cancelled."""
 
@@ -55,12 +60,14 @@ class CancelsWhatIsOver(MessageLoop):
         await super().cancel()
 
 
+@fault("CANCEL-5", "ran at the cancel, yet it was not given up", also=("CANCEL-1",))
 class DrainsInSecret(Undeclared):
     """Lets running tools finish at a cancel, but declares that it aborts them."""
 
     follows = {"cancel.inflight": "drain"}
 
 
+@fault("CANCEL-6", "was given up, yet its result is error")
 class TakesAnAbortForAFailure(MessageLoop):
     """Records an error result for a call that was aborted."""
 
@@ -70,12 +77,14 @@ class TakesAnAbortForAFailure(MessageLoop):
             call.result = ("error", "the tool failed")
 
 
+@fault("CANCEL-7", "results before a cancel are kept, yet")
 class DropsFinishedResults(Undeclared):
     """Drops the results of calls that finished before a cancel, but declares that it keeps them."""
 
     follows = {"cancel.results": "dropped"}
 
 
+@fault("CANCEL-8", "was cancelled, yet call", policies={"round.executor": "sequential"}, also=("CANCEL-1",))
 class RunsOneMoreCall(MessageLoop):
     """Runs a call that was queued when the turn was cancelled."""
 
@@ -89,6 +98,7 @@ class RunsOneMoreCall(MessageLoop):
             raise
 
 
+@fault("CANCEL-9", "was cancelled, yet Rendered was published", also=("WIRE-9", "LOOP-10"))
 class RendersWhatWasCancelled(MessageLoop):
     """Renders a cancelled turn."""
 
@@ -99,32 +109,8 @@ class RendersWhatWasCancelled(MessageLoop):
         return reason
 
 
+@fault("CANCEL-10")
 class TellsAbortedFromDenied(Undeclared):
     """Uses the same text for aborted and denied calls, but declares different texts."""
 
     follows = {"told": "alike"}
-
-
-MUTANTS = (
-    Mutant(AsksOnAfterACancel, "CANCEL-1", "", also=("LOOP-4", "LOOP-5", "LOOP-12", "LOOP-16", "ROUND-1")),
-    Mutant(CallsACancelAnError, "CANCEL-2", "was cancelled, yet it ended as Error"),
-    Mutant(IsDeafWhilePrompting, "CANCEL-3", "", also=("CANCEL-1",)),
-    Mutant(CancelsWhatIsOver, "CANCEL-4", "", also=("WIRE-8",)),
-    Mutant(DrainsInSecret, "CANCEL-5", "ran at the cancel, yet it was not given up", also=("CANCEL-1",)),
-    Mutant(TakesAnAbortForAFailure, "CANCEL-6", "was given up, yet its result is error"),
-    Mutant(DropsFinishedResults, "CANCEL-7", "results before a cancel are kept, yet"),
-    Mutant(
-        RunsOneMoreCall,
-        "CANCEL-8",
-        "was cancelled, yet call",
-        policies={"round.executor": "sequential"},
-        also=("CANCEL-1",),
-    ),
-    Mutant(
-        RendersWhatWasCancelled,
-        "CANCEL-9",
-        "was cancelled, yet Rendered was published",
-        also=("WIRE-9", "LOOP-10"),
-    ),
-    Mutant(TellsAbortedFromDenied, "CANCEL-10", ""),
-)

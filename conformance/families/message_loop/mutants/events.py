@@ -5,12 +5,14 @@ from __future__ import annotations
 import asyncio
 from typing import Any
 
-from runlock.conformance.families.message_loop.mutants.mutant import Mutant, Undeclared
+from runlock.conformance.families.message_loop.mutants.mutant import Undeclared
+from runlock.conformance.family.made import fault
 from runlock.machines.message_loop.runtime.loop import MessageLoop, Start
 from runlock.machines.message_loop.runtime.records import Call, PassRecord, Reason, Response
 from runlock.machines.message_loop.runtime.responding import ResponseStream
 
 
+@fault("WIRE-1", "has no StagePostFired")
 class SaysNothingOfADeniedStage(MessageLoop):
     """Does not announce the end of a stage that was denied."""
 
@@ -19,6 +21,7 @@ class SaysNothingOfADeniedStage(MessageLoop):
             super().publish(event, p, **data)
 
 
+@fault("WIRE-2", "were announced as completed or failed")
 class NeverCompletesARequest(MessageLoop):
     """Does not publish that a response is complete."""
 
@@ -27,6 +30,7 @@ class NeverCompletesARequest(MessageLoop):
             super().publish(event, p, **data)
 
 
+@fault("WIRE-3", "was published")
 class PublishesTextAtTheEnd(MessageLoop):
     """Publishes no text until the response is complete."""
 
@@ -43,6 +47,7 @@ class PublishesTextAtTheEnd(MessageLoop):
         super().publish(event, p, **data)
 
 
+@fault("WIRE-3", "the text of response")
 class PublishesTextTwice(MessageLoop):
     """Publishes the whole text a second time when the response is complete."""
 
@@ -52,6 +57,7 @@ class PublishesTextTwice(MessageLoop):
         return await super().complete(p, stream, response)
 
 
+@fault("WIRE-4", "was announced as succeeded, and its tool answered")
 class TakesAnErrorForASuccess(MessageLoop):
     """Reports a call as succeeded although its tool answered with an error."""
 
@@ -60,6 +66,7 @@ class TakesAnErrorForASuccess(MessageLoop):
         super().publish_call("ToolInvocationSucceeded" if failed else event, p, call, **data)
 
 
+@fault("WIRE-5", "ran, and ToolCallApproved was not published")
 class ApprovesInSilence(MessageLoop):
     """Does not publish approvals by the mode."""
 
@@ -67,6 +74,7 @@ class ApprovesInSilence(MessageLoop):
         return True if by == "mode" else super().approved(p, call, by)
 
 
+@fault("WIRE-5", "yet the audit says ModeDenied", also=("AUTH-7",))
 class BlamesTheMode(MessageLoop):
     """Reports every denial as a denial by the mode."""
 
@@ -75,6 +83,7 @@ class BlamesTheMode(MessageLoop):
         super().publish_call(event, p, call, **changed)
 
 
+@fault("AUTH-7", "was not given, yet it was denied as ModeDenied")
 class BlamesTheModeForGrants(MessageLoop):
     """Reports a denied grant as a denial by the mode."""
 
@@ -83,6 +92,7 @@ class BlamesTheModeForGrants(MessageLoop):
         super().publish_call(event, p, call, **({**data, "code": "ModeDenied"} if was_a_grant else data))
 
 
+@fault("WIRE-6", "a watcher failed, and turn", also=("WIRE-1",))
 class FailsWithItsWatcher(MessageLoop):
     """Lets an exception of a watcher end the turn."""
 
@@ -94,6 +104,7 @@ class FailsWithItsWatcher(MessageLoop):
             watcher(event, {**self.ids(p), **data})
 
 
+@fault("WIRE-7", "StageEntered was published in chat turn")
 class EntersAStageInAChatTurn(MessageLoop):
     """Publishes StageEntered in a chat turn."""
 
@@ -102,6 +113,7 @@ class EntersAStageInAChatTurn(MessageLoop):
         return await super().chat(text)
 
 
+@fault("WIRE-8", "is over, yet ToolInvocationSucceeded was shown")
 class SpeaksAfterTheEnd(MessageLoop):
     """Publishes an event of a turn after it has ended."""
 
@@ -114,6 +126,7 @@ class SpeaksAfterTheEnd(MessageLoop):
         return reason
 
 
+@fault("WIRE-9", "published its payload twice")
 class RendersTwice(MessageLoop):
     """Publishes the rendered payload twice."""
 
@@ -122,6 +135,7 @@ class RendersTwice(MessageLoop):
         super().hand_over(p, text)
 
 
+@fault("WIRE-9", also=("HOOK-4",))
 class RendersTheResponse(MessageLoop):
     """Renders the model's response without the rewrites of RENDER's transforms."""
 
@@ -133,6 +147,7 @@ class RendersTheResponse(MessageLoop):
         super().hand_over(p, self.said)
 
 
+@fault("WIRE-10", "was ToolInvocationProposed, and it got ToolCallModeInvoked")
 class SparesItsWatchers(MessageLoop):
     """Does not send the events of tools to watchers."""
 
@@ -144,35 +159,17 @@ class SparesItsWatchers(MessageLoop):
         self.watcher = watcher
 
 
+@fault("WIRE-11", "payloads of stages are rendered: yes; the one of")
 class RendersStagesInSilence(Undeclared):
     """Sends no payload of a stage execution to the UI, but declares that it does."""
 
     follows = {"stage.render": "no"}
 
 
+@fault("WIRE-12", "was entered, and ToolCallModeInvoked was not published")
 class HidesTheModeGate(MessageLoop):
     """Does not report that the mode gate judged a call that it let pass."""
 
     def publish_call(self, event: str, p: PassRecord, call: Call, /, **data: Any) -> None:
         if event != "ToolCallModeInvoked" or not self.mode_passes(call):
             super().publish_call(event, p, call, **data)
-
-
-MUTANTS = (
-    Mutant(SaysNothingOfADeniedStage, "WIRE-1", "has no StagePostFired"),
-    Mutant(NeverCompletesARequest, "WIRE-2", "were announced as completed or failed"),
-    Mutant(PublishesTextAtTheEnd, "WIRE-3", "was published"),
-    Mutant(PublishesTextTwice, "WIRE-3", "the text of response"),
-    Mutant(TakesAnErrorForASuccess, "WIRE-4", "was announced as succeeded, and its tool answered"),
-    Mutant(ApprovesInSilence, "WIRE-5", "ran, and ToolCallApproved was not published"),
-    Mutant(BlamesTheMode, "WIRE-5", "yet the audit says ModeDenied", also=("AUTH-7",)),
-    Mutant(BlamesTheModeForGrants, "AUTH-7", "was not given, yet it was denied as ModeDenied"),
-    Mutant(FailsWithItsWatcher, "WIRE-6", "a watcher failed, and turn", also=("WIRE-1",)),
-    Mutant(EntersAStageInAChatTurn, "WIRE-7", "StageEntered was published in chat turn"),
-    Mutant(SpeaksAfterTheEnd, "WIRE-8", "is over, yet ToolInvocationSucceeded was shown"),
-    Mutant(RendersTwice, "WIRE-9", "published its payload twice"),
-    Mutant(RendersTheResponse, "WIRE-9", "", also=("HOOK-4",)),
-    Mutant(SparesItsWatchers, "WIRE-10", "was ToolInvocationProposed, and it got ToolCallModeInvoked"),
-    Mutant(RendersStagesInSilence, "WIRE-11", "payloads of stages are rendered: yes; the one of"),
-    Mutant(HidesTheModeGate, "WIRE-12", "was entered, and ToolCallModeInvoked was not published"),
-)

@@ -6,7 +6,8 @@ import asyncio
 from collections.abc import Collection, Mapping, Sequence
 from typing import Any
 
-from runlock.conformance.families.message_loop.mutants.mutant import UNSEEN, Mutant, Undeclared
+from runlock.conformance.families.message_loop.mutants.mutant import UNSEEN, Undeclared
+from runlock.conformance.family.made import fault
 from runlock.machines.message_loop.runtime.hooking import KINDS, Denied, Occasion
 from runlock.machines.message_loop.runtime.loop import MessageLoop
 from runlock.machines.message_loop.runtime.records import Call, HookSpec, PassRecord
@@ -14,6 +15,7 @@ from runlock.machines.message_loop.runtime.responding import ResponseStream
 from runlock.machines.message_loop.runtime.world import HookAnswer, WorldFault
 
 
+@fault("HOOK-1", "was asked twice at")
 class AsksObserversTwice(MessageLoop):
     """Asks an observer twice for one occasion of its slot."""
 
@@ -23,6 +25,7 @@ class AsksObserversTwice(MessageLoop):
         return await super().ask_hook(p, occasion, hook)
 
 
+@fault("HOOK-1", "was not asked at SEND_REQUEST pre")
 class SkipsHooksInAContinuation(MessageLoop):
     """Asks the hooks of SEND_REQUEST only for the first request of a pass."""
 
@@ -31,6 +34,7 @@ class SkipsHooksInAContinuation(MessageLoop):
         return [] if is_continued and at == "SEND_REQUEST" else super().hooks_at(at, point, kinds)
 
 
+@fault("HOOK-2", "has not answered at SEND_REQUEST pre", declare=UNSEEN, also=("HOOK-1",))
 class SendsBeforeItsHooks(MessageLoop):
     """Sends a request before the hooks that were asked about it have answered."""
 
@@ -53,6 +57,7 @@ class SendsBeforeItsHooks(MessageLoop):
         return stream
 
 
+@fault("HOOK-3", also=("HOOK-8", "HOOK-9", "WIRE-1"), is_masked=True)
 class ComposesInSpiteOfAGuard(MessageLoop):
     """Sends the request although a guard of COMPOSE_REQUEST denies it."""
 
@@ -63,6 +68,7 @@ class ComposesInSpiteOfAGuard(MessageLoop):
         super().deny(occasion, why)
 
 
+@fault("HOOK-4", "yet")
 class LosesRewrites(MessageLoop):
     """Ignores the rewrites of transforms."""
 
@@ -70,6 +76,7 @@ class LosesRewrites(MessageLoop):
         pass
 
 
+@fault("HOOK-5", "and that went on")
 class ObeysObservers(MessageLoop):
     """Applies a rewrite by an observer."""
 
@@ -79,6 +86,7 @@ class ObeysObservers(MessageLoop):
             self.rewrite(occasion, answer.data or {})
 
 
+@fault("HOOK-7", "was asked before hook")
 class AsksHooksBackwards(MessageLoop):
     """Asks the hooks of a slot in reverse order."""
 
@@ -86,6 +94,7 @@ class AsksHooksBackwards(MessageLoop):
         return super().hooks_at(at, point, kinds)[::-1]
 
 
+@fault("HOOK-8", ", yet transform")
 class TransformsWhatWasDenied(MessageLoop):
     """Asks transforms although a guard has already denied."""
 
@@ -108,12 +117,14 @@ class TransformsWhatWasDenied(MessageLoop):
         return answer
 
 
+@fault("HOOK-9", "which counts as deny, yet")
 class GoesOnAfterABrokenGuard(Undeclared):
     """Continues after a hook fails, but declares that this counts as a denial."""
 
     follows = {"hook.fault": "continue"}
 
 
+@fault("HOOK-10", also=("ROUND-2",))
 class LeaksRewrites(MessageLoop):
     """Gives the next call the rewritten arguments of this one."""
 
@@ -130,18 +141,21 @@ class LeaksRewrites(MessageLoop):
         return await super().ask_side(p, call, occasion, before=before)
 
 
+@fault("HOOK-11", "was asked after the approval of call")
 class RewritesAfterTheApproval(Undeclared):
     """Asks transforms after the approval, but declares that they come before it."""
 
     follows = {"rewrite.place": "after_approval"}
 
 
+@fault("HOOK-12", "refused input is dropped, yet")
 class KeepsRefusedInput(Undeclared):
     """Keeps an input that a guard refused, but declares that it drops it."""
 
     follows = {"input.refused": "kept"}
 
 
+@fault("HOOK-7", "while hook")
 class AsksAllHooksAtOnce(MessageLoop):
     """Asks the hooks of a slot concurrently, but declares that it asks them in the listed order."""
 
@@ -150,30 +164,3 @@ class AsksAllHooksAtOnce(MessageLoop):
     ) -> None:
         hooks: Sequence[HookSpec] = self.hooks_at(occasion.at, point, kinds)
         await self.ask_all_at_once(p, occasion, hooks)
-
-
-MUTANTS = (
-    Mutant(AsksObserversTwice, "HOOK-1", "was asked twice at"),
-    Mutant(SkipsHooksInAContinuation, "HOOK-1", "was not asked at SEND_REQUEST pre"),
-    Mutant(
-        SendsBeforeItsHooks,
-        "HOOK-2",
-        "has not answered at SEND_REQUEST pre",
-        declare=UNSEEN,
-        also=("HOOK-1",),
-    ),
-    Mutant(ComposesInSpiteOfAGuard, "HOOK-3", "", also=("HOOK-8", "HOOK-9", "WIRE-1"), is_masked=True),
-    Mutant(LosesRewrites, "HOOK-4", "yet"),
-    Mutant(ObeysObservers, "HOOK-5", "and that went on"),
-    Mutant(AsksHooksBackwards, "HOOK-7", "was asked before hook"),
-    Mutant(AsksAllHooksAtOnce, "HOOK-7", "while hook"),
-    Mutant(TransformsWhatWasDenied, "HOOK-8", ", yet transform"),
-    Mutant(
-        GoesOnAfterABrokenGuard,
-        "HOOK-9",
-        "which counts as deny, yet",
-    ),
-    Mutant(LeaksRewrites, "HOOK-10", "", also=("ROUND-2",)),
-    Mutant(RewritesAfterTheApproval, "HOOK-11", "was asked after the approval of call"),
-    Mutant(KeepsRefusedInput, "HOOK-12", "refused input is dropped, yet"),
-)

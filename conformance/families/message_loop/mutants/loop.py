@@ -6,12 +6,14 @@ import asyncio
 from collections.abc import Sequence
 from typing import Any
 
-from runlock.conformance.families.message_loop.mutants.mutant import UNSEEN, Mutant, Undeclared
+from runlock.conformance.families.message_loop.mutants.mutant import UNSEEN, Undeclared
+from runlock.conformance.family.made import fault
 from runlock.machines.message_loop.runtime.loop import MessageLoop
 from runlock.machines.message_loop.runtime.records import Message, PassRecord, Response, Round
 from runlock.machines.message_loop.runtime.responding import ResponseStream
 
 
+@fault("LOOP-2", "a continuation began at SEND_REQUEST, not at COMPOSE_REQUEST")
 class SkipsComposeInAContinuation(MessageLoop):
     """Skips COMPOSE_REQUEST in a continuation."""
 
@@ -22,6 +24,7 @@ class SkipsComposeInAContinuation(MessageLoop):
         return await self.assemble(p)
 
 
+@fault("LOOP-1", "RENDER began after RENDER in a pass of turn")
 class AnnouncesRenderTwice(MessageLoop):
     """Announces RENDER a second time."""
 
@@ -31,6 +34,7 @@ class AnnouncesRenderTwice(MessageLoop):
             pass
 
 
+@fault("LOOP-3", "yet the turn ended as if it had not", declare=UNSEEN)
 class EndsAfterARound(MessageLoop):
     """Ends the turn after a round whose response also has text."""
 
@@ -39,6 +43,7 @@ class EndsAfterARound(MessageLoop):
         return goes_on and not response.text
 
 
+@fault("LOOP-4", "do not stand unchanged in the next one")
 class ForgetsEarlierRounds(MessageLoop):
     """Leaves all rounds but the last out of requests."""
 
@@ -48,6 +53,7 @@ class ForgetsEarlierRounds(MessageLoop):
         return [*messages[: asked[0]], *messages[asked[-1] :]] if len(asked) > 1 else messages
 
 
+@fault("LOOP-5", "continuations, yet request")
 class GoesOneRoundTooFar(MessageLoop):
     """Begins one continuation more than the bound allows."""
 
@@ -55,6 +61,7 @@ class GoesOneRoundTooFar(MessageLoop):
         return super().bound_of(p) + 1
 
 
+@fault("LOOP-6", "ended at its bound of")
 class CountsCalls(MessageLoop):
     """Counts every call of a round towards the bound."""
 
@@ -66,6 +73,7 @@ class CountsCalls(MessageLoop):
         return is_below
 
 
+@fault("LOOP-7", also=("LOOP-6", "LOOP-8"))
 class CountsOverTurns(MessageLoop):
     """Does not reset the counter of the bound for the next turn."""
 
@@ -79,6 +87,7 @@ class CountsOverTurns(MessageLoop):
         return counted <= self.bound_of(p)
 
 
+@fault("LOOP-8", "the detail does not say that earlier calls may have completed")
 class HidesWhatMayHaveHappened(MessageLoop):
     """Does not say at the bound that earlier calls may have completed."""
 
@@ -87,6 +96,7 @@ class HidesWhatMayHaveHappened(MessageLoop):
         return type(reason)(reason.code, "the bound was reached", reason.stop)
 
 
+@fault("LOOP-9", "was not settled before the turn ended at its bound")
 class DropsTheLastRound(MessageLoop):
     """Does not run the calls of the response that reaches the bound."""
 
@@ -98,6 +108,7 @@ class DropsTheLastRound(MessageLoop):
             await super().carry_all(p, r)
 
 
+@fault("LOOP-10", "its last response asked for")
 class TakesTheCapForAnEnd(MessageLoop):
     """Reports capHit as false at the turn cap."""
 
@@ -105,6 +116,7 @@ class TakesTheCapForAnEnd(MessageLoop):
         super().publish(event, p, **({**data, "capHit": False} if event == "ActEnded" else data))
 
 
+@fault("LOOP-12", "the body of stage")
 class PromptsWithTheSession(MessageLoop):
     """Uses the system prompt of the session in a stage execution."""
 
@@ -112,6 +124,7 @@ class PromptsWithTheSession(MessageLoop):
         return {**await super().assemble(p), "system": self.settings.system}
 
 
+@fault("LOOP-13", "the manifest of the turn offers")
 class OffersEveryTool(MessageLoop):
     """Offers every tool in each request, including those that are not offered or not allowed there."""
 
@@ -119,6 +132,7 @@ class OffersEveryTool(MessageLoop):
         return list(dict.fromkeys([*super().manifest(p), *self.settings.tools]))
 
 
+@fault("LOOP-14", "which no provider gave")
 class RemindsTheModel(MessageLoop):
     """Adds context of its own to each request."""
 
@@ -127,6 +141,7 @@ class RemindsTheModel(MessageLoop):
         return {**request, "context": [*request["context"], "Remember to be brief."]}
 
 
+@fault("LOOP-15", "times for a request of the turn")
 class KeepsContextFromTheFirstRequest(MessageLoop):
     """Asks context providers only for the first request of a pass."""
 
@@ -140,6 +155,7 @@ class KeepsContextFromTheFirstRequest(MessageLoop):
         return self.kept[key]
 
 
+@fault("LOOP-16", "of the turn was terminal, yet another request was sent")
 class IgnoresTheTerminalMark(MessageLoop):
     """Sends another request after a terminal response."""
 
@@ -147,6 +163,7 @@ class IgnoresTheTerminalMark(MessageLoop):
         return await super().continues(p, Response(response.text, response.calls))
 
 
+@fault("LOOP-17", "is not complete, yet a tool gate opened for call")
 class RunsHalfACall(MessageLoop):
     """Runs a tool as soon as a piece of its call arrives."""
 
@@ -162,6 +179,7 @@ class RunsHalfACall(MessageLoop):
             yield part
 
 
+@fault("LOOP-18", "is not over, and waits at no gate")
 class HangsAfterTwoCalls(MessageLoop):
     """Hangs after a round of several calls."""
 
@@ -171,24 +189,32 @@ class HangsAfterTwoCalls(MessageLoop):
             await p.scope.outside(asyncio.Event().wait())
 
 
+@fault(
+    "LOOP-19",
+    "a terminal response leads to finish, yet the turn rendered",
+    policies={"call.terminal": "finish"},
+)
 class RendersATerminalRound(Undeclared):
     """Renders after a terminal response, but declares that it does not."""
 
     follows = {"call.terminal": "render"}
 
 
+@fault("LOOP-20", "failed, yet the model is asked again")
 class SendsAgainInSilence(Undeclared):
     """Resends a failed request, but declares that a fault ends the turn."""
 
     follows = {"model.fault": "retried"}
 
 
+@fault("LOOP-21", "characters were sent, in whole slices")
 class LeavesOutWholeSlices(Undeclared):
     """Leaves out whole slices over the budget, but declares that it cuts their text."""
 
     follows = {"context.over": "dropped"}
 
 
+@fault("LOOP-15", "characters, and")
 class ExceedsTheBudget(MessageLoop):
     """Does not enforce the budget of a context provider."""
 
@@ -196,46 +222,8 @@ class ExceedsTheBudget(MessageLoop):
         return list(slices)
 
 
+@fault("LOOP-22", "session history is none in stages, yet the first request of stage execution")
 class ShowsTheSessionToAStage(Undeclared):
     """Puts the session history before the transcript of a stage, but declares that it does not."""
 
     follows = {"stage.history": "before"}
-
-
-MUTANTS = (
-    Mutant(AnnouncesRenderTwice, "LOOP-1", "RENDER began after RENDER in a pass of turn"),
-    Mutant(
-        SkipsComposeInAContinuation, "LOOP-2", "a continuation began at SEND_REQUEST, not at COMPOSE_REQUEST"
-    ),
-    Mutant(EndsAfterARound, "LOOP-3", "yet the turn ended as if it had not", declare=UNSEEN),
-    Mutant(ForgetsEarlierRounds, "LOOP-4", "do not stand unchanged in the next one"),
-    Mutant(GoesOneRoundTooFar, "LOOP-5", "continuations, yet request"),
-    Mutant(CountsCalls, "LOOP-6", "ended at its bound of"),
-    Mutant(CountsOverTurns, "LOOP-7", "", also=("LOOP-6", "LOOP-8")),
-    Mutant(
-        HidesWhatMayHaveHappened, "LOOP-8", "the detail does not say that earlier calls may have completed"
-    ),
-    Mutant(DropsTheLastRound, "LOOP-9", "was not settled before the turn ended at its bound"),
-    Mutant(TakesTheCapForAnEnd, "LOOP-10", "its last response asked for"),
-    Mutant(PromptsWithTheSession, "LOOP-12", "the body of stage"),
-    Mutant(OffersEveryTool, "LOOP-13", "the manifest of the turn offers"),
-    Mutant(RemindsTheModel, "LOOP-14", "which no provider gave"),
-    Mutant(KeepsContextFromTheFirstRequest, "LOOP-15", "times for a request of the turn"),
-    Mutant(IgnoresTheTerminalMark, "LOOP-16", "of the turn was terminal, yet another request was sent"),
-    Mutant(RunsHalfACall, "LOOP-17", "is not complete, yet a tool gate opened for call"),
-    Mutant(HangsAfterTwoCalls, "LOOP-18", "is not over, and waits at no gate"),
-    Mutant(
-        RendersATerminalRound,
-        "LOOP-19",
-        "a terminal response leads to finish, yet the turn rendered",
-        policies={"call.terminal": "finish"},
-    ),
-    Mutant(SendsAgainInSilence, "LOOP-20", "failed, yet the model is asked again"),
-    Mutant(LeavesOutWholeSlices, "LOOP-21", "characters were sent, in whole slices"),
-    Mutant(ExceedsTheBudget, "LOOP-15", "characters, and"),
-    Mutant(
-        ShowsTheSessionToAStage,
-        "LOOP-22",
-        "session history is none in stages, yet the first request of stage execution",
-    ),
-)

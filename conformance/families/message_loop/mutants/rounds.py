@@ -4,13 +4,15 @@ from __future__ import annotations
 
 import asyncio
 
-from runlock.conformance.families.message_loop.mutants.mutant import Mutant, Undeclared
+from runlock.conformance.families.message_loop.mutants.mutant import Undeclared
+from runlock.conformance.family.made import fault
 from runlock.machines.message_loop.runtime.hooking import Occasion
 from runlock.machines.message_loop.runtime.loop import MessageLoop
 from runlock.machines.message_loop.runtime.records import Call, Message, PassRecord, Round
 from runlock.machines.message_loop.runtime.world import ToolAnswer
 
 
+@fault("PAIR-1", also=("LOOP-4", "LOOP-9", "ROUND-1"))
 class ForgetsDeniedCalls(MessageLoop):
     """Records no result for a call that did not run."""
 
@@ -18,6 +20,7 @@ class ForgetsDeniedCalls(MessageLoop):
         return [call for call in super().in_order(r) if call.attempts or call.status.state != "Failed"]
 
 
+@fault("PAIR-2", also=("LOOP-4", "PAIR-1", "TURN-11"), is_masked=True)
 class AnswersBeforeItWasAsked(MessageLoop):
     """Puts the results of a round before the response that asked for them."""
 
@@ -29,6 +32,7 @@ class AnswersBeforeItWasAsked(MessageLoop):
         return [*messages[: asked[-1]], *messages[asked[-1] + 1 :], messages[asked[-1]]]
 
 
+@fault("PAIR-3", also=("LOOP-4", "LOOP-14", "TURN-11"))
 class AnswersTwice(MessageLoop):
     """Records the result of a failed call twice."""
 
@@ -38,6 +42,7 @@ class AnswersTwice(MessageLoop):
             super().append(p, dict(message))
 
 
+@fault("PAIR-4", "yet the model reads")
 class ShortensResults(MessageLoop):
     """Shows the model only the first character of a result."""
 
@@ -47,6 +52,7 @@ class ShortensResults(MessageLoop):
         call.result = (call.result[0], str(call.result[1])[:1])
 
 
+@fault("PAIR-6", "has status error, since it did not run, yet the model reads ok")
 class ShowsDenialsAsSuccesses(MessageLoop):
     """Shows the model a success for a call that was denied."""
 
@@ -55,6 +61,7 @@ class ShowsDenialsAsSuccesses(MessageLoop):
         call.result = ("ok", "done")
 
 
+@fault("ONCE-1", "was executed already, yet its tool was entered again")
 class TriesAgain(MessageLoop):
     """Runs a call again after its tool answered with an error."""
 
@@ -69,6 +76,7 @@ class TriesAgain(MessageLoop):
         await super().show_result(p, call, occasion)
 
 
+@fault("ONCE-3", "is executing, yet its tool was entered once more")
 class EntersTwice(MessageLoop):
     """Runs a call a second time while it is still executing."""
 
@@ -81,6 +89,11 @@ class EntersTwice(MessageLoop):
             await asyncio.wait([second])
 
 
+@fault(
+    "ROUND-1",
+    also=("CANCEL-7", "LOOP-4", "LOOP-9", "LOOP-10", "PAIR-1", "TURN-5", "TURN-11", "TURN-14"),
+    is_masked=True,
+)
 class FailsTheWholeRound(MessageLoop):
     """Records only the error results of a round in which a call failed."""
 
@@ -90,6 +103,7 @@ class FailsTheWholeRound(MessageLoop):
         return failed or calls
 
 
+@fault("ROUND-2", "stands under the id of call")
 class MixesResultsUp(MessageLoop):
     """Assigns results to calls by position, in the order in which they arrived."""
 
@@ -104,59 +118,36 @@ class MixesResultsUp(MessageLoop):
         super().record(p, r)
 
 
+@fault("ROUND-4", "was entered while call", policies={"round.executor": "sequential"})
 class RunsTogether(Undeclared):
     """Runs the calls of a round together, but declares that it runs them one by one."""
 
     follows = {"round.executor": "parallel"}
 
 
+@fault("ROUND-5", "is approved, yet waits for call")
 class RunsOneByOne(Undeclared):
     """Runs the calls of a round one by one, but declares that it runs them together."""
 
     follows = {"round.executor": "sequential"}
 
 
+@fault("ROUND-8", "threw, which costs its call, yet the turn ended in Error")
 class EndsOnAnException(Undeclared):
     """Ends the turn when a tool throws, but declares that only the call fails."""
 
     follows = {"tool.raises": "end_run"}
 
 
+@fault("ROUND-11", "results stand in call order, yet they come as")
 class RecordsAsTheyFinish(Undeclared):
     """Records results in the order in which calls finish, but declares call order."""
 
     follows = {"results.order": "finish"}
 
 
+@fault("ROUND-12", "is malformed, which costs the call, yet the turn ended in Error")
 class EndsOnAMalformedCall(Undeclared):
     """Ends the turn at a malformed call, but declares that only the call fails."""
 
     follows = {"call.malformed": "end_run"}
-
-
-MUTANTS = (
-    Mutant(ForgetsDeniedCalls, "PAIR-1", "", also=("LOOP-4", "LOOP-9", "ROUND-1")),
-    Mutant(AnswersBeforeItWasAsked, "PAIR-2", "", also=("LOOP-4", "PAIR-1", "TURN-11"), is_masked=True),
-    Mutant(AnswersTwice, "PAIR-3", "", also=("LOOP-4", "LOOP-14", "TURN-11")),
-    Mutant(ShortensResults, "PAIR-4", "yet the model reads"),
-    Mutant(
-        ShowsDenialsAsSuccesses, "PAIR-6", "has status error, since it did not run, yet the model reads ok"
-    ),
-    Mutant(TriesAgain, "ONCE-1", "was executed already, yet its tool was entered again"),
-    Mutant(EntersTwice, "ONCE-3", "is executing, yet its tool was entered once more"),
-    Mutant(
-        FailsTheWholeRound,
-        "ROUND-1",
-        "",
-        also=("CANCEL-7", "LOOP-4", "LOOP-9", "LOOP-10", "PAIR-1", "TURN-5", "TURN-11", "TURN-14"),
-        is_masked=True,
-    ),
-    Mutant(MixesResultsUp, "ROUND-2", "stands under the id of call"),
-    Mutant(RunsTogether, "ROUND-4", "was entered while call", policies={"round.executor": "sequential"}),
-    Mutant(RunsOneByOne, "ROUND-5", "is approved, yet waits for call"),
-    Mutant(EndsOnAnException, "ROUND-8", "threw, which costs its call, yet the turn ended in Error"),
-    Mutant(RecordsAsTheyFinish, "ROUND-11", "results stand in call order, yet they come as"),
-    Mutant(
-        EndsOnAMalformedCall, "ROUND-12", "is malformed, which costs the call, yet the turn ended in Error"
-    ),
-)

@@ -7,11 +7,12 @@ from collections.abc import Iterator
 from itertools import count
 from typing import Any, ClassVar
 
-from runlock.conformance.families.message_loop.mutants.mutant import Mutant
+from runlock.conformance.family.made import fault
 from runlock.machines.message_loop.runtime.loop import MessageLoop, Start
 from runlock.machines.message_loop.runtime.records import Call, PassRecord, Reason, Round
 
 
+@fault("RUN-20", "is over, yet a context gate opened")
 class RunsOnWhenDone(MessageLoop):
     """Asks a context provider after the turn is over."""
 
@@ -22,6 +23,7 @@ class RunsOnWhenDone(MessageLoop):
         return reason
 
 
+@fault("RUN-24", "ended in Error, and nothing broke")
 class CallsAnEndAnError(MessageLoop):
     """Reports Error for a turn that ended by itself."""
 
@@ -29,6 +31,7 @@ class CallsAnEndAnError(MessageLoop):
         return Reason("Error") if reason.code == "NaturalEnd" else super().final_reason(reason)
 
 
+@fault("RUN-14", "was Done, yet it moved to Running")
 class IsDoneTwice(MessageLoop):
     """Moves a turn that is Done back to Running."""
 
@@ -38,6 +41,7 @@ class IsDoneTwice(MessageLoop):
             super().show_status(kind, origin="Done", to="Running", reason=None)
 
 
+@fault("CALL-15", "did not run, yet it is Succeeded")
 class SucceedsWithoutRunning(MessageLoop):
     """Reports a call as Succeeded that was denied."""
 
@@ -46,6 +50,7 @@ class SucceedsWithoutRunning(MessageLoop):
         super().show_status(kind, **({**fields, "to": "Succeeded"} if denied else fields))
 
 
+@fault("CALL-4", ", yet it is Succeeded")
 class ShowsFailuresAsSuccesses(MessageLoop):
     """Reports a call as Succeeded although its tool answered with an error."""
 
@@ -54,6 +59,7 @@ class ShowsFailuresAsSuccesses(MessageLoop):
         super().show_status(kind, **({**fields, "to": "Succeeded"} if failed else fields))
 
 
+@fault("CALL-17", "was Failed, yet it moved to Running")
 class RevivesCalls(MessageLoop):
     """Reports a finished call as Running when its round is recorded."""
 
@@ -68,6 +74,7 @@ class RevivesCalls(MessageLoop):
         self.show_status("call.status", stage=p.stage, call=call.id, origin=before, to="Running")
 
 
+@fault("RUN-29", "yet to")
 class TakesTurns(MessageLoop):
     """Stores the end of a turn in every other session only."""
 
@@ -86,6 +93,7 @@ async def nothing() -> None:
     """What is stored instead of the end of a turn."""
 
 
+@fault("RUN-31", "the run was over, yet at scenario.close a task is still alive")
 class LeavesATask(MessageLoop):
     """Starts a task at the end of a turn, which waits for ever."""
 
@@ -93,15 +101,3 @@ class LeavesATask(MessageLoop):
         reason = await super().start(start)
         self.left = asyncio.ensure_future(asyncio.Event().wait())
         return reason
-
-
-MUTANTS = (
-    Mutant(LeavesATask, "RUN-31", "the run was over, yet at scenario.close a task is still alive"),
-    Mutant(RunsOnWhenDone, "RUN-20", "is over, yet a context gate opened"),
-    Mutant(CallsAnEndAnError, "RUN-24", "ended in Error, and nothing broke"),
-    Mutant(IsDoneTwice, "RUN-14", "was Done, yet it moved to Running"),
-    Mutant(SucceedsWithoutRunning, "CALL-15", "did not run, yet it is Succeeded"),
-    Mutant(ShowsFailuresAsSuccesses, "CALL-4", ", yet it is Succeeded"),
-    Mutant(RevivesCalls, "CALL-17", "was Failed, yet it moved to Running"),
-    Mutant(TakesTurns, "RUN-29", "yet to"),
-)

@@ -6,7 +6,8 @@ from collections.abc import Sequence
 from copy import deepcopy
 from typing import Any
 
-from runlock.conformance.families.message_loop.mutants.mutant import Mutant, Undeclared
+from runlock.conformance.families.message_loop.mutants.mutant import Undeclared
+from runlock.conformance.family.made import fault
 from runlock.machines.message_loop.runtime.loop import MessageLoop, Start
 from runlock.machines.message_loop.runtime.records import (
     Execution,
@@ -21,6 +22,7 @@ from runlock.machines.message_loop.runtime.world import Verdict
 from runlock.machines.table import Cursor
 
 
+@fault("TURN-1", "published SessionTurnStart twice")
 class StartsTwice(MessageLoop):
     """Announces the start of a turn twice."""
 
@@ -30,12 +32,14 @@ class StartsTwice(MessageLoop):
             super().publish(event, p, **data)
 
 
+@fault("TURN-2", ", and SessionTurnEnd was not published")
 class EndsInSilence(Undeclared):
     """Announces the end of rendered turns only, but declares that it announces every end."""
 
     follows = {"turn.end": "rendered"}
 
 
+@fault("TURN-3", "published SessionTurnStart, which the turn has already", also=("TURN-1",))
 class BracketsEachPass(MessageLoop):
     """Publishes SessionTurnStart in each pass of a stage execution."""
 
@@ -45,6 +49,7 @@ class BracketsEachPass(MessageLoop):
             self.publish("SessionTurnStart", p)
 
 
+@fault("TURN-4", "is that of a pass of turn")
 class SharesItsCorrelation(MessageLoop):
     """Uses one correlationId for all passes."""
 
@@ -56,6 +61,7 @@ class SharesItsCorrelation(MessageLoop):
         return p
 
 
+@fault("TURN-5", "ended, and its last response")
 class ForgetsItsAnswer(MessageLoop):
     """Does not append the last response of a chat turn to the history."""
 
@@ -64,6 +70,7 @@ class ForgetsItsAnswer(MessageLoop):
         await super().persist_response(p, Response(response.text, [None] if kept_already else []))
 
 
+@fault("TURN-6", "of stages wrote assistant")
 class WritesTranscriptsToTheSession(MessageLoop):
     """Appends the messages of a stage execution to the session history too."""
 
@@ -74,6 +81,7 @@ class WritesTranscriptsToTheSession(MessageLoop):
             self.world.message(deepcopy(message), "session", None)
 
 
+@fault("TURN-7", "of a sibling stands in a request of stage execution")
 class SharesATranscript(MessageLoop):
     """Shows a stage execution messages from the transcripts of its siblings."""
 
@@ -83,6 +91,7 @@ class SharesATranscript(MessageLoop):
         return [*own, *(message for other in others for message in other if message["role"] == "user")]
 
 
+@fault("TURN-8", "stage execution")
 class ExitsTwice(MessageLoop):
     """Runs Exit twice."""
 
@@ -91,6 +100,7 @@ class ExitsTwice(MessageLoop):
         await super().commit_exit(x)
 
 
+@fault("TURN-9", "has not been asserted ok")
 class JoinsAtOnce(MessageLoop):
     """Starts the join together with the siblings."""
 
@@ -98,6 +108,7 @@ class JoinsAtOnce(MessageLoop):
         return await super().run_group([*siblings, *([join] if join else [])], None)
 
 
+@fault("TURN-10", "yet it still waits at")
 class LetsSiblingsRunOn(MessageLoop):
     """Does not cancel the siblings of a failed stage execution."""
 
@@ -110,6 +121,7 @@ class LetsSiblingsRunOn(MessageLoop):
             super().sibling_ended(group, scope, reason, is_last, has_join)
 
 
+@fault("TURN-11", "ended as Cancelled, and turn")
 class BreaksAfterACancel(MessageLoop):
     """Fails in the turn after a cancelled one."""
 
@@ -120,6 +132,7 @@ class BreaksAfterACancel(MessageLoop):
         return reason
 
 
+@fault("TURN-12", "were announced")
 class ShowsAShorterHistory(MessageLoop):
     """Leaves the last message out of the answer to `inspect`."""
 
@@ -128,6 +141,7 @@ class ShowsAShorterHistory(MessageLoop):
         return {**shown, "messages": shown["messages"][:-1]}
 
 
+@fault("TURN-13", "is sent, and its input is not stored")
 class DoesNotStoreTheInput(MessageLoop):
     """Does not store the input before the first request."""
 
@@ -136,12 +150,14 @@ class DoesNotStoreTheInput(MessageLoop):
             await super().commit(p, trigger, cause)
 
 
+@fault("TURN-14", "rounds are over, and the results of")
 class StoresResultsAtTheEnd(Undeclared):
     """Stores results at the end of a turn, but declares that it stores them after each round."""
 
     follows = {"persist.results": "turn"}
 
 
+@fault("TURN-15", "the commit input failed, yet a model gate opened")
 class SwallowsAFaultOfTheStore(MessageLoop):
     """Continues after a commit failed."""
 
@@ -152,51 +168,30 @@ class SwallowsAFaultOfTheStore(MessageLoop):
             return
 
 
+@fault("TURN-16")
 class DropsPartialText(Undeclared):
     """Drops the partial text of a response, but declares that it keeps it."""
 
     follows = {"partial.text": "dropped"}
 
 
+@fault("TURN-17", "Exit after a failure is no, yet stage execution")
 class ExitsAfterAFailure(Undeclared):
     """Runs Exit after a failed assertion, but declares that it does not."""
 
     follows = {"exit.on_fail": "yes"}
 
 
+@fault("TURN-18", "the transcript of a retry is fresh, yet stage execution")
 class KeepsTheTranscript(Undeclared):
     """Keeps the transcript of the previous attempt, but declares that a retry starts with a fresh one."""
 
     follows = {"assert.retry": "kept"}
 
 
+@fault("TURN-19", "ended as NaturalEnd", also=("TURN-17",))
 class AcceptsFailedAssertions(MessageLoop):
     """Ends a stage execution whose assertion failed as if it had succeeded."""
 
     async def failed(self, x: Execution, verdict: Verdict) -> Reason:
         return await super().exit(x, verdict)
-
-
-MUTANTS = (
-    Mutant(StartsTwice, "TURN-1", "published SessionTurnStart twice"),
-    Mutant(EndsInSilence, "TURN-2", ", and SessionTurnEnd was not published"),
-    Mutant(
-        BracketsEachPass, "TURN-3", "published SessionTurnStart, which the turn has already", also=("TURN-1",)
-    ),
-    Mutant(SharesItsCorrelation, "TURN-4", "is that of a pass of turn"),
-    Mutant(ForgetsItsAnswer, "TURN-5", "ended, and its last response"),
-    Mutant(WritesTranscriptsToTheSession, "TURN-6", "of stages wrote assistant"),
-    Mutant(SharesATranscript, "TURN-7", "of a sibling stands in a request of stage execution"),
-    Mutant(ExitsTwice, "TURN-8", "stage execution"),
-    Mutant(JoinsAtOnce, "TURN-9", "has not been asserted ok"),
-    Mutant(LetsSiblingsRunOn, "TURN-10", "yet it still waits at"),
-    Mutant(BreaksAfterACancel, "TURN-11", "ended as Cancelled, and turn"),
-    Mutant(ShowsAShorterHistory, "TURN-12", "were announced"),
-    Mutant(DoesNotStoreTheInput, "TURN-13", "is sent, and its input is not stored"),
-    Mutant(StoresResultsAtTheEnd, "TURN-14", "rounds are over, and the results of"),
-    Mutant(SwallowsAFaultOfTheStore, "TURN-15", "the commit input failed, yet a model gate opened"),
-    Mutant(DropsPartialText, "TURN-16", ""),
-    Mutant(ExitsAfterAFailure, "TURN-17", "Exit after a failure is no, yet stage execution"),
-    Mutant(KeepsTheTranscript, "TURN-18", "the transcript of a retry is fresh, yet stage execution"),
-    Mutant(AcceptsFailedAssertions, "TURN-19", "ended as NaturalEnd", also=("TURN-17",)),
-)

@@ -1,8 +1,4 @@
-"""What holds at every observation and every quiescent point, from the words of the spec.
-
-The order is the order of blame: the first check that objects names the violation.  Checks that can name the
-cause come first, and those that only see its consequences come last.
-"""
+"""The checks of the tool runner's clauses, written from the words of the spec: a module for each area."""
 
 from __future__ import annotations
 
@@ -11,41 +7,39 @@ from typing import Final
 from runlock.conformance.families.tool_runner.invariants import (
     again,
     calls,
+    calls_owed,
     cancel,
+    looking,
     pair,
     progress,
+    received_turn,
     request_content,
     response,
+    round,
     run,
     runner_order,
     stop,
     stream,
+    tool_set,
 )
-from runlock.conformance.families.tool_runner.invariants import round as rounds
-from runlock.conformance.family.invariant import Invariant
+from runlock.conformance.family.invariant import gathered
 
-__all__ = ["INVARIANTS"]
-
-INVARIANTS: Final[tuple[Invariant, ...]] = (
-    *runner_order.FIRST_INVARIANTS,
-    *calls.AFTER_LEAVING,
-    *request_content.FIRST_INVARIANTS,
-    *run.FIRST_INVARIANTS,
-    *cancel.INVARIANTS,
-    *stream.FIRST_INVARIANTS,
-    *again.INVARIANTS,
-    *response.INVARIANTS,
-    *calls.FIRST_INVARIANTS,
-    *rounds.FIRST_INVARIANTS,
-    *stop.INVARIANTS,
-    *calls.CUT_OFF_INVARIANTS,
-    *runner_order.INVARIANTS,
-    *request_content.TURN_INVARIANTS,
-    *calls.INVARIANTS,
-    *request_content.INVARIANTS,
-    *pair.INVARIANTS,
-    *rounds.INVARIANTS,
-    *run.INVARIANTS,
-    *runner_order.LATE_INVARIANTS,
-    *progress.INVARIANTS,
+INVARIANTS: Final = gathered(
+    run,
+    looking,
+    cancel,
+    stream,
+    again,
+    response,
+    tool_set,
+    calls,
+    stop,
+    calls_owed,
+    request_content,
+    progress,
+    received_turn,
+    runner_order,
+    pair,
+    round,
 )
+"""Every check, in the order of blame; of checks with one rank, those of an earlier module come first."""

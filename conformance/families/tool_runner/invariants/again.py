@@ -7,7 +7,8 @@ from runlock.conformance.families.tool_runner.messages import RunnerGate
 from runlock.conformance.families.tool_runner.state import ObservedRunner
 from runlock.conformance.families.tool_runner.state.facts import is_used_up
 from runlock.conformance.families.tool_runner.state.records import Run, stands
-from runlock.conformance.family.invariant import HELD, CheckResults, Invariant, broken, held_or
+from runlock.conformance.family.invariant import HELD, CheckResults, broken, check, held_or
+from runlock.conformance.family.rank import Rank
 
 
 def _taken_up(state: ObservedRunner, after: str) -> Run | None:
@@ -24,6 +25,7 @@ def _is_over(state: ObservedRunner, run: Run) -> bool:
     return run.refused or (run.is_done and not run.requests and not worked)
 
 
+@check("RUNNER-24", rank=Rank.LOST, requires="again")
 def a_runner_taken_up_after_a_break_does_as_declared(state: ObservedRunner) -> CheckResults:
     """After a break the runner is over, or goes on from where it was left."""
     run, iteration = _taken_up(state, "break"), state.iteration
@@ -44,6 +46,7 @@ def _is_of(run: Run | None, after: str, state: ObservedRunner) -> bool:
     return run is not None and run.is_again and run.after == after and not state.is_cancelled
 
 
+@check("RUNNER-24", rank=Rank.LOST, requires="again")
 def a_runner_that_is_over_opens_no_gate(state: ObservedRunner, seen: RunnerGate) -> CheckResults:
     """A runner that is over opens no gate when it is taken up."""
     run = state.run_of(seen)
@@ -51,6 +54,7 @@ def a_runner_that_is_over_opens_no_gate(state: ObservedRunner, seen: RunnerGate)
         yield broken(f"the runner is over after a break, and opened a {seen.on} gate when it was taken up")
 
 
+@check("RUNNER-36", rank=Rank.LOST, requires="again")
 def a_runner_taken_up_after_a_fault_does_as_declared(state: ObservedRunner) -> CheckResults:
     """After a fault the runner is over, or sends a request with the state that it has."""
     run = _taken_up(state, "fault")
@@ -73,6 +77,7 @@ def _any_limit(key: str) -> str:
     return {"limit.counts": "requests", "limit.zero": "no_request"}[key]
 
 
+@check("RUNNER-36", rank=Rank.LOST, requires="again")
 def a_runner_that_is_over_after_a_fault_opens_no_gate(
     state: ObservedRunner, seen: RunnerGate
 ) -> CheckResults:
@@ -82,6 +87,7 @@ def a_runner_that_is_over_after_a_fault_opens_no_gate(
         yield broken(f"the runner is over after a fault, and opened a {seen.on} gate when it was taken up")
 
 
+@check("RUNNER-37", rank=Rank.TWICE, requires="again")
 def no_call_with_a_result_ran_again(state: ObservedRunner) -> CheckResults:
     """A runner that was taken up has entered no call that had a result."""
     run, before = state.taken_up, state.iteration
@@ -92,6 +98,7 @@ def no_call_with_a_result_ran_again(state: ObservedRunner) -> CheckResults:
         yield HELD
 
 
+@check("RUNNER-25", rank=Rank.LOST)
 def nothing_is_sent_after_a_fault(state: ObservedRunner) -> CheckResults:
     """After a fault of the model the runner is at rest without a request."""
     last = state.iteration
@@ -100,6 +107,7 @@ def nothing_is_sent_after_a_fault(state: ObservedRunner) -> CheckResults:
         yield held_or(not waiting, f"request {last.number} met a fault of the model, and another was sent")
 
 
+@check("RUNNER-24", rank=Rank.TWICE, requires="again")
 def a_runner_goes_on_with_the_turn_that_was_left(state: ObservedRunner, seen: RunnerGate) -> CheckResults:
     """A runner that goes on after a break does with the turn that was left what it would have done."""
     before = state.iteration
@@ -113,16 +121,3 @@ def a_runner_goes_on_with_the_turn_that_was_left(state: ObservedRunner, seen: Ru
     kept = every(state, before, lambda plan: plan.kept is True)
     reason = f"the user left {turn_of(before)}, and request {before.number + 1} lacks it"
     yield held_or(not kept or stands(before.message, seen.messages), reason)
-
-
-INVARIANTS = (
-    Invariant(
-        "RUNNER-24", a_runner_goes_on_with_the_turn_that_was_left, RunnerGate, ("model",), requires="again"
-    ),
-    Invariant("RUNNER-25", nothing_is_sent_after_a_fault),
-    Invariant("RUNNER-37", no_call_with_a_result_ran_again, requires="again"),
-    Invariant("RUNNER-24", a_runner_that_is_over_opens_no_gate, RunnerGate, requires="again"),
-    Invariant("RUNNER-36", a_runner_that_is_over_after_a_fault_opens_no_gate, RunnerGate, requires="again"),
-    Invariant("RUNNER-24", a_runner_taken_up_after_a_break_does_as_declared, requires="again"),
-    Invariant("RUNNER-36", a_runner_taken_up_after_a_fault_does_as_declared, requires="again"),
-)

@@ -4,18 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from runlock.conformance.families.tool_runner.invariants.calls_owed import (
-    a_cut_off_turn_ends_the_run_as_declared,
-    a_kept_response_saves_the_runner_the_calls,
-    a_paused_turn_has_run_no_call,
-    a_removed_tool_is_entered_as_declared,
-    an_added_tool_is_entered_as_declared,
-    calls_of_a_changed_iteration_are_entered,
-    calls_of_a_cut_off_turn_are_entered_as_declared,
-    calls_that_the_user_answered_run_all_the_same,
-    handled_calls_are_entered,
-    tools_run_anew_where_no_response_is_kept,
-)
 from runlock.conformance.families.tool_runner.invariants.looks import (
     acts_of,
     entering,
@@ -23,22 +11,14 @@ from runlock.conformance.families.tool_runner.invariants.looks import (
     some,
     turn_of,
 )
-from runlock.conformance.families.tool_runner.invariants.tool_set import (
-    a_removed_tool_is_gone_as_declared,
-    a_tool_outside_the_set_does_not_run,
-    an_added_tool_counts_as_declared,
-    the_version_of_a_tool_is_the_one_that_counts,
-)
-from runlock.conformance.families.tool_runner.messages import RunFinished, RunnerGate
+from runlock.conformance.families.tool_runner.messages import RunnerGate
 from runlock.conformance.families.tool_runner.state import ObservedRunner
 from runlock.conformance.families.tool_runner.state.facts import is_cut_off, is_paused
 from runlock.conformance.families.tool_runner.state.plan import plans
 from runlock.conformance.families.tool_runner.state.records import Gate, Iteration
-from runlock.conformance.family.invariant import HELD, CheckResults, Invariant, broken, held_or
+from runlock.conformance.family.invariant import HELD, CheckResults, broken, check, held_or
+from runlock.conformance.family.rank import Rank
 from runlock.conformance.protocol import ToolCall
-
-TOOL = ("tool",)
-MODEL = ("model",)
 
 
 def _handled(state: ObservedRunner, seen: RunnerGate) -> tuple[Iteration, str] | None:
@@ -49,6 +29,7 @@ def _handled(state: ObservedRunner, seen: RunnerGate) -> tuple[Iteration, str] |
     return found[0], found[2]
 
 
+@check("RUNNER-3", at=("tool",), rank=Rank.TWICE)
 def no_tool_starts_while_the_user_has_the_turn(state: ObservedRunner, seen: RunnerGate) -> CheckResults:
     """Between a yield and its resume only `runner.respond` starts a tool, or the stream."""
     iteration = state.iteration
@@ -65,6 +46,7 @@ def _may_stream(state: ObservedRunner, iteration: Iteration) -> bool:
     return "streaming" in state.values("tools.start") and state.scenario.runner.stream
 
 
+@check("RUNNER-3", at=("tool",), rank=Rank.TWICE)
 def a_tool_waits_for_the_resume(state: ObservedRunner, seen: RunnerGate) -> CheckResults:
     """A tool that starts after the resume has waited for it."""
     found = entering(state, seen)
@@ -72,6 +54,7 @@ def a_tool_waits_for_the_resume(state: ObservedRunner, seen: RunnerGate) -> Chec
         yield HELD
 
 
+@check("RUNNER-4", at=("tool",), rank=Rank.CONSENT)
 def no_tool_starts_after_the_user_left(state: ObservedRunner, seen: RunnerGate) -> CheckResults:
     """After a break no tool starts, unless the runner is taken up again."""
     iteration = state.iteration
@@ -79,6 +62,7 @@ def no_tool_starts_after_the_user_left(state: ObservedRunner, seen: RunnerGate) 
         yield broken(f"call {seen.call} was entered after the user left the loop")
 
 
+@check("RUNNER-4", rank=Rank.LOST)
 def nothing_started_after_the_user_left(state: ObservedRunner) -> CheckResults:
     """A run that the user left is at rest without a tool."""
     iteration = state.iteration
@@ -90,6 +74,7 @@ def nothing_started_after_the_user_left(state: ObservedRunner) -> CheckResults:
 # -- which calls
 
 
+@check("RUNNER-37", at=("tool",), rank=Rank.TWICE)
 def a_call_that_has_a_result_is_not_run_when_taken_up(
     state: ObservedRunner, seen: RunnerGate
 ) -> CheckResults:
@@ -116,6 +101,7 @@ def _answered_before(iteration: Iteration) -> set[str]:
     return {message.call for message in iteration.base if message.role == "tool" and message.call} - own
 
 
+@check("RUNNER-32", at=("tool",), rank=Rank.OTHER)
 def a_paused_turn_runs_no_call(state: ObservedRunner, seen: RunnerGate) -> CheckResults:
     """The calls of a paused turn do not run after the resume, unless the user pushed the turn."""
     found = _handled(state, seen)
@@ -126,6 +112,7 @@ def a_paused_turn_runs_no_call(state: ObservedRunner, seen: RunnerGate) -> Check
         yield held_or(allowed or not own, f"{turn_of(iteration)} is paused, and its call {call} was entered")
 
 
+@check("RUNNER-21", at=("tool",), rank=Rank.OTHER)
 def a_cut_off_turn_runs_calls_as_declared(state: ObservedRunner, seen: RunnerGate) -> CheckResults:
     """The calls of a turn that was cut off run only where the policy says so."""
     found = _handled(state, seen)
@@ -135,12 +122,14 @@ def a_cut_off_turn_runs_calls_as_declared(state: ObservedRunner, seen: RunnerGat
         yield held_or(allowed, f"{turn_of(iteration)} was cut off, and its call {call} was entered")
 
 
+@check("RUNNER-15", at=("tool",), rank=Rank.OTHER)
 def an_answered_call_does_not_run(state: ObservedRunner, seen: RunnerGate) -> CheckResults:
     """A call that the user answered does not run."""
     for iteration, call in _forbidden(state, seen, "RUNNER-15"):
         yield broken(f"the user answered call {call} of request {iteration.number}, and it was entered again")
 
 
+@check("RUNNER-18", at=("tool",), rank=Rank.OTHER)
 def a_kept_response_is_used_by_the_runner(state: ObservedRunner, seen: RunnerGate) -> CheckResults:
     """While a response is kept, the runner uses it and enters no body."""
     for iteration, call in _forbidden(state, seen, "RUNNER-18"):
@@ -149,6 +138,7 @@ def a_kept_response_is_used_by_the_runner(state: ObservedRunner, seen: RunnerGat
         )
 
 
+@check("STOP-5", at=("tool",), rank=Rank.CONSENT)
 def the_last_turn_runs_calls_as_declared(state: ObservedRunner, seen: RunnerGate) -> CheckResults:
     """The calls of the last turn that the limit allows run only where the policy says so."""
     for iteration, call in _forbidden(state, seen, "STOP-5"):
@@ -157,6 +147,7 @@ def the_last_turn_runs_calls_as_declared(state: ObservedRunner, seen: RunnerGate
         )
 
 
+@check("RUNNER-13", at=("tool",), rank=Rank.OTHER)
 def the_calls_that_count_are_handled(state: ObservedRunner, seen: RunnerGate) -> CheckResults:
     """In a changed iteration only the calls run that the policies say."""
     found = _handled(state, seen)
@@ -170,6 +161,7 @@ def the_calls_that_count_are_handled(state: ObservedRunner, seen: RunnerGate) ->
         )
 
 
+@check("RUNNER-5", at=("tool",), rank=Rank.OTHER)
 def only_calls_of_the_turn_are_entered(state: ObservedRunner, seen: RunnerGate) -> CheckResults:
     """In an unchanged iteration only calls of the received turn run."""
     found = _handled(state, seen)
@@ -185,6 +177,7 @@ def follows_fault(iteration: Iteration) -> bool:
     return iteration.retried_at is not None
 
 
+@check("RUNNER-5", at=("tool",), rank=Rank.OTHER)
 def a_call_is_entered_as_the_model_asked(state: ObservedRunner, seen: RunnerGate) -> CheckResults:
     """A call runs the tool that the model named, with the arguments that it gave."""
     found = entering(state, seen)
@@ -205,29 +198,7 @@ def _call(state: ObservedRunner, iteration: Iteration, wanted: str) -> ToolCall 
     return next((call for call in handled if call.id == wanted), None)
 
 
-# -- how often
-
-
-def a_body_is_entered_once_in_an_iteration(state: ObservedRunner, seen: RunnerGate) -> CheckResults:
-    """The body of a call is entered once for each response, and once after the resume."""
-    found = entering(state, seen)
-    if found is None:
-        return
-    iteration, _, call = found
-    phase, response = state.phase(iteration)
-    first = response == 0 or not iteration.responses
-    earlier = [gate for gate in iteration.entries_of(call) if _in_one_go(gate, phase, response, first)]
-    yield held_or(
-        not earlier, f"call {call} was entered a second time in the iteration of request {iteration.number}"
-    )
-
-
-def _in_one_go(gate: Gate, phase: str, response: int | None, first: bool) -> bool:
-    """Whether an entry serves the same purpose; one from the stream serves the first that comes after it."""
-    streamed = gate.phase in ("request", "yield") and (first or phase in ("request", "yield"))
-    return streamed or (gate.phase == phase and gate.response == response)
-
-
+@check("ONCE-2", at=("tool",), rank=Rank.TWICE)
 def a_body_is_not_entered_while_it_runs(state: ObservedRunner, seen: RunnerGate) -> CheckResults:
     """A call is not entered while its body is running."""
     found = entering(state, seen)
@@ -247,42 +218,25 @@ def _forbidden(state: ObservedRunner, seen: RunnerGate, why: str) -> Iterator[tu
         yield found
 
 
-AFTER_LEAVING = (Invariant("RUNNER-4", no_tool_starts_after_the_user_left, RunnerGate, at=TOOL),)
+# -- how often
 
-FIRST_INVARIANTS = (
-    Invariant("RUNNER-3", no_tool_starts_while_the_user_has_the_turn, RunnerGate, at=TOOL),
-    Invariant("RUNNER-3", a_tool_waits_for_the_resume, RunnerGate, at=TOOL),
-    Invariant("ONCE-2", a_body_is_not_entered_while_it_runs, RunnerGate, at=TOOL),
-    Invariant("RUNNER-37", a_call_that_has_a_result_is_not_run_when_taken_up, RunnerGate, at=TOOL),
-    Invariant("ONCE-1", a_body_is_entered_once_in_an_iteration, RunnerGate, at=TOOL),
-    Invariant("RUNNER-34", a_tool_outside_the_set_does_not_run, RunnerGate, at=TOOL),
-    Invariant("RUNNER-33", a_removed_tool_is_gone_as_declared, RunnerGate, at=TOOL),
-    Invariant("RUNNER-22", an_added_tool_counts_as_declared, RunnerGate, at=TOOL),
-    Invariant("RUNNER-22", the_version_of_a_tool_is_the_one_that_counts, RunnerGate, at=TOOL),
-    Invariant("RUNNER-32", a_paused_turn_runs_no_call, RunnerGate, at=TOOL),
-    Invariant("RUNNER-21", a_cut_off_turn_runs_calls_as_declared, RunnerGate, at=TOOL),
-    Invariant("RUNNER-15", an_answered_call_does_not_run, RunnerGate, at=TOOL),
-    Invariant("RUNNER-18", a_kept_response_is_used_by_the_runner, RunnerGate, at=TOOL),
-    Invariant("STOP-5", the_last_turn_runs_calls_as_declared, RunnerGate, at=TOOL),
-    Invariant("RUNNER-13", the_calls_that_count_are_handled, RunnerGate, at=TOOL),
-    Invariant("RUNNER-5", only_calls_of_the_turn_are_entered, RunnerGate, at=TOOL),
-    Invariant("RUNNER-5", a_call_is_entered_as_the_model_asked, RunnerGate, at=TOOL),
-)
 
-CUT_OFF_INVARIANTS = (
-    Invariant("RUNNER-32", a_paused_turn_has_run_no_call, RunnerGate, at=MODEL),
-    Invariant("RUNNER-32", a_paused_turn_has_run_no_call, RunFinished),
-    Invariant("RUNNER-21", a_cut_off_turn_ends_the_run_as_declared, RunFinished),
-    Invariant("RUNNER-21", calls_of_a_cut_off_turn_are_entered_as_declared, RunnerGate, at=MODEL),
-)
+@check("ONCE-1", at=("tool",), rank=Rank.TWICE)
+def a_body_is_entered_once_in_an_iteration(state: ObservedRunner, seen: RunnerGate) -> CheckResults:
+    """The body of a call is entered once for each response, and once after the resume."""
+    found = entering(state, seen)
+    if found is None:
+        return
+    iteration, _, call = found
+    phase, response = state.phase(iteration)
+    first = response == 0 or not iteration.responses
+    earlier = [gate for gate in iteration.entries_of(call) if _in_one_go(gate, phase, response, first)]
+    yield held_or(
+        not earlier, f"call {call} was entered a second time in the iteration of request {iteration.number}"
+    )
 
-INVARIANTS = (
-    Invariant("RUNNER-22", an_added_tool_is_entered_as_declared, RunnerGate, at=MODEL),
-    Invariant("RUNNER-33", a_removed_tool_is_entered_as_declared, RunnerGate, at=MODEL),
-    Invariant("RUNNER-47", calls_that_the_user_answered_run_all_the_same, RunnerGate, at=MODEL),
-    Invariant("RUNNER-30", tools_run_anew_where_no_response_is_kept, RunnerGate, at=MODEL),
-    Invariant("RUNNER-18", a_kept_response_saves_the_runner_the_calls, RunnerGate, at=MODEL),
-    Invariant("RUNNER-13", calls_of_a_changed_iteration_are_entered, RunnerGate, at=MODEL),
-    Invariant("RUNNER-5", handled_calls_are_entered, RunnerGate, at=MODEL),
-    Invariant("RUNNER-4", nothing_started_after_the_user_left),
-)
+
+def _in_one_go(gate: Gate, phase: str, response: int | None, first: bool) -> bool:
+    """Whether an entry serves the same purpose; one from the stream serves the first that comes after it."""
+    streamed = gate.phase in ("request", "yield") and (first or phase in ("request", "yield"))
+    return streamed or (gate.phase == phase and gate.response == response)

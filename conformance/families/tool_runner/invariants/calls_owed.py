@@ -16,9 +16,12 @@ from runlock.conformance.families.tool_runner.state import ObservedRunner
 from runlock.conformance.families.tool_runner.state.facts import is_cut_off, is_paused
 from runlock.conformance.families.tool_runner.state.plan import plans
 from runlock.conformance.families.tool_runner.state.records import Iteration, answered_calls
-from runlock.conformance.family.invariant import HELD, CheckResults, held_or
+from runlock.conformance.family.invariant import HELD, CheckResults, check, held_or
+from runlock.conformance.family.rank import Rank
 
 
+@check("RUNNER-32", seeing=(RunnerGate,), at=("model",), rank=Rank.OTHER)
+@check("RUNNER-32", seeing=(RunFinished,), rank=Rank.OTHER)
 def a_paused_turn_has_run_no_call(state: ObservedRunner, seen: RunnerGate | RunFinished) -> CheckResults:
     """When a paused turn goes back or ends the run, none of its calls has run after the resume."""
     before = state.iteration
@@ -27,19 +30,7 @@ def a_paused_turn_has_run_no_call(state: ObservedRunner, seen: RunnerGate | RunF
         yield held_or(not late, f"{turn_of(before)} is paused, and one of its calls was entered")
 
 
-def handled_calls_are_entered(state: ObservedRunner, seen: RunnerGate) -> CheckResults:
-    """Before the next request the calls of an unchanged turn have run, each once."""
-    iteration = _complete(state)
-    if iteration is None or iteration.touched or not iteration.calls or is_paused(iteration):
-        return
-    wanted = _wanted(state, iteration)
-    if wanted:
-        skipped = [call for call in wanted if not _ran(iteration, call)]
-        lost = " ".join(skipped[:1])
-        reason = f"{turn_of(iteration)} was not handled: call {lost} did not run before the request"
-        yield held_or(not skipped, reason)
-
-
+@check("RUNNER-13", at=("model",), rank=Rank.OTHER)
 def calls_of_a_changed_iteration_are_entered(state: ObservedRunner, seen: RunnerGate) -> CheckResults:
     """Before the next request of a changed iteration the calls have run that the policies say."""
     iteration = _complete(state)
@@ -52,6 +43,7 @@ def calls_of_a_changed_iteration_are_entered(state: ObservedRunner, seen: Runner
         yield held_or(not skipped, reason)
 
 
+@check("RUNNER-47", at=("model",), rank=Rank.LOST)
 def calls_that_the_user_answered_run_all_the_same(state: ObservedRunner, seen: RunnerGate) -> CheckResults:
     """Where the policy says so, a call that the user answered runs."""
     iteration = _complete(state)
@@ -69,6 +61,7 @@ def calls_that_the_user_answered_run_all_the_same(state: ObservedRunner, seen: R
             yield HELD
 
 
+@check("RUNNER-21", at=("model",), rank=Rank.OTHER)
 def calls_of_a_cut_off_turn_are_entered_as_declared(state: ObservedRunner, seen: RunnerGate) -> CheckResults:
     """Where the policy says so, the calls of a turn that was cut off run."""
     iteration = _complete(state)
@@ -77,6 +70,7 @@ def calls_of_a_cut_off_turn_are_entered_as_declared(state: ObservedRunner, seen:
         yield held_or(not skipped, f"{turn_of(iteration)} was cut off, and its calls were not run")
 
 
+@check("RUNNER-21", rank=Rank.OTHER)
 def a_cut_off_turn_ends_the_run_as_declared(state: ObservedRunner, seen: RunFinished) -> CheckResults:
     """Where the calls of a turn that was cut off run, the run does not end with it."""
     iteration = state.iteration
@@ -87,6 +81,7 @@ def a_cut_off_turn_ends_the_run_as_declared(state: ObservedRunner, seen: RunFini
         yield held_or(allowed, f"{turn_of(iteration)} was cut off, its calls are to run, and the run ended")
 
 
+@check("RUNNER-30", at=("model",), rank=Rank.LOST)
 def tools_run_anew_where_no_response_is_kept(state: ObservedRunner, seen: RunnerGate) -> CheckResults:
     """Where the response of the user is not kept, the runner runs the tools anew."""
     iteration = _complete(state)
@@ -98,6 +93,7 @@ def tools_run_anew_where_no_response_is_kept(state: ObservedRunner, seen: Runner
         yield held_or(not skipped, f"no response is kept, and call {' '.join(skipped[:1])} was not run anew")
 
 
+@check("RUNNER-18", at=("model",), rank=Rank.OTHER)
 def a_kept_response_saves_the_runner_the_calls(state: ObservedRunner, seen: RunnerGate) -> CheckResults:
     """A kept response was used by the runner: no body was entered after the resume."""
     iteration = _complete(state)
@@ -109,6 +105,7 @@ def a_kept_response_saves_the_runner_the_calls(state: ObservedRunner, seen: Runn
         yield held_or(not again, "a kept response was made again")
 
 
+@check("RUNNER-22", at=("model",), rank=Rank.OTHER)
 def an_added_tool_is_entered_as_declared(state: ObservedRunner, seen: RunnerGate) -> CheckResults:
     """Where an added tool counts at once, the calls of the received turn that name it run."""
     iteration = _complete(state)
@@ -125,6 +122,21 @@ def an_added_tool_is_entered_as_declared(state: ObservedRunner, seen: RunnerGate
         )
 
 
+@check("RUNNER-5", at=("model",), rank=Rank.OTHER)
+def handled_calls_are_entered(state: ObservedRunner, seen: RunnerGate) -> CheckResults:
+    """Before the next request the calls of an unchanged turn have run, each once."""
+    iteration = _complete(state)
+    if iteration is None or iteration.touched or not iteration.calls or is_paused(iteration):
+        return
+    wanted = _wanted(state, iteration)
+    if wanted:
+        skipped = [call for call in wanted if not _ran(iteration, call)]
+        lost = " ".join(skipped[:1])
+        reason = f"{turn_of(iteration)} was not handled: call {lost} did not run before the request"
+        yield held_or(not skipped, reason)
+
+
+@check("RUNNER-33", at=("model",), rank=Rank.OTHER)
 def a_removed_tool_is_entered_as_declared(state: ObservedRunner, seen: RunnerGate) -> CheckResults:
     """Where a removed tool is gone only from the next request on, the calls that name it run."""
     iteration = _complete(state)

@@ -7,10 +7,9 @@ from runlock.conformance.families.tool_runner.messages import Responded, RunFini
 from runlock.conformance.families.tool_runner.state import ObservedRunner
 from runlock.conformance.families.tool_runner.state.plan import plans
 from runlock.conformance.families.tool_runner.state.records import Gate, Iteration, Run
-from runlock.conformance.family.invariant import HELD, CheckResults, Invariant, broken, held_or
+from runlock.conformance.family.invariant import HELD, CheckResults, broken, check, held_or
+from runlock.conformance.family.rank import Rank
 
-TOOL = ("tool",)
-MODEL = ("model",)
 CANCEL = "cancel"
 
 
@@ -22,12 +21,14 @@ def _cancelled(state: ObservedRunner) -> Run | None:
     return run
 
 
+@check("CANCEL-1", at=("model",), rank=Rank.CONSENT, requires=CANCEL)
 def no_request_is_sent_after_a_cancel(state: ObservedRunner, seen: RunnerGate) -> CheckResults:
     """After a cancel no request is sent."""
     if _cancelled(state) is not None:
         yield broken(f"the run was cancelled, and request {len(state.iterations) + 1} was sent")
 
 
+@check("CANCEL-1", rank=Rank.STATUS, requires=CANCEL)
 def a_cancelled_run_is_at_rest_without_a_request(state: ObservedRunner) -> CheckResults:
     """After a cancel no request was sent."""
     run = _cancelled(state)
@@ -35,6 +36,7 @@ def a_cancelled_run_is_at_rest_without_a_request(state: ObservedRunner) -> Check
         yield HELD
 
 
+@check("CANCEL-2", rank=Rank.STATUS, requires=CANCEL)
 def a_cancelled_run_is_done(state: ObservedRunner) -> CheckResults:
     """A cancelled run is Done once nothing of it is under way and no yield is open."""
     run = _cancelled(state)
@@ -42,6 +44,7 @@ def a_cancelled_run_is_done(state: ObservedRunner) -> CheckResults:
         yield held_or(run.is_done, "the run was cancelled and nothing of it is under way, and it did not end")
 
 
+@check("CANCEL-2", rank=Rank.STATUS, requires=CANCEL)
 def a_cancelled_run_has_its_reason(state: ObservedRunner, seen: RunFinished) -> CheckResults:
     """A run whose cancel met no race ends with reason Cancelled."""
     run, iteration = state.run_of(seen), state.iteration
@@ -59,6 +62,7 @@ def _faulted_after(iteration: Iteration, run: Run) -> bool:
     return any(gate.kind in ("fault", "raise") for gate in iteration.entries)
 
 
+@check("CANCEL-3", rank=Rank.STATUS)
 def a_late_cancel_changes_nothing(state: ObservedRunner) -> CheckResults:
     """A cancel of a run that is Done shows nothing."""
     if state.late_cancel:
@@ -68,6 +72,7 @@ def a_late_cancel_changes_nothing(state: ObservedRunner) -> CheckResults:
 # -- tools
 
 
+@check("CANCEL-4", at=("tool",), rank=Rank.CONSENT, requires=CANCEL)
 def calls_of_a_turn_with_the_user_run_as_declared(state: ObservedRunner, seen: RunnerGate) -> CheckResults:
     """The calls of a turn that was with the user at the cancel run only where the policy says so."""
     iteration = _handed_over(state)
@@ -78,6 +83,7 @@ def calls_of_a_turn_with_the_user_run_as_declared(state: ObservedRunner, seen: R
         )
 
 
+@check("CANCEL-4", rank=Rank.STATUS, requires=CANCEL)
 def calls_of_a_turn_with_the_user_have_run_as_declared(
     state: ObservedRunner, seen: RunFinished
 ) -> CheckResults:
@@ -99,6 +105,7 @@ def calls_of_a_turn_with_the_user_have_run_as_declared(
         yield HELD
 
 
+@check("CANCEL-4", rank=Rank.STATUS, requires=CANCEL)
 def a_yield_that_is_given_up_runs_no_call(state: ObservedRunner) -> CheckResults:
     """Where the runner gives the yield up at the cancel, the calls of its turn do not run."""
     iteration = _handed_over(state)
@@ -120,6 +127,7 @@ def _handed_over(state: ObservedRunner) -> Iteration | None:
     return None if raced else iteration
 
 
+@check("CANCEL-5", rank=Rank.STATUS, requires=CANCEL)
 def a_running_tool_is_given_up_as_declared(state: ObservedRunner) -> CheckResults:
     """A tool that runs at the cancel is given up, or ends by itself, as declared."""
     run, iteration = state.run, state.iteration
@@ -144,6 +152,7 @@ def _ran_at(gate: Gate, stimulus: int) -> bool:
     )
 
 
+@check("CANCEL-6", at=("tool",), rank=Rank.CONSENT, requires=CANCEL)
 def a_response_after_a_cancel_enters_nothing(state: ObservedRunner, seen: RunnerGate) -> CheckResults:
     """After a cancel, asking for a response enters no body."""
     iteration = state.iteration
@@ -152,6 +161,7 @@ def a_response_after_a_cancel_enters_nothing(state: ObservedRunner, seen: Runner
         yield broken(f"a response was asked for after the cancel, and call {seen.call} was entered")
 
 
+@check("CANCEL-6", rank=Rank.STATUS, requires=CANCEL)
 def a_response_after_a_cancel_is_what_is_kept(state: ObservedRunner, seen: Responded) -> CheckResults:
     """After a cancel a response is null, or one that was made before."""
     iteration = state.iteration
@@ -164,6 +174,7 @@ def a_response_after_a_cancel_is_what_is_kept(state: ObservedRunner, seen: Respo
     yield held_or(allowed, "a response was asked for after the cancel, and one was given that was not kept")
 
 
+@check("CANCEL-6", rank=Rank.STATUS, requires=CANCEL)
 def a_yield_that_is_given_up_takes_no_question(state: ObservedRunner) -> CheckResults:
     """Where the runner gives the yield up at the cancel, no response is asked for, and none enters a body."""
     iteration, run = _handed_over(state), state.run
@@ -173,6 +184,7 @@ def a_yield_that_is_given_up_takes_no_question(state: ObservedRunner) -> CheckRe
     yield held_or(not late, f"{late[0].ref if late else ''} was entered for a response after the cancel")
 
 
+@check("CANCEL-7", at=("tool",), rank=Rank.CONSENT, requires=CANCEL)
 def no_call_is_entered_twice_around_a_cancel(state: ObservedRunner, seen: RunnerGate) -> CheckResults:
     """After a cancel no call is entered a second time."""
     iteration = state.iteration
@@ -181,6 +193,7 @@ def no_call_is_entered_twice_around_a_cancel(state: ObservedRunner, seen: Runner
         yield held_or(not again, f"the run was cancelled, and call {seen.call} was entered a second time")
 
 
+@check("CANCEL-8", at=("tool",), rank=Rank.CONSENT, requires=CANCEL)
 def a_round_goes_no_further_after_a_cancel(state: ObservedRunner, seen: RunnerGate) -> CheckResults:
     """A call that was not entered before the cancel of its round is not entered after it."""
     run, iteration = _cancelled(state), state.iteration
@@ -195,6 +208,7 @@ def a_round_goes_no_further_after_a_cancel(state: ObservedRunner, seen: RunnerGa
         )
 
 
+@check("CANCEL-8", rank=Rank.STATUS, requires=CANCEL)
 def a_round_stopped_at_the_cancel(state: ObservedRunner) -> CheckResults:
     """A round that was cancelled has entered no call since."""
     run, iteration = _cancelled(state), state.iteration
@@ -204,30 +218,9 @@ def a_round_stopped_at_the_cancel(state: ObservedRunner) -> CheckResults:
         yield HELD
 
 
+@check("CANCEL-7", rank=Rank.STATUS, requires=CANCEL)
 def no_call_was_entered_twice_around_a_cancel(state: ObservedRunner) -> CheckResults:
     """A cancelled run has entered no call of its round again."""
     iteration = state.iteration
     if _cancelled(state) is not None and iteration is not None and iteration.entries:
         yield HELD
-
-
-INVARIANTS = (
-    Invariant("CANCEL-1", no_request_is_sent_after_a_cancel, RunnerGate, at=MODEL, requires=CANCEL),
-    Invariant("CANCEL-7", no_call_is_entered_twice_around_a_cancel, RunnerGate, at=TOOL, requires=CANCEL),
-    Invariant("CANCEL-6", a_response_after_a_cancel_enters_nothing, RunnerGate, at=TOOL, requires=CANCEL),
-    Invariant("CANCEL-6", a_response_after_a_cancel_is_what_is_kept, Responded, requires=CANCEL),
-    Invariant("CANCEL-6", a_yield_that_is_given_up_takes_no_question, requires=CANCEL),
-    Invariant("CANCEL-8", a_round_goes_no_further_after_a_cancel, RunnerGate, at=TOOL, requires=CANCEL),
-    Invariant(
-        "CANCEL-4", calls_of_a_turn_with_the_user_run_as_declared, RunnerGate, at=TOOL, requires=CANCEL
-    ),
-    Invariant("CANCEL-4", calls_of_a_turn_with_the_user_have_run_as_declared, RunFinished, requires=CANCEL),
-    Invariant("CANCEL-2", a_cancelled_run_has_its_reason, RunFinished, requires=CANCEL),
-    Invariant("CANCEL-4", a_yield_that_is_given_up_runs_no_call, requires=CANCEL),
-    Invariant("CANCEL-3", a_late_cancel_changes_nothing),
-    Invariant("CANCEL-5", a_running_tool_is_given_up_as_declared, requires=CANCEL),
-    Invariant("CANCEL-1", a_cancelled_run_is_at_rest_without_a_request, requires=CANCEL),
-    Invariant("CANCEL-7", no_call_was_entered_twice_around_a_cancel, requires=CANCEL),
-    Invariant("CANCEL-8", a_round_stopped_at_the_cancel, requires=CANCEL),
-    Invariant("CANCEL-2", a_cancelled_run_is_done, requires=CANCEL),
-)

@@ -18,10 +18,12 @@ from runlock.conformance.families.tool_runner.state.records import (
     stands,
     without_system,
 )
-from runlock.conformance.family.invariant import CheckResults, held_or
+from runlock.conformance.family.invariant import CheckResults, check, held_or
+from runlock.conformance.family.rank import Rank
 from runlock.conformance.protocol import Message
 
 
+@check("RUN-8", rank=Rank.STATUS)
 def a_status_follows_the_one_before(state: ObservedRunner, seen: RunMoved) -> CheckResults:
     """A run is Running, and then Done for good."""
     run = state.run_of(seen)
@@ -34,6 +36,7 @@ def a_status_follows_the_one_before(state: ObservedRunner, seen: RunMoved) -> Ch
         yield held_or(seen.origin == last, f"run {run.id} was {last}, and is said to come from {seen.origin}")
 
 
+@check("RUN-8", rank=Rank.STATUS)
 def statuses_agree_with_the_end(state: ObservedRunner) -> CheckResults:
     """A run is Done if its end was announced, and Running if not."""
     run = state.run
@@ -46,6 +49,7 @@ def statuses_agree_with_the_end(state: ObservedRunner) -> CheckResults:
         yield held_or(shown == wanted, f"run {run.id} is {wanted}, and its status was last shown as {shown}")
 
 
+@check("RUN-10", rank=Rank.STATUS)
 def a_look_shows_what_was_announced(state: ObservedRunner, seen: RunnerInspected) -> CheckResults:
     """An inspection shows the status and the reason that were announced."""
     run = state.run_of(seen)
@@ -60,6 +64,7 @@ def a_look_shows_what_was_announced(state: ObservedRunner, seen: RunnerInspected
         )
 
 
+@check("RUN-11", rank=Rank.STATUS)
 def a_look_shows_the_state(state: ObservedRunner, seen: RunnerInspected) -> CheckResults:
     """An inspection shows the messages and the params of the state."""
     last = state.iteration
@@ -98,6 +103,7 @@ def _states_on_receipt(last: Iteration, turn: Message) -> Iterator[list[Message]
         yield [*before, *pushes[:early], turn, *pushes[early:]]
 
 
+@check("RUNNER-44", rank=Rank.LOST)
 def a_turn_on_receipt_stands_while_yielded(state: ObservedRunner, seen: RunnerInspected) -> CheckResults:
     """A turn that is put into the state on receipt stands there while its yield is open."""
     last = state.iteration
@@ -117,6 +123,7 @@ def _texts(messages: Sequence[Message]) -> str:
     return f"{len(messages)} messages ({'; '.join(named(one) for one in messages[-3:])})"
 
 
+@check("RUNNER-46", rank=Rank.LOST)
 def a_final_turn_stands_at_the_end_as_declared(state: ObservedRunner, seen: RunnerInspected) -> CheckResults:
     """An unchanged final turn stands in the state at the end, or does not, as declared."""
     last, run = state.iteration, state.run_of(seen)
@@ -141,6 +148,7 @@ def a_final_turn_stands_at_the_end_as_declared(state: ObservedRunner, seen: Runn
     yield held_or(there in allowed, f"{turn_of(last)} {where} in the state at the end")
 
 
+@check("RUN-12", rank=Rank.STATUS, is_deferred=True)
 def a_reported_message_was_put_there(state: ObservedRunner, seen: MessageAppended) -> CheckResults:
     """A message that is reported is the received turn, or a result that the runner made."""
     last, message = state.iteration, seen.message
@@ -163,6 +171,7 @@ def a_reported_message_was_put_there(state: ObservedRunner, seen: MessageAppende
         yield held_or(message.call in handled and once, reason)
 
 
+@check("RUNNER-40", rank=Rank.LOST)
 def nothing_enters_the_state_while_a_yield_is_open(
     state: ObservedRunner, seen: MessageAppended
 ) -> CheckResults:
@@ -176,6 +185,7 @@ def nothing_enters_the_state_while_a_yield_is_open(
     yield held_or(received, f"{named(seen.message)} entered the state while the turn was with the user")
 
 
+@check("RUNNER-40", rank=Rank.LOST)
 def nothing_entered_the_state_while_a_yield_is_open(
     state: ObservedRunner, seen: RunnerInspected
 ) -> CheckResults:
@@ -186,6 +196,7 @@ def nothing_entered_the_state_while_a_yield_is_open(
         yield held_or(not early, reason)
 
 
+@check("RUNNER-29", rank=Rank.LOST)
 def a_response_is_not_in_the_state(state: ObservedRunner, seen: RunnerInspected) -> CheckResults:
     """While a yield is open, the state does not hold the response that the user asked for."""
     last = state.iteration

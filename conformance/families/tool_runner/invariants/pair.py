@@ -7,31 +7,17 @@ from collections.abc import Iterator
 from typing import Any
 
 from runlock.conformance.families.tool_runner.invariants.looks import Reading, follows, named, reading
-from runlock.conformance.families.tool_runner.invariants.tool_set import a_tool_outside_the_set_has_an_error
 from runlock.conformance.families.tool_runner.messages import RunnerGate
 from runlock.conformance.families.tool_runner.state import ObservedRunner
 from runlock.conformance.families.tool_runner.state.facts import is_cut_off, is_paused
 from runlock.conformance.families.tool_runner.state.plan import plans
 from runlock.conformance.families.tool_runner.state.records import Iteration, same, stands
-from runlock.conformance.family.invariant import CheckResults, Invariant, broken_for, held_or
+from runlock.conformance.family.invariant import CheckResults, broken_for, check, held_or
+from runlock.conformance.family.rank import Rank
 from runlock.conformance.protocol import Message
 
-MODEL = ("model",)
 
-
-def each_call_has_a_result(state: ObservedRunner, seen: RunnerGate) -> CheckResults:
-    """Each call of a turn that the runner put there, or added results to, has a result."""
-    read = reading(state, seen)
-    if read is None or read.before.has_doubled_ids:
-        return
-    for turn in owed(state, read):
-        lost = missing_results(read, turn)
-        if not _a_sibling_failed(read.before, lost):
-            yield held_or(
-                not lost, f"request {read.number} holds call {' '.join(lost[:1])} without its result"
-            )
-
-
+@check("ROUND-1", at=("model",), rank=Rank.LOST)
 def a_failure_costs_no_sibling_its_result(state: ObservedRunner, seen: RunnerGate) -> CheckResults:
     """The failure of one call does not cost another its result."""
     read = reading(state, seen)
@@ -128,22 +114,21 @@ def _a_sibling_failed(iteration: Iteration, lost: list[str]) -> bool:
     return bool(lost) and bool(failed - set(lost))
 
 
-def no_result_stands_without_its_call(state: ObservedRunner, seen: RunnerGate) -> CheckResults:
-    """No result that the runner put there stands without its call before it."""
+@check("PAIR-1", at=("model",), rank=Rank.LOST)
+def each_call_has_a_result(state: ObservedRunner, seen: RunnerGate) -> CheckResults:
+    """Each call of a turn that the runner put there, or added results to, has a result."""
     read = reading(state, seen)
-    if read is None:
+    if read is None or read.before.has_doubled_ids:
         return
-    reasons = []
-    for place, result in read.results:
-        asked = any(result.call == call.id for one in read.messages[:place] for call in one.tool_calls)
-        if not asked:
-            reasons.append(
-                f"request {read.number} holds {named(result)}, which no message before it asks for"
+    for turn in owed(state, read):
+        lost = missing_results(read, turn)
+        if not _a_sibling_failed(read.before, lost):
+            yield held_or(
+                not lost, f"request {read.number} holds call {' '.join(lost[:1])} without its result"
             )
-    if read.results:
-        yield from broken_for(reasons[:1])
 
 
+@check("PAIR-3", at=("model",), rank=Rank.LOST)
 def no_call_has_two_results(state: ObservedRunner, seen: RunnerGate) -> CheckResults:
     """No call has two results of which the runner put one there."""
     read = reading(state, seen)
@@ -168,6 +153,24 @@ def _place_of_call(read: Reading, place: int, result: Message) -> tuple[str | No
     return result.call, asking[-1] if asking else -1
 
 
+@check("PAIR-2", at=("model",), rank=Rank.LOST)
+def no_result_stands_without_its_call(state: ObservedRunner, seen: RunnerGate) -> CheckResults:
+    """No result that the runner put there stands without its call before it."""
+    read = reading(state, seen)
+    if read is None:
+        return
+    reasons = []
+    for place, result in read.results:
+        asked = any(result.call == call.id for one in read.messages[:place] for call in one.tool_calls)
+        if not asked:
+            reasons.append(
+                f"request {read.number} holds {named(result)}, which no message before it asks for"
+            )
+    if read.results:
+        yield from broken_for(reasons[:1])
+
+
+@check("ROUND-3", at=("model",), rank=Rank.LOST)
 def doubled_ids_give_one_result(state: ObservedRunner, seen: RunnerGate) -> CheckResults:
     """Two calls with one id never give two visible results."""
     read = reading(state, seen)
@@ -184,6 +187,7 @@ def doubled_ids_give_one_result(state: ObservedRunner, seen: RunnerGate) -> Chec
 # -- what results say
 
 
+@check("ROUND-2", at=("model",), rank=Rank.LOST)
 def results_stand_under_their_own_call(state: ObservedRunner, seen: RunnerGate) -> CheckResults:
     """A result is not that of another call."""
     read = reading(state, seen)
@@ -205,6 +209,7 @@ def results_stand_under_their_own_call(state: ObservedRunner, seen: RunnerGate) 
             yield held_or(not mixed, reason)
 
 
+@check("ROUND-8", at=("model",), rank=Rank.LOST)
 def an_error_reaches_the_model_as_an_error(state: ObservedRunner, seen: RunnerGate) -> CheckResults:
     """An error that a tool answered with is marked as one."""
     read = reading(state, seen)
@@ -218,6 +223,7 @@ def an_error_reaches_the_model_as_an_error(state: ObservedRunner, seen: RunnerGa
             yield held_or(result.status == "error", reason)
 
 
+@check("ROUND-7", at=("model",), rank=Rank.LOST)
 def a_raise_fails_its_call(state: ObservedRunner, seen: RunnerGate) -> CheckResults:
     """An exception in a tool fails its call, where the policy says so."""
     read = reading(state, seen)
@@ -234,6 +240,7 @@ def a_raise_fails_its_call(state: ObservedRunner, seen: RunnerGate) -> CheckResu
         yield held_or(allowed, reason)
 
 
+@check("PAIR-4", at=("model",), rank=Rank.SHOWN)
 def results_say_what_the_tool_answered(state: ObservedRunner, seen: RunnerGate) -> CheckResults:
     """A result says what its tool answered."""
     read = reading(state, seen)
@@ -250,6 +257,7 @@ def results_say_what_the_tool_answered(state: ObservedRunner, seen: RunnerGate) 
             yield held_or(told, f"{reason}; its tool answered {_words(outcomes[-1])}")
 
 
+@check("PAIR-5", at=("model",), rank=Rank.LOST)
 def a_success_was_given_by_a_tool(state: ObservedRunner, seen: RunnerGate) -> CheckResults:
     """A success in a request was given by a tool."""
     read = reading(state, seen)
@@ -283,18 +291,3 @@ def _says(result: Message, outcome: Any) -> bool:
 
 def _words(outcome: Any) -> str:
     return f"{outcome['kind']} “{outcome.get('content') or outcome.get('message') or ''}”"
-
-
-INVARIANTS = (
-    Invariant("RUNNER-34", a_tool_outside_the_set_has_an_error, RunnerGate, at=MODEL),
-    Invariant("ROUND-3", doubled_ids_give_one_result, RunnerGate, at=MODEL),
-    Invariant("ROUND-1", a_failure_costs_no_sibling_its_result, RunnerGate, at=MODEL),
-    Invariant("PAIR-3", no_call_has_two_results, RunnerGate, at=MODEL),
-    Invariant("PAIR-1", each_call_has_a_result, RunnerGate, at=MODEL),
-    Invariant("PAIR-2", no_result_stands_without_its_call, RunnerGate, at=MODEL),
-    Invariant("ROUND-7", a_raise_fails_its_call, RunnerGate, at=MODEL),
-    Invariant("ROUND-8", an_error_reaches_the_model_as_an_error, RunnerGate, at=MODEL),
-    Invariant("ROUND-2", results_stand_under_their_own_call, RunnerGate, at=MODEL),
-    Invariant("PAIR-5", a_success_was_given_by_a_tool, RunnerGate, at=MODEL),
-    Invariant("PAIR-4", results_say_what_the_tool_answered, RunnerGate, at=MODEL),
-)

@@ -19,27 +19,18 @@ from runlock.conformance.families.tool_runner.state import ObservedRunner
 from runlock.conformance.families.tool_runner.state.facts import is_paused
 from runlock.conformance.families.tool_runner.state.plan import plans
 from runlock.conformance.families.tool_runner.state.records import same, stands, without_system
-from runlock.conformance.family.invariant import HELD, CheckResult, CheckResults, broken, held_or
+from runlock.conformance.family.invariant import (
+    HELD,
+    CheckResult,
+    CheckResults,
+    broken,
+    check,
+    held_or,
+)
+from runlock.conformance.family.rank import Rank
 
 
-def the_same_request_is_not_sent_again(state: ObservedRunner, seen: RunnerGate) -> CheckResults:
-    """A request is not sent again with the same messages."""
-    before = state.iteration
-    if before is None or before.touched or before.retried_at is not None or before.turn is None:
-        return
-    if (
-        seen.messages is None
-        or state.is_cancelled
-        or (is_paused(before) and stands(before.message, before.base))
-    ):
-        return
-    messages, number = without_system(seen.messages), len(state.iterations) + 1
-    again = len(messages) == len(before.base) and all(map(same, messages, before.base))
-    yield held_or(
-        not again, f"request {number} holds the messages of request {before.number}, and nothing changed"
-    )
-
-
+@check("RUNNER-9", at=("model",), rank=Rank.LOST)
 def an_unchanged_turn_is_appended(state: ObservedRunner, seen: RunnerGate) -> CheckResults:
     """An unchanged turn enters the state after the messages of its request."""
     read = _unchanged(state, seen)
@@ -47,6 +38,7 @@ def an_unchanged_turn_is_appended(state: ObservedRunner, seen: RunnerGate) -> Ch
         yield _appended(read)
 
 
+@check("RUNNER-48", at=("model",), rank=Rank.TWICE)
 def a_change_of_tools_is_no_change(state: ObservedRunner, seen: RunnerGate) -> CheckResults:
     """The turn of an iteration in which only tools were changed is appended."""
     read = _unchanged(state, seen)
@@ -54,6 +46,7 @@ def a_change_of_tools_is_no_change(state: ObservedRunner, seen: RunnerGate) -> C
         yield _appended(read)
 
 
+@check("RUNNER-20", at=("model",), rank=Rank.TWICE)
 def a_paused_turn_goes_back(state: ObservedRunner, seen: RunnerGate) -> CheckResults:
     """An unchanged paused turn is in the next request, as it is."""
     read = reading(state, seen)
@@ -63,6 +56,7 @@ def a_paused_turn_goes_back(state: ObservedRunner, seen: RunnerGate) -> CheckRes
         yield _appended(read)
 
 
+@check("STREAM-2", at=("model",), rank=Rank.STREAM)
 def a_streamed_turn_is_appended_as_stated(state: ObservedRunner, seen: RunnerGate) -> CheckResults:
     """The turn of a stream enters the state as the model stated it."""
     read = reading(state, seen)
@@ -73,6 +67,7 @@ def a_streamed_turn_is_appended_as_stated(state: ObservedRunner, seen: RunnerGat
     yield held_or(read.turns or not others, reason)
 
 
+@check("STREAM-2", rank=Rank.STREAM)
 def a_streamed_turn_is_reported_as_stated(state: ObservedRunner, seen: MessageAppended) -> CheckResults:
     """The turn of a stream is reported as the model stated it."""
     last = state.iteration
@@ -83,6 +78,7 @@ def a_streamed_turn_is_reported_as_stated(state: ObservedRunner, seen: MessageAp
         )
 
 
+@check("RUNNER-23", at=("model",), rank=Rank.TWICE)
 def a_request_is_not_sent_twice(state: ObservedRunner, seen: RunnerGate) -> CheckResults:
     """A request is not sent a second time before its turn is yielded."""
     before = state.iteration
@@ -91,6 +87,7 @@ def a_request_is_not_sent_twice(state: ObservedRunner, seen: RunnerGate) -> Chec
     yield from (one for one in the_same_request_is_not_sent_again(state, seen) if one != HELD)
 
 
+@check("RUNNER-29", rank=Rank.LOST)
 def a_response_enters_no_state(state: ObservedRunner, seen: MessageAppended) -> CheckResults:
     """A response that the user asked for is not put into the state."""
     last = state.iteration
@@ -102,6 +99,7 @@ def a_response_enters_no_state(state: ObservedRunner, seen: MessageAppended) -> 
         )
 
 
+@check("RUNNER-29", at=("model",), rank=Rank.LOST)
 def a_response_is_not_sent(state: ObservedRunner, seen: RunnerGate) -> CheckResults:
     """A response that the user asked for is not in the request together with the results of the runner."""
     read = reading(state, seen)
@@ -126,6 +124,7 @@ def a_response_is_not_sent(state: ObservedRunner, seen: RunnerGate) -> CheckResu
     yield held_or(not early, reason)
 
 
+@check("RUNNER-29", at=("model",), rank=Rank.TWICE)
 def a_response_is_no_change(state: ObservedRunner, seen: RunnerGate) -> CheckResults:
     """The turn of an iteration in which the user only asked for a response is appended."""
     read = _unchanged(state, seen)
@@ -133,6 +132,7 @@ def a_response_is_no_change(state: ObservedRunner, seen: RunnerGate) -> CheckRes
         yield _appended(read)
 
 
+@check("RUNNER-11", at=("model",), rank=Rank.TWICE)
 def a_change_is_forgotten_at_the_next_request(state: ObservedRunner, seen: RunnerGate) -> CheckResults:
     """An unchanged iteration after a changed one appends its turn."""
     read = _unchanged(state, seen)
@@ -170,6 +170,26 @@ def _in_place(read: Reading, early: int = 0) -> bool:
     return all(one < place for one in earlier) and all(one > place for one in later)
 
 
+@check("RUNNER-23", at=("model",), rank=Rank.TWICE)
+def the_same_request_is_not_sent_again(state: ObservedRunner, seen: RunnerGate) -> CheckResults:
+    """A request is not sent again with the same messages."""
+    before = state.iteration
+    if before is None or before.touched or before.retried_at is not None or before.turn is None:
+        return
+    if (
+        seen.messages is None
+        or state.is_cancelled
+        or (is_paused(before) and stands(before.message, before.base))
+    ):
+        return
+    messages, number = without_system(seen.messages), len(state.iterations) + 1
+    again = len(messages) == len(before.base) and all(map(same, messages, before.base))
+    yield held_or(
+        not again, f"request {number} holds the messages of request {before.number}, and nothing changed"
+    )
+
+
+@check("RUNNER-10", at=("model",), rank=Rank.LOST)
 def a_changed_turn_is_left_out(state: ObservedRunner, seen: RunnerGate) -> CheckResults:
     """The turn of a changed iteration is not put into the state by the runner."""
     read = after_a_change(state, seen)
@@ -183,6 +203,7 @@ def a_changed_turn_is_left_out(state: ObservedRunner, seen: RunnerGate) -> Check
         yield held_or(allowed or not read.turns, reason)
 
 
+@check("RUNNER-31", at=("model",), rank=Rank.LOST)
 def a_paused_turn_of_a_changed_iteration_is_kept_as_declared(
     state: ObservedRunner, seen: RunnerGate
 ) -> CheckResults:
@@ -203,6 +224,7 @@ def a_paused_turn_of_a_changed_iteration_is_kept_as_declared(
         yield held_or(right, f"in request {read.number} {turn} stands after what the user pushed")
 
 
+@check("RUNNER-44", at=("model",), rank=Rank.LOST)
 def a_turn_that_was_put_on_receipt_stays(state: ObservedRunner, seen: RunnerGate) -> CheckResults:
     """A turn that the runner put into the state on receipt stays there, before what was pushed."""
     read = after_a_change(state, seen)

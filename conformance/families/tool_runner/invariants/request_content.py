@@ -4,33 +4,26 @@ from __future__ import annotations
 
 from runlock.conformance.families.tool_runner.invariants.looks import Reading, follows, named, reading
 from runlock.conformance.families.tool_runner.invariants.received_turn import (
-    a_change_is_forgotten_at_the_next_request,
-    a_change_of_tools_is_no_change,
-    a_changed_turn_is_left_out,
-    a_paused_turn_goes_back,
-    a_paused_turn_of_a_changed_iteration_is_kept_as_declared,
-    a_request_is_not_sent_twice,
-    a_response_enters_no_state,
-    a_response_is_no_change,
-    a_response_is_not_sent,
-    a_streamed_turn_is_appended_as_stated,
-    a_streamed_turn_is_reported_as_stated,
-    a_turn_that_was_put_on_receipt_stays,
     after_a_change,
-    an_unchanged_turn_is_appended,
-    the_same_request_is_not_sent_again,
 )
-from runlock.conformance.families.tool_runner.messages import MessageAppended, RunnerGate
+from runlock.conformance.families.tool_runner.messages import RunnerGate
 from runlock.conformance.families.tool_runner.state import ObservedRunner
 from runlock.conformance.families.tool_runner.state.facts import is_cut_off, is_paused
 from runlock.conformance.families.tool_runner.state.plan import plans
 from runlock.conformance.families.tool_runner.state.records import Iteration, same, stands, without_system
-from runlock.conformance.family.invariant import HELD, CheckResults, Invariant, broken, broken_for, held_or
+from runlock.conformance.family.invariant import (
+    HELD,
+    CheckResults,
+    broken,
+    broken_for,
+    check,
+    held_or,
+)
+from runlock.conformance.family.rank import Rank
 from runlock.conformance.protocol import Message
 
-MODEL = ("model",)
 
-
+@check("RUNNER-8", at=("model",), rank=Rank.LOST)
 def the_first_request_holds_the_input(state: ObservedRunner, seen: RunnerGate) -> CheckResults:
     """The first request holds the message of the user."""
     if follows(state) == "first" and seen.messages is not None:
@@ -38,6 +31,7 @@ def the_first_request_holds_the_input(state: ObservedRunner, seen: RunnerGate) -
         yield held_or(words == [state.input], f"request 1 holds {words} of the user, not “{state.input}”")
 
 
+@check("RUNNER-8", at=("model",), rank=Rank.LOST)
 def a_request_after_a_fault_holds_the_state(state: ObservedRunner, seen: RunnerGate) -> CheckResults:
     """A request after a fault of the model holds what the failed one held, with what the user did since."""
     before = state.iteration
@@ -50,6 +44,7 @@ def a_request_after_a_fault_holds_the_state(state: ObservedRunner, seen: RunnerG
     )
 
 
+@check("RUNNER-12", at=("model",), rank=Rank.LOST)
 def set_messages_replace_all_before_them(state: ObservedRunner, seen: RunnerGate) -> CheckResults:
     """Messages that were set replace all before them."""
     read = reading(state, seen)
@@ -66,6 +61,7 @@ def set_messages_replace_all_before_them(state: ObservedRunner, seen: RunnerGate
     yield from broken_for([*lost, *kept][:1])
 
 
+@check("RUNNER-8", at=("model",), rank=Rank.LOST)
 def pushed_messages_are_sent_in_order(state: ObservedRunner, seen: RunnerGate) -> CheckResults:
     """Each message that the user gave is sent, once, in the order given."""
     read = reading(state, seen)
@@ -82,6 +78,7 @@ def pushed_messages_are_sent_in_order(state: ObservedRunner, seen: RunnerGate) -
         yield from broken_for([*lost, *twice][:1])
 
 
+@check("RUNNER-42", at=("model",), rank=Rank.LOST)
 def nothing_else_is_added(state: ObservedRunner, seen: RunnerGate) -> CheckResults:
     """A request holds nothing but what the user gave, turns, results, and news of the tools."""
     if follows(state) == "first" and seen.messages is not None:
@@ -99,6 +96,7 @@ def nothing_else_is_added(state: ObservedRunner, seen: RunnerGate) -> CheckResul
 # -- results and where they stand
 
 
+@check("RUNNER-14", at=("model",), rank=Rank.LOST)
 def results_follow_their_turn(state: ObservedRunner, seen: RunnerGate) -> CheckResults:
     """Results stand directly after the turn that they answer."""
     read = reading(state, seen)
@@ -113,6 +111,21 @@ def results_follow_their_turn(state: ObservedRunner, seen: RunnerGate) -> CheckR
     yield from broken_for(reasons[:1])
 
 
+@check("RUNNER-28", at=("model",), rank=Rank.LOST)
+def a_call_that_the_user_answered_has_one_result(state: ObservedRunner, seen: RunnerGate) -> CheckResults:
+    """A call that the user answered has no second result."""
+    read = reading(state, seen)
+    if read is None or read.before.has_doubled_ids:
+        return
+    answered = {message.call for message in read.before.pushes() if message.role == "tool"}
+    if answered and read.before.pushed:
+        twice = [result for _, result in read.results if result.call in answered]
+        call = twice[0].call if twice else ""
+        reason = f"the user answered call {call}, and request {read.number} holds two results for it"
+        yield held_or(not twice, reason)
+
+
+@check("RUNNER-27", at=("model",), rank=Rank.LOST)
 def results_of_a_turn_that_does_not_stand_are_left_out(
     state: ObservedRunner, seen: RunnerGate
 ) -> CheckResults:
@@ -142,19 +155,7 @@ def _asks(message: Message, call: str | None) -> bool:
     return message.role == "assistant" and any(one.id == call for one in message.tool_calls)
 
 
-def a_call_that_the_user_answered_has_one_result(state: ObservedRunner, seen: RunnerGate) -> CheckResults:
-    """A call that the user answered has no second result."""
-    read = reading(state, seen)
-    if read is None or read.before.has_doubled_ids:
-        return
-    answered = {message.call for message in read.before.pushes() if message.role == "tool"}
-    if answered and read.before.pushed:
-        twice = [result for _, result in read.results if result.call in answered]
-        call = twice[0].call if twice else ""
-        reason = f"the user answered call {call}, and request {read.number} holds two results for it"
-        yield held_or(not twice, reason)
-
-
+@check("RUNNER-15", at=("model",), rank=Rank.OTHER)
 def the_answer_of_the_user_is_what_is_sent(state: ObservedRunner, seen: RunnerGate) -> CheckResults:
     """The user's answer to a call is what is sent."""
     read = reading(state, seen)
@@ -172,6 +173,7 @@ def the_answer_of_the_user_is_what_is_sent(state: ObservedRunner, seen: RunnerGa
         )
 
 
+@check("RUNNER-45", at=("model",), rank=Rank.LOST)
 def results_of_a_changed_iteration_enter_as_declared(state: ObservedRunner, seen: RunnerGate) -> CheckResults:
     """Results of a changed iteration are appended or dropped, as declared."""
     read = after_a_change(state, seen)
@@ -196,6 +198,7 @@ def results_of_a_changed_iteration_enter_as_declared(state: ObservedRunner, seen
         )
 
 
+@check("RUNNER-21", at=("model",), rank=Rank.OTHER)
 def no_result_is_made_for_a_call_that_is_not_handled(state: ObservedRunner, seen: RunnerGate) -> CheckResults:
     """The runner adds no result for a call that it does not handle."""
     read = reading(state, seen)
@@ -213,6 +216,7 @@ def no_result_is_made_for_a_call_that_is_not_handled(state: ObservedRunner, seen
 # -- params, and what the server holds
 
 
+@check("RUNNER-43", at=("model",), rank=Rank.LOST)
 def params_that_were_set_are_sent(state: ObservedRunner, seen: RunnerGate) -> CheckResults:
     """Params that were set are in every later request; others stay as they are."""
     if seen.params is None or not state.params_set or state.is_cancelled:
@@ -230,6 +234,7 @@ def params_that_were_set_are_sent(state: ObservedRunner, seen: RunnerGate) -> Ch
             )
 
 
+@check("RUNNER-38", at=("model",), rank=Rank.LOST)
 def each_request_carries_the_whole_state(state: ObservedRunner, seen: RunnerGate) -> CheckResults:
     """A runner that keeps the history itself sends all of it."""
     if seen.sent is not None and seen.messages is not None and not state.is_cancelled:
@@ -239,6 +244,7 @@ def each_request_carries_the_whole_state(state: ObservedRunner, seen: RunnerGate
         )
 
 
+@check("RUNNER-26", at=("model",), rank=Rank.LOST)
 def what_is_not_sent_is_with_the_server(state: ObservedRunner, seen: RunnerGate) -> CheckResults:
     """What a request leaves out is what earlier requests and turns gave the server."""
     if seen.sent is None or seen.messages is None or state.is_cancelled:
@@ -256,41 +262,3 @@ def _server_holds(iteration: Iteration, messages: list[Message]) -> bool:
     turn = [iteration.message] if iteration.message is not None else []
     thread = [*(iteration.request.seen.messages or ()), *turn]
     return len(messages) <= len(thread) and all(map(same, messages, thread[: len(messages)]))
-
-
-FIRST_INVARIANTS = (
-    Invariant("RUNNER-29", a_response_enters_no_state, MessageAppended),
-    Invariant("STREAM-2", a_streamed_turn_is_reported_as_stated, MessageAppended),
-    Invariant("RUNNER-23", a_request_is_not_sent_twice, RunnerGate, at=MODEL),
-)
-
-TURN_INVARIANTS = (
-    Invariant("STREAM-2", a_streamed_turn_is_appended_as_stated, RunnerGate, at=MODEL),
-    Invariant("RUNNER-29", a_response_is_not_sent, RunnerGate, at=MODEL),
-    Invariant("RUNNER-20", a_paused_turn_goes_back, RunnerGate, at=MODEL),
-    Invariant("RUNNER-11", a_change_is_forgotten_at_the_next_request, RunnerGate, at=MODEL),
-    Invariant("RUNNER-48", a_change_of_tools_is_no_change, RunnerGate, at=MODEL),
-    Invariant("RUNNER-29", a_response_is_no_change, RunnerGate, at=MODEL),
-    Invariant("RUNNER-23", the_same_request_is_not_sent_again, RunnerGate, at=MODEL),
-)
-
-INVARIANTS = (
-    Invariant("RUNNER-8", the_first_request_holds_the_input, RunnerGate, at=MODEL),
-    Invariant("RUNNER-8", a_request_after_a_fault_holds_the_state, RunnerGate, at=MODEL),
-    Invariant("RUNNER-43", params_that_were_set_are_sent, RunnerGate, at=MODEL),
-    Invariant("RUNNER-12", set_messages_replace_all_before_them, RunnerGate, at=MODEL),
-    Invariant("RUNNER-15", the_answer_of_the_user_is_what_is_sent, RunnerGate, at=MODEL),
-    Invariant("RUNNER-8", pushed_messages_are_sent_in_order, RunnerGate, at=MODEL),
-    Invariant("RUNNER-9", an_unchanged_turn_is_appended, RunnerGate, at=MODEL),
-    Invariant("RUNNER-31", a_paused_turn_of_a_changed_iteration_is_kept_as_declared, RunnerGate, at=MODEL),
-    Invariant("RUNNER-10", a_changed_turn_is_left_out, RunnerGate, at=MODEL),
-    Invariant("RUNNER-44", a_turn_that_was_put_on_receipt_stays, RunnerGate, at=MODEL),
-    Invariant("RUNNER-28", a_call_that_the_user_answered_has_one_result, RunnerGate, at=MODEL),
-    Invariant("RUNNER-27", results_of_a_turn_that_does_not_stand_are_left_out, RunnerGate, at=MODEL),
-    Invariant("RUNNER-14", results_follow_their_turn, RunnerGate, at=MODEL),
-    Invariant("RUNNER-45", results_of_a_changed_iteration_enter_as_declared, RunnerGate, at=MODEL),
-    Invariant("RUNNER-21", no_result_is_made_for_a_call_that_is_not_handled, RunnerGate, at=MODEL),
-    Invariant("RUNNER-42", nothing_else_is_added, RunnerGate, at=MODEL),
-    Invariant("RUNNER-26", what_is_not_sent_is_with_the_server, RunnerGate, at=MODEL),
-    Invariant("RUNNER-38", each_request_carries_the_whole_state, RunnerGate, at=MODEL),
-)

@@ -7,9 +7,8 @@ from runlock.conformance.families.tool_runner.messages import Responded, RunnerG
 from runlock.conformance.families.tool_runner.state import ObservedRunner
 from runlock.conformance.families.tool_runner.state.facts import is_kept
 from runlock.conformance.families.tool_runner.state.records import Iteration, Response
-from runlock.conformance.family.invariant import CheckResults, Invariant, broken, held_or
-
-TOOL = ("tool",)
+from runlock.conformance.family.invariant import CheckResults, broken, check, held_or
+from runlock.conformance.family.rank import Rank
 
 
 def _asked(state: ObservedRunner) -> tuple[Iteration, Response, int] | None:
@@ -21,6 +20,7 @@ def _asked(state: ObservedRunner) -> tuple[Iteration, Response, int] | None:
     return iteration, pending, iteration.responses.index(pending)
 
 
+@check("RUNNER-19", at=("tool",), rank=Rank.LOST)
 def a_response_enters_only_calls_of_its_turn(state: ObservedRunner, seen: RunnerGate) -> CheckResults:
     """For a response only calls of the received turn run."""
     asked = _asked(state)
@@ -31,6 +31,7 @@ def a_response_enters_only_calls_of_its_turn(state: ObservedRunner, seen: Runner
         )
 
 
+@check("RUNNER-19", rank=Rank.LOST)
 def a_response_answers_its_own_turn(state: ObservedRunner, seen: Responded) -> CheckResults:
     """A response holds no result of another turn."""
     asked = _asked(state)
@@ -40,6 +41,7 @@ def a_response_answers_its_own_turn(state: ObservedRunner, seen: Responded) -> C
         yield held_or(not others, f"the response is for {turn_of(asked[0])}, and answers call {others[:1]}")
 
 
+@check("RUNNER-17", rank=Rank.LOST)
 def a_response_has_one_result_for_each_call(state: ObservedRunner, seen: Responded) -> CheckResults:
     """A response has one result for each call, and is null if there is none."""
     asked = _asked(state)
@@ -62,6 +64,7 @@ def _may_be_early(iteration: Iteration, response: Response) -> bool:
     return not iteration.is_yielded_whole and response.window == iteration.turn_in
 
 
+@check("RUNNER-17", rank=Rank.LOST)
 def a_response_says_what_the_tools_answered(state: ObservedRunner, seen: Responded) -> CheckResults:
     """A response says what the tools answered."""
     asked = _asked(state)
@@ -99,6 +102,7 @@ def _answered_by_the_user(iteration: Iteration) -> set[str | None]:
     return {message.call for message in iteration.pushes() if message.role == "tool"}
 
 
+@check("RUNNER-18", at=("tool",), rank=Rank.OTHER)
 def a_kept_response_is_given_again(state: ObservedRunner, seen: RunnerGate) -> CheckResults:
     """While a response is kept, a second request for it enters no body."""
     asked = _asked(state)
@@ -110,6 +114,7 @@ def a_kept_response_is_given_again(state: ObservedRunner, seen: RunnerGate) -> C
         yield broken(f"{reason}, and call {seen.call} was entered for it again")
 
 
+@check("RUNNER-18", rank=Rank.OTHER)
 def a_kept_response_was_given_again(state: ObservedRunner, seen: Responded) -> CheckResults:
     """A second response was given from what is kept."""
     asked = _asked(state)
@@ -123,6 +128,7 @@ def a_kept_response_was_given_again(state: ObservedRunner, seen: Responded) -> C
         yield held_or(not made, "a kept response was made again")
 
 
+@check("RUNNER-30", rank=Rank.LOST)
 def a_response_that_is_not_kept_is_made_anew(state: ObservedRunner, seen: Responded) -> CheckResults:
     """Where no response is kept, a second request for it runs the tools."""
     asked = _asked(state)
@@ -148,14 +154,3 @@ def _broke(state: ObservedRunner, iteration: Iteration, number: int) -> bool:
     own = [gate for gate in iteration.entries if gate.response == number]
     ends = "end_run" in state.values("tool.raises")
     return any(gate.kind == "fault" or (gate.kind == "raise" and ends) or gate.gone for gate in own)
-
-
-INVARIANTS = (
-    Invariant("RUNNER-19", a_response_enters_only_calls_of_its_turn, RunnerGate, at=TOOL),
-    Invariant("RUNNER-19", a_response_answers_its_own_turn, Responded),
-    Invariant("RUNNER-18", a_kept_response_is_given_again, RunnerGate, at=TOOL),
-    Invariant("RUNNER-18", a_kept_response_was_given_again, Responded),
-    Invariant("RUNNER-30", a_response_that_is_not_kept_is_made_anew, Responded),
-    Invariant("RUNNER-17", a_response_has_one_result_for_each_call, Responded),
-    Invariant("RUNNER-17", a_response_says_what_the_tools_answered, Responded),
-)

@@ -9,11 +9,9 @@ from runlock.conformance.families.tool_runner.messages import Responded, RunFini
 from runlock.conformance.families.tool_runner.state import ObservedRunner
 from runlock.conformance.families.tool_runner.state.plan import plans
 from runlock.conformance.families.tool_runner.state.records import Iteration
-from runlock.conformance.family.invariant import HELD, CheckResults, Invariant, broken, held_or
+from runlock.conformance.family.invariant import HELD, CheckResults, broken, check, held_or
+from runlock.conformance.family.rank import Rank
 from runlock.conformance.protocol import GateClosed, Message, ToolCall
-
-TOOL = ("tool",)
-MODEL = ("model",)
 
 
 def _calls(state: ObservedRunner, iteration: Iteration, phase: str) -> Sequence[ToolCall]:
@@ -25,6 +23,7 @@ def _calls(state: ObservedRunner, iteration: Iteration, phase: str) -> Sequence[
     return first if all(plan.calls == first for plan in every_plan) else ()
 
 
+@check("ROUND-4", at=("tool",), rank=Rank.LOST)
 def a_sequential_round_runs_one_call_at_a_time(state: ObservedRunner, seen: RunnerGate) -> CheckResults:
     """A sequential executor has one tool open at a time, in the order of the calls."""
     iteration = state.iteration
@@ -49,6 +48,7 @@ def a_sequential_round_runs_one_call_at_a_time(state: ObservedRunner, seen: Runn
         )
 
 
+@check("ROUND-5", at=("tool",), rank=Rank.LOST)
 def a_call_of_a_parallel_round_starts_with_the_others(
     state: ObservedRunner, seen: RunnerGate
 ) -> CheckResults:
@@ -70,6 +70,7 @@ def a_call_of_a_parallel_round_starts_with_the_others(
         )
 
 
+@check("ROUND-5", rank=Rank.LOST)
 def a_parallel_round_starts_all_calls_together(state: ObservedRunner) -> CheckResults:
     """A parallel round has entered all its calls."""
     iteration = state.iteration
@@ -80,6 +81,7 @@ def a_parallel_round_starts_all_calls_together(state: ObservedRunner) -> CheckRe
         yield HELD
 
 
+@check("ROUND-6", at=("model",), rank=Rank.LOST)
 def results_stand_in_the_declared_order(state: ObservedRunner, seen: RunnerGate) -> CheckResults:
     """Results stand in the order of the calls, or of their ends, as declared."""
     read = reading(state, seen)
@@ -88,6 +90,7 @@ def results_stand_in_the_declared_order(state: ObservedRunner, seen: RunnerGate)
     yield from _in_order(state, read.before, [result for _, result in read.results], f"request {read.number}")
 
 
+@check("ROUND-6", rank=Rank.LOST)
 def a_response_is_in_the_declared_order(state: ObservedRunner, seen: Responded) -> CheckResults:
     """The results of a response stand in the declared order."""
     iteration = state.iteration
@@ -132,6 +135,7 @@ def _ran_twice(iteration: Iteration, calls: Sequence[str]) -> bool:
     return any(len(iteration.entries_of(call)) > 1 for call in calls)
 
 
+@check("ROUND-7", rank=Rank.LOST)
 def a_raise_ends_the_run_as_declared(state: ObservedRunner, seen: RunFinished) -> CheckResults:
     """An exception in a tool ends the run only where the policy says so."""
     iteration, run = state.iteration, state.run_of(seen)
@@ -145,6 +149,7 @@ def a_raise_ends_the_run_as_declared(state: ObservedRunner, seen: RunFinished) -
         )
 
 
+@check("ROUND-1", rank=Rank.LOST)
 def a_failure_gives_no_sibling_up(state: ObservedRunner, seen: GateClosed) -> CheckResults:
     """A call that runs is not given up because another one failed."""
     gate, iteration = state.gates.get(seen.gate), state.iteration
@@ -157,17 +162,3 @@ def a_failure_gives_no_sibling_up(state: ObservedRunner, seen: GateClosed) -> Ch
         yield broken(
             f"call {failed[0].seen.call} failed, and call {gate.seen.call}, which was running, was given up"
         )
-
-
-FIRST_INVARIANTS = (
-    Invariant("ROUND-1", a_failure_gives_no_sibling_up, GateClosed),
-    Invariant("ROUND-7", a_raise_ends_the_run_as_declared, RunFinished),
-    Invariant("ROUND-5", a_call_of_a_parallel_round_starts_with_the_others, RunnerGate, at=TOOL),
-)
-
-INVARIANTS = (
-    Invariant("ROUND-4", a_sequential_round_runs_one_call_at_a_time, RunnerGate, at=TOOL),
-    Invariant("ROUND-6", results_stand_in_the_declared_order, RunnerGate, at=MODEL),
-    Invariant("ROUND-6", a_response_is_in_the_declared_order, Responded),
-    Invariant("ROUND-5", a_parallel_round_starts_all_calls_together),
-)

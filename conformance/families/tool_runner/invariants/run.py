@@ -2,18 +2,6 @@
 
 from __future__ import annotations
 
-from runlock.conformance.families.tool_runner.invariants.looking import (
-    a_final_turn_stands_at_the_end_as_declared,
-    a_look_shows_the_state,
-    a_look_shows_what_was_announced,
-    a_reported_message_was_put_there,
-    a_response_is_not_in_the_state,
-    a_status_follows_the_one_before,
-    a_turn_on_receipt_stands_while_yielded,
-    nothing_entered_the_state_while_a_yield_is_open,
-    nothing_enters_the_state_while_a_yield_is_open,
-    statuses_agree_with_the_end,
-)
 from runlock.conformance.families.tool_runner.invariants.looks import (
     ends_by_fault,
     every,
@@ -22,11 +10,8 @@ from runlock.conformance.families.tool_runner.invariants.looks import (
     turn_of,
 )
 from runlock.conformance.families.tool_runner.messages import (
-    MessageAppended,
     RunFinished,
-    RunMoved,
     RunnerGate,
-    RunnerInspected,
 )
 from runlock.conformance.families.tool_runner.state import ObservedRunner
 from runlock.conformance.families.tool_runner.state.records import (
@@ -34,12 +19,12 @@ from runlock.conformance.families.tool_runner.state.records import (
     Run,
     same,
 )
-from runlock.conformance.family.invariant import HELD, CheckResults, Invariant, broken, held_or
+from runlock.conformance.family.invariant import HELD, CheckResults, broken, check, held_or
+from runlock.conformance.family.rank import Rank
 from runlock.conformance.protocol import GateClosed, Message
 
-MODEL = ("model",)
 
-
+@check("RUN-1", rank=Rank.STATUS)
 def a_run_ends_once(state: ObservedRunner, seen: RunFinished) -> CheckResults:
     """A run announces its end once."""
     run = state.run_of(seen)
@@ -47,6 +32,7 @@ def a_run_ends_once(state: ObservedRunner, seen: RunFinished) -> CheckResults:
         yield held_or(not run.finished, f"run {run.id} announced its end a second time")
 
 
+@check("RUN-9", rank=Rank.OTHER)
 def a_run_that_is_done_opens_no_gate(state: ObservedRunner, seen: RunnerGate) -> CheckResults:
     """A run that is Done opens no gate."""
     run = state.run_of(seen)
@@ -54,6 +40,7 @@ def a_run_that_is_done_opens_no_gate(state: ObservedRunner, seen: RunnerGate) ->
         yield broken(f"run {run.id} is Done, and opened a {seen.on} gate")
 
 
+@check("RUN-9", rank=Rank.STATUS)
 def a_run_that_is_done_is_quiet(state: ObservedRunner) -> CheckResults:
     """A run that is Done waits at no gate."""
     run = state.run
@@ -65,6 +52,7 @@ def a_run_that_is_done_is_quiet(state: ObservedRunner) -> CheckResults:
 # -- the reason
 
 
+@check("RUN-2", rank=Rank.STATUS)
 def a_final_turn_ends_naturally(state: ObservedRunner, seen: RunFinished) -> CheckResults:
     """A run that a final turn ends has reason NaturalEnd."""
     last = _ended_by_itself(state, seen)
@@ -74,6 +62,7 @@ def a_final_turn_ends_naturally(state: ObservedRunner, seen: RunFinished) -> Che
         yield held_or(right, f"{turn_of(last)} ends the run, whose reason is {seen.reason.code}")
 
 
+@check("RUN-4", rank=Rank.STATUS)
 def the_limit_ends_with_its_code(state: ObservedRunner, seen: RunFinished) -> CheckResults:
     """A run that its limit ends has reason Stopped with the code, or NaturalEnd."""
     last = _ended_by_itself(state, seen)
@@ -101,6 +90,7 @@ def _ended_by_itself(state: ObservedRunner, seen: RunFinished) -> Iteration | No
     return None if left or over or ends_by_fault(state, last) else last
 
 
+@check("RUN-3", rank=Rank.STATUS)
 def a_user_who_leaves_ends_the_run(state: ObservedRunner, seen: RunFinished) -> CheckResults:
     """A run that its user leaves has reason BehaviorRequested, or Cancelled after a cancel."""
     run, last = state.run_of(seen), state.iteration
@@ -114,6 +104,7 @@ def a_user_who_leaves_ends_the_run(state: ObservedRunner, seen: RunFinished) -> 
     )
 
 
+@check("RUN-5", rank=Rank.STATUS)
 def a_fault_of_the_model_ends_in_error(state: ObservedRunner, seen: RunFinished) -> CheckResults:
     """A run that a fault of the model ends has reason Error."""
     run, last = state.run_of(seen), state.iteration
@@ -125,6 +116,7 @@ def a_fault_of_the_model_ends_in_error(state: ObservedRunner, seen: RunFinished)
         )
 
 
+@check("RUN-6", rank=Rank.STATUS)
 def a_broken_tool_ends_in_error(state: ObservedRunner, seen: RunFinished) -> CheckResults:
     """A run that a broken tool ends has reason Error."""
     run, last = state.run_of(seen), state.iteration
@@ -139,6 +131,7 @@ def _broken_by(last: Iteration, run: Run) -> bool:
     return bool(handled) and last.retried_at is None
 
 
+@check("RUN-6", at=("model",), rank=Rank.STATUS)
 def a_broken_tool_sends_no_request(state: ObservedRunner, seen: RunnerGate) -> CheckResults:
     """After a tool broke, the run sends no request."""
     last = state.iteration
@@ -151,6 +144,7 @@ def a_broken_tool_sends_no_request(state: ObservedRunner, seen: RunnerGate) -> C
         )
 
 
+@check("RUN-7", rank=Rank.STATUS)
 def the_end_names_the_last_turn(state: ObservedRunner, seen: RunFinished) -> CheckResults:
     """The end names the last turn that was received, or none."""
     run = state.run_of(seen)
@@ -178,6 +172,7 @@ def _name(message: Message | None) -> str:
     return named(message) if message is not None else "nothing"
 
 
+@check("RUN-2", rank=Rank.STATUS)
 def a_run_that_ends_was_done_with(state: ObservedRunner, seen: RunFinished) -> CheckResults:
     """A run does not end by itself while its user has the turn, or before its first request."""
     run, last = state.run_of(seen), state.iteration
@@ -189,6 +184,7 @@ def a_run_that_ends_was_done_with(state: ObservedRunner, seen: RunFinished) -> C
         yield broken(f"the run ended as {seen.reason.code} while {turn_of(last)} was with the user")
 
 
+@check("RUNNER-35", rank=Rank.LOST)
 def a_tool_that_runs_is_not_interrupted(state: ObservedRunner, seen: GateClosed) -> CheckResults:
     """A change of the tools does not interrupt a call that runs."""
     gate = state.gates.get(seen.gate)
@@ -198,39 +194,10 @@ def a_tool_that_runs_is_not_interrupted(state: ObservedRunner, seen: GateClosed)
         yield broken(f"the tools were changed, and {gate.ref}, which was running, was given up")
 
 
+@check("RUNNER-35", rank=Rank.LOST)
 def a_change_of_tools_leaves_calls_running(state: ObservedRunner) -> CheckResults:
     """Calls that ran when the tools were changed are still running."""
     if state.parts and state.parts[0][0] == "runner.tools" and state.alone:
         running = [gate for gate in state.open_gates if gate.on == "tool" and gate.at < state.stimuli]
         if running:
             yield HELD
-
-
-FIRST_INVARIANTS = (
-    Invariant("RUN-9", a_run_that_is_done_opens_no_gate, RunnerGate),
-    Invariant("RUN-1", a_run_ends_once, RunFinished),
-    Invariant("RUN-6", a_broken_tool_sends_no_request, RunnerGate, at=MODEL),
-    Invariant("RUNNER-35", a_tool_that_runs_is_not_interrupted, GateClosed),
-    Invariant("RUNNER-40", nothing_enters_the_state_while_a_yield_is_open, MessageAppended),
-    Invariant("RUN-12", a_reported_message_was_put_there, MessageAppended, is_deferred=True),
-)
-
-INVARIANTS = (
-    Invariant("RUN-3", a_user_who_leaves_ends_the_run, RunFinished),
-    Invariant("RUN-5", a_fault_of_the_model_ends_in_error, RunFinished),
-    Invariant("RUN-6", a_broken_tool_ends_in_error, RunFinished),
-    Invariant("RUN-4", the_limit_ends_with_its_code, RunFinished),
-    Invariant("RUN-2", a_final_turn_ends_naturally, RunFinished),
-    Invariant("RUN-2", a_run_that_ends_was_done_with, RunFinished),
-    Invariant("RUN-7", the_end_names_the_last_turn, RunFinished),
-    Invariant("RUN-8", a_status_follows_the_one_before, RunMoved),
-    Invariant("RUNNER-44", a_turn_on_receipt_stands_while_yielded, RunnerInspected),
-    Invariant("RUNNER-40", nothing_entered_the_state_while_a_yield_is_open, RunnerInspected),
-    Invariant("RUNNER-29", a_response_is_not_in_the_state, RunnerInspected),
-    Invariant("RUNNER-46", a_final_turn_stands_at_the_end_as_declared, RunnerInspected),
-    Invariant("RUN-10", a_look_shows_what_was_announced, RunnerInspected),
-    Invariant("RUN-11", a_look_shows_the_state, RunnerInspected),
-    Invariant("RUN-9", a_run_that_is_done_is_quiet),
-    Invariant("RUN-8", statuses_agree_with_the_end),
-    Invariant("RUNNER-35", a_change_of_tools_leaves_calls_running),
-)

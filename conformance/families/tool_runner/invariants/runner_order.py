@@ -15,13 +15,14 @@ from runlock.conformance.families.tool_runner.messages import RunFinished, Runne
 from runlock.conformance.families.tool_runner.state import ObservedRunner
 from runlock.conformance.families.tool_runner.state.facts import is_paused
 from runlock.conformance.families.tool_runner.state.records import Iteration, same, stands
-from runlock.conformance.family.invariant import HELD, CheckResults, Invariant, broken, held_or
+from runlock.conformance.family.invariant import HELD, CheckResults, broken, check, held_or
+from runlock.conformance.family.rank import Rank
 from runlock.conformance.protocol import Message
 
-MODEL = ("model",)
 YIELD = ("yield",)
 
 
+@check("RUNNER-1", at=("model",), rank=Rank.LOST)
 def each_turn_is_yielded_before_the_next_request(state: ObservedRunner, seen: RunnerGate) -> CheckResults:
     """No request is sent while a turn has not been yielded."""
     before = state.iteration
@@ -36,6 +37,7 @@ def each_turn_is_yielded_before_the_next_request(state: ObservedRunner, seen: Ru
         yield held_or(before.yields, f"request {number} was sent, but {turn_of(before)} was never yielded")
 
 
+@check("RUNNER-1", at=YIELD, rank=Rank.LOST)
 def a_turn_is_yielded_once(state: ObservedRunner, seen: RunnerGate) -> CheckResults:
     """Each turn is yielded once, and only after its request."""
     iteration = state.iteration
@@ -51,6 +53,7 @@ def a_turn_is_yielded_once(state: ObservedRunner, seen: RunnerGate) -> CheckResu
         yield held_or(not iteration.yields, f"{turn_of(iteration)} was yielded a second time")
 
 
+@check("RUNNER-1", rank=Rank.LOST)
 def a_received_turn_is_with_the_user(state: ObservedRunner) -> CheckResults:
     """Once a turn has come, it is yielded."""
     iteration = state.iteration
@@ -60,6 +63,7 @@ def a_received_turn_is_with_the_user(state: ObservedRunner) -> CheckResults:
         yield held_or(iteration.yields, f"{turn_of(iteration)} was not yielded")
 
 
+@check("RUNNER-1", rank=Rank.LOST)
 def a_turn_is_yielded_before_the_end(state: ObservedRunner, seen: RunFinished) -> CheckResults:
     """A run does not end with a turn that the user has not seen."""
     iteration = state.iteration
@@ -68,6 +72,7 @@ def a_turn_is_yielded_before_the_end(state: ObservedRunner, seen: RunFinished) -
     yield held_or(iteration.yields, f"the run ended, but {turn_of(iteration)} was never yielded")
 
 
+@check("RUNNER-2", at=YIELD, rank=Rank.LOST)
 def the_yielded_message_is_the_turn(state: ObservedRunner, seen: RunnerGate) -> CheckResults:
     """The yield shows the turn as the model gave it."""
     iteration = state.iteration
@@ -90,6 +95,7 @@ def _shown(message: Message | None) -> str:
     return f"“{message.text[:60]}” with {f'calls {calls}' if calls else 'no calls'}"
 
 
+@check("RUNNER-39", at=("model",), rank=Rank.LOST)
 def no_request_is_sent_while_a_yield_is_open(state: ObservedRunner, seen: RunnerGate) -> CheckResults:
     """Between a yield and its resume no request is sent."""
     iteration = state.iteration
@@ -100,6 +106,7 @@ def no_request_is_sent_while_a_yield_is_open(state: ObservedRunner, seen: Runner
     yield held_or(iteration.yielded is None, reason)
 
 
+@check("RUNNER-4", at=("model",), rank=Rank.CONSENT)
 def no_request_is_sent_after_the_user_left(state: ObservedRunner, seen: RunnerGate) -> CheckResults:
     """After a break the runner sends nothing, unless it is taken up again."""
     iteration = state.iteration
@@ -109,6 +116,7 @@ def no_request_is_sent_after_the_user_left(state: ObservedRunner, seen: RunnerGa
     yield held_or(taken_up, f"the user left the loop, and request {len(state.iterations) + 1} was sent")
 
 
+@check("RUNNER-4", rank=Rank.LOST)
 def nothing_more_happens_after_the_user_left(state: ObservedRunner) -> CheckResults:
     """A run that its user left opens no gate."""
     iteration = state.iteration
@@ -118,6 +126,7 @@ def nothing_more_happens_after_the_user_left(state: ObservedRunner) -> CheckResu
     yield held_or(not late, "a tool was entered after the user left the loop")
 
 
+@check("RUNNER-25", at=("model",), rank=Rank.LOST)
 def a_fault_of_the_model_sends_no_request(state: ObservedRunner, seen: RunnerGate) -> CheckResults:
     """After a fault of the model the runner does not try again by itself."""
     iteration = state.iteration
@@ -133,6 +142,7 @@ def a_fault_of_the_model_sends_no_request(state: ObservedRunner, seen: RunnerGat
 # -- whether a request or the end comes next
 
 
+@check("RUNNER-6", at=("model",), rank=Rank.LOST)
 def an_unchanged_final_turn_sends_no_request(state: ObservedRunner, seen: RunnerGate) -> CheckResults:
     """A final turn of an unchanged iteration is not followed by a request."""
     before = _before_request(state)
@@ -149,6 +159,7 @@ def an_unchanged_final_turn_sends_no_request(state: ObservedRunner, seen: Runner
         )
 
 
+@check("RUNNER-6", rank=Rank.LOST)
 def an_unchanged_final_turn_ends_the_run(state: ObservedRunner, seen: RunFinished) -> CheckResults:
     """A final turn of an unchanged iteration ends the run."""
     before = _before_end(state, seen)
@@ -158,6 +169,7 @@ def an_unchanged_final_turn_ends_the_run(state: ObservedRunner, seen: RunFinishe
             yield HELD
 
 
+@check("RUNNER-6", rank=Rank.LOST)
 def an_unchanged_final_turn_is_followed_by_nothing(state: ObservedRunner) -> CheckResults:
     """A final turn that was resumed leaves the runner at rest without a request."""
     last = state.iteration
@@ -169,6 +181,7 @@ def an_unchanged_final_turn_is_followed_by_nothing(state: ObservedRunner) -> Che
         yield held_or(not late, f"{turn_of(last)} is final, and the runner goes on after it")
 
 
+@check("RUNNER-7", at=("model",), rank=Rank.LOST)
 def a_changed_final_turn_sends_a_request_as_declared(state: ObservedRunner, seen: RunnerGate) -> CheckResults:
     """A changed final turn is followed by a request only where the policy says so."""
     before = _before_request(state)
@@ -180,6 +193,7 @@ def a_changed_final_turn_sends_a_request_as_declared(state: ObservedRunner, seen
         yield held_or(allowed, reason)
 
 
+@check("RUNNER-7", rank=Rank.LOST)
 def a_changed_final_turn_ends_the_run_as_declared(state: ObservedRunner, seen: RunFinished) -> CheckResults:
     """A changed final turn ends the run only where the policy says so."""
     before = _before_end(state, seen)
@@ -194,6 +208,7 @@ def _is_changed_final(state: ObservedRunner, iteration: Iteration) -> bool:
     return is_changed(state, iteration) is True and not is_paused(iteration) and not asks
 
 
+@check("RUNNER-20", at=("model",), rank=Rank.LOST)
 def a_paused_turn_goes_back_as_declared(state: ObservedRunner, seen: RunnerGate) -> CheckResults:
     """An unchanged paused turn is sent back where the policy says so."""
     before = _before_request(state)
@@ -204,6 +219,7 @@ def a_paused_turn_goes_back_as_declared(state: ObservedRunner, seen: RunnerGate)
         yield held_or(allowed, f"{turn_of(before)} is paused and ends the run, yet a request was sent")
 
 
+@check("RUNNER-20", rank=Rank.LOST)
 def a_paused_turn_ends_the_run_as_declared(state: ObservedRunner, seen: RunFinished) -> CheckResults:
     """An unchanged paused turn ends the run where the policy says so."""
     before = _before_end(state, seen)
@@ -212,6 +228,7 @@ def a_paused_turn_ends_the_run_as_declared(state: ObservedRunner, seen: RunFinis
         yield held_or(allowed, f"{turn_of(before)} is paused and goes back to the model, yet the run ended")
 
 
+@check("RUNNER-41", at=("model",), rank=Rank.LOST)
 def handled_calls_are_followed_by_a_request(state: ObservedRunner, seen: RunnerGate) -> CheckResults:
     """After the calls of an unchanged turn the next request is sent."""
     before = _before_request(state)
@@ -219,6 +236,7 @@ def handled_calls_are_followed_by_a_request(state: ObservedRunner, seen: RunnerG
         yield HELD
 
 
+@check("RUNNER-41", rank=Rank.LOST)
 def handled_calls_do_not_end_the_run(state: ObservedRunner, seen: RunFinished) -> CheckResults:
     """After the calls of an unchanged turn the run does not end, also when every tool failed."""
     before = _before_end(state, seen)
@@ -228,6 +246,7 @@ def handled_calls_do_not_end_the_run(state: ObservedRunner, seen: RunFinished) -
     yield held_or(allowed, f"{turn_of(before)} asks for tools: the next request follows, yet the run ended")
 
 
+@check("RUNNER-13", rank=Rank.OTHER)
 def a_changed_turn_that_asks_for_tools_is_followed_by_a_request(
     state: ObservedRunner, seen: RunFinished
 ) -> CheckResults:
@@ -242,6 +261,7 @@ def a_changed_turn_that_asks_for_tools_is_followed_by_a_request(
         )
 
 
+@check("RUNNER-16", rank=Rank.LOST)
 def the_next_thing_is_the_next_request(state: ObservedRunner, seen: RunFinished) -> CheckResults:
     """When the user has pushed the turn and its response, the run does not end."""
     before = _before_end(state, seen)
@@ -252,6 +272,7 @@ def the_next_thing_is_the_next_request(state: ObservedRunner, seen: RunFinished)
         )
 
 
+@check("RUNNER-16", at=("model",), rank=Rank.LOST)
 def the_next_thing_is_the_request(state: ObservedRunner, seen: RunnerGate) -> CheckResults:
     """When the user has pushed the turn and its response, the next request is sent."""
     before = _before_request(state)
@@ -291,32 +312,3 @@ def _before_end(state: ObservedRunner, seen: RunFinished) -> Iteration | None:
     idle = run.is_again and before.run != run.id and not run.requests
     worked = any(gate.is_after_again and gate.run == run.id for gate in before.entries)
     return None if left or (idle and not worked) else before
-
-
-FIRST_INVARIANTS = (Invariant("RUNNER-4", no_request_is_sent_after_the_user_left, RunnerGate, at=MODEL),)
-
-INVARIANTS = (
-    Invariant("RUNNER-39", no_request_is_sent_while_a_yield_is_open, RunnerGate, at=MODEL),
-    Invariant("RUNNER-25", a_fault_of_the_model_sends_no_request, RunnerGate, at=MODEL),
-    Invariant("RUNNER-1", each_turn_is_yielded_before_the_next_request, RunnerGate, at=MODEL),
-    Invariant("RUNNER-1", a_turn_is_yielded_once, RunnerGate, at=YIELD),
-    Invariant("RUNNER-1", a_turn_is_yielded_before_the_end, RunFinished),
-    Invariant("RUNNER-2", the_yielded_message_is_the_turn, RunnerGate, at=YIELD),
-    Invariant("RUNNER-6", an_unchanged_final_turn_sends_no_request, RunnerGate, at=MODEL),
-    Invariant("RUNNER-6", an_unchanged_final_turn_ends_the_run, RunFinished),
-    Invariant("RUNNER-7", a_changed_final_turn_sends_a_request_as_declared, RunnerGate, at=MODEL),
-    Invariant("RUNNER-7", a_changed_final_turn_ends_the_run_as_declared, RunFinished),
-    Invariant("RUNNER-20", a_paused_turn_goes_back_as_declared, RunnerGate, at=MODEL),
-    Invariant("RUNNER-20", a_paused_turn_ends_the_run_as_declared, RunFinished),
-    Invariant("RUNNER-16", the_next_thing_is_the_request, RunnerGate, at=MODEL),
-    Invariant("RUNNER-16", the_next_thing_is_the_next_request, RunFinished),
-    Invariant("RUNNER-41", handled_calls_are_followed_by_a_request, RunnerGate, at=MODEL),
-    Invariant("RUNNER-41", handled_calls_do_not_end_the_run, RunFinished),
-    Invariant("RUNNER-13", a_changed_turn_that_asks_for_tools_is_followed_by_a_request, RunFinished),
-)
-
-LATE_INVARIANTS = (
-    Invariant("RUNNER-6", an_unchanged_final_turn_is_followed_by_nothing),
-    Invariant("RUNNER-1", a_received_turn_is_with_the_user),
-    Invariant("RUNNER-4", nothing_more_happens_after_the_user_left),
-)

@@ -8,9 +8,8 @@ from runlock.conformance.families.tool_runner.state import ObservedRunner
 from runlock.conformance.families.tool_runner.state.facts import is_paused
 from runlock.conformance.families.tool_runner.state.plan import plans
 from runlock.conformance.families.tool_runner.state.records import Iteration
-from runlock.conformance.family.invariant import HELD, CheckResults, Invariant, broken, held_or
-
-MODEL = ("model",)
+from runlock.conformance.family.invariant import HELD, CheckResults, broken, check, held_or
+from runlock.conformance.family.rank import Rank
 
 
 def counted(state: ObservedRunner) -> dict[str, int]:
@@ -18,6 +17,7 @@ def counted(state: ObservedRunner) -> dict[str, int]:
     return {"requests": len(state.iterations), "turns": state.turns}
 
 
+@check("STOP-4", at=("model",), rank=Rank.CONSENT)
 def a_limit_of_zero_means_what_is_declared(state: ObservedRunner, seen: RunnerGate) -> CheckResults:
     """A limit of 0 allows every request, or none."""
     if state.limit == 0:
@@ -25,6 +25,7 @@ def a_limit_of_zero_means_what_is_declared(state: ObservedRunner, seen: RunnerGa
         yield held_or(allowed, "the limit is 0, which allows no request, and one was sent")
 
 
+@check("STOP-4", rank=Rank.STATUS)
 def a_limit_of_zero_ends_the_run_as_declared(state: ObservedRunner, seen: RunFinished) -> CheckResults:
     """A limit of 0 ends the run before its first request only where the policy says so."""
     if state.limit == 0 and not state.is_cancelled and not state.iterations:
@@ -32,6 +33,7 @@ def a_limit_of_zero_ends_the_run_as_declared(state: ObservedRunner, seen: RunFin
         yield held_or(allowed, "the limit is 0, which is no limit, and the run ended without a request")
 
 
+@check("STOP-1", at=("model",), rank=Rank.CONSENT)
 def no_request_is_sent_beyond_the_limit(state: ObservedRunner, seen: RunnerGate) -> CheckResults:
     """No request is sent beyond the limit."""
     if not state.limit:
@@ -42,6 +44,7 @@ def no_request_is_sent_beyond_the_limit(state: ObservedRunner, seen: RunnerGate)
         yield held_or(used < state.limit, f"the limit is {state.limit}, and request {number} was sent")
 
 
+@check("STOP-6", at=("model",), rank=Rank.CONSENT)
 def nothing_sets_the_limit_back(state: ObservedRunner, seen: RunnerGate) -> CheckResults:
     """Nothing that the user does sets the limit back."""
     if state.limit and not state.faults and _was_acted_on(state):
@@ -58,6 +61,7 @@ def _was_acted_on(state: ObservedRunner) -> bool:
     return again or any(acted) or any(map(is_paused, state.iterations))
 
 
+@check("STOP-3", at=("model",), rank=Rank.CONSENT)
 def the_limit_counts_as_declared(state: ObservedRunner, seen: RunnerGate) -> CheckResults:
     """After a request that failed, the limit counts requests or turns, as declared."""
     if not state.limit or not state.faults:
@@ -71,6 +75,7 @@ def the_limit_counts_as_declared(state: ObservedRunner, seen: RunnerGate) -> Che
         )
 
 
+@check("STOP-3", rank=Rank.STATUS)
 def a_retry_is_not_refused_before_the_limit(state: ObservedRunner) -> CheckResults:
     """A runner that counts turns sends a request again though the one that failed was the last."""
     run = state.taken_up
@@ -86,6 +91,7 @@ def a_retry_is_not_refused_before_the_limit(state: ObservedRunner) -> CheckResul
         )
 
 
+@check("STOP-2", rank=Rank.OTHER)
 def a_run_is_not_stopped_before_its_limit(state: ObservedRunner, seen: RunFinished) -> CheckResults:
     """A run is stopped by its limit only when that is used up."""
     if seen.reason.code != "Stopped" or state.is_cancelled or state.limit == 0:
@@ -101,12 +107,14 @@ def a_run_is_not_stopped_before_its_limit(state: ObservedRunner, seen: RunFinish
     yield held_or(used >= state.limit, f"the run was stopped after {used} of {state.limit} iterations")
 
 
+@check("STOP-2", rank=Rank.STATUS)
 def an_end_that_only_the_limit_explains_was_due(state: ObservedRunner, seen: RunFinished) -> CheckResults:
     """A limit that is reported as a natural end: nothing else explains it, and the limit is used up."""
     if seen.reason.code == "NaturalEnd" and state.limit and not state.faults and _stopped(state) is not None:
         yield HELD
 
 
+@check("STOP-3", rank=Rank.STATUS)
 def an_end_instead_of_a_retry_was_due(state: ObservedRunner, seen: RunFinished) -> CheckResults:
     """A run that was to try again ended without a request, and what counts is used up."""
     run = state.run_of(seen)
@@ -125,6 +133,7 @@ def _is_ended_by_its_turn(state: ObservedRunner) -> bool:
     return may_end and not every(state, last, lambda plan: "stop" in plan.next)
 
 
+@check("STOP-3", rank=Rank.STATUS)
 def a_run_is_stopped_by_what_counts(state: ObservedRunner, seen: RunFinished) -> CheckResults:
     """After a request that failed, a run is stopped only when what counts is used up."""
     if seen.reason.code == "Stopped" and state.limit and state.faults and not state.is_cancelled:
@@ -132,6 +141,7 @@ def a_run_is_stopped_by_what_counts(state: ObservedRunner, seen: RunFinished) ->
         yield held_or(used >= state.limit, f"the run was stopped after {used} of {state.limit} that count")
 
 
+@check("STOP-5", rank=Rank.STATUS)
 def the_calls_of_the_last_turn_are_drained_as_declared(
     state: ObservedRunner, seen: RunFinished
 ) -> CheckResults:
@@ -164,25 +174,10 @@ def _stopped(state: ObservedRunner) -> Iteration | None:
     return last if every(state, last, lambda plan: plan.next == frozenset({"stop"})) else None
 
 
+@check("STOP-1", rank=Rank.STATUS)
 def the_limit_ends_the_run(state: ObservedRunner, seen: RunFinished) -> CheckResults:
     """A run that has used its limit up ends."""
     if state.iteration is not None and follows(state) == "iteration" and state.limit:
         last = _stopped(state)
         if last is not None and not some(state, last, lambda plan: plan.may_request):
             yield HELD
-
-
-INVARIANTS = (
-    Invariant("STOP-4", a_limit_of_zero_means_what_is_declared, RunnerGate, at=MODEL),
-    Invariant("STOP-4", a_limit_of_zero_ends_the_run_as_declared, RunFinished),
-    Invariant("STOP-3", the_limit_counts_as_declared, RunnerGate, at=MODEL),
-    Invariant("STOP-6", nothing_sets_the_limit_back, RunnerGate, at=MODEL),
-    Invariant("STOP-1", no_request_is_sent_beyond_the_limit, RunnerGate, at=MODEL),
-    Invariant("STOP-1", the_limit_ends_the_run, RunFinished),
-    Invariant("STOP-3", a_run_is_stopped_by_what_counts, RunFinished),
-    Invariant("STOP-2", a_run_is_not_stopped_before_its_limit, RunFinished),
-    Invariant("STOP-2", an_end_that_only_the_limit_explains_was_due, RunFinished),
-    Invariant("STOP-3", an_end_instead_of_a_retry_was_due, RunFinished),
-    Invariant("STOP-5", the_calls_of_the_last_turn_are_drained_as_declared, RunFinished),
-    Invariant("STOP-3", a_retry_is_not_refused_before_the_limit),
-)

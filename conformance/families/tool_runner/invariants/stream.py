@@ -8,10 +8,9 @@ from runlock.conformance.families.tool_runner.invariants.looks import turn_of
 from runlock.conformance.families.tool_runner.messages import Published, RunFinished, RunnerGate
 from runlock.conformance.families.tool_runner.state import ObservedRunner
 from runlock.conformance.families.tool_runner.state.records import Iteration
-from runlock.conformance.family.invariant import CheckResults, Invariant, broken, held_or
+from runlock.conformance.family.invariant import CheckResults, broken, check, held_or
+from runlock.conformance.family.rank import Rank
 
-TOOL = ("tool",)
-MODEL = ("model",)
 STREAM = "a stream"
 
 
@@ -20,6 +19,7 @@ def _streamed(state: ObservedRunner) -> Iteration | None:
     return state.iteration if state.scenario.runner.stream else None
 
 
+@check("STREAM-1", rank=Rank.STREAM)
 def a_piece_is_shown_in_order_and_once(state: ObservedRunner, seen: Published) -> CheckResults:
     """Each piece that is shown is the next one that the model gave."""
     iteration = _streamed(state)
@@ -45,6 +45,7 @@ def _like(shown: Any, wanted: dict[str, Any]) -> bool:
     return known == wanted
 
 
+@check("STREAM-1", rank=Rank.STREAM, requires=STREAM)
 def each_piece_reaches_a_reading_user(state: ObservedRunner) -> CheckResults:
     """A user who reads has seen every piece that came."""
     iteration = _streamed(state)
@@ -58,6 +59,7 @@ def each_piece_reaches_a_reading_user(state: ObservedRunner) -> CheckResults:
     yield held_or(not lost, f"piece {len(iteration.pieces) + 1} of the turn did not reach the user")
 
 
+@check("STREAM-2", rank=Rank.STREAM)
 def the_end_of_a_stream_is_the_turn(state: ObservedRunner, seen: Published) -> CheckResults:
     """The end of a stream shows the whole turn as the model stated it."""
     iteration = _streamed(state)
@@ -76,6 +78,7 @@ def the_end_of_a_stream_is_the_turn(state: ObservedRunner, seen: Published) -> C
     yield held_or(shown == wanted, f"{turn_of(iteration)} ended as {shown}, and the model stated {wanted}")
 
 
+@check("STREAM-3", rank=Rank.STATUS, requires=STREAM)
 def a_stream_that_is_not_read_blocks_nothing(state: ObservedRunner) -> CheckResults:
     """A run whose user does not read goes on once the turn is whole."""
     iteration = _streamed(state)
@@ -89,6 +92,7 @@ def a_stream_that_is_not_read_blocks_nothing(state: ObservedRunner) -> CheckResu
         yield held_or(moves, f"{turn_of(iteration)} is whole and not read, and the run stands still")
 
 
+@check("STREAM-4", at=("tool",), rank=Rank.STREAM, requires=STREAM)
 def no_call_starts_from_a_stream(state: ObservedRunner, seen: RunnerGate) -> CheckResults:
     """Where tools wait for the resume, no call starts from a stream."""
     iteration = _streamed(state)
@@ -100,6 +104,7 @@ def no_call_starts_from_a_stream(state: ObservedRunner, seen: RunnerGate) -> Che
         yield held_or(not early, f"call {seen.call} started from the stream, before its turn was resumed")
 
 
+@check("STREAM-5", at=("tool",), rank=Rank.STREAM, requires=STREAM)
 def a_streamed_call_starts_with_its_piece(state: ObservedRunner, seen: RunnerGate) -> CheckResults:
     """A call that starts from a stream has its piece, and runs with the arguments of it."""
     iteration = _streamed(state)
@@ -122,6 +127,7 @@ def _is_given(iteration: Iteration, call_id: str | None) -> bool:
     return any(call.id == call_id for message in state for call in message.tool_calls or ())
 
 
+@check("STREAM-6", at=("model",), rank=Rank.STREAM, requires=STREAM)
 def an_early_resume_waits_for_the_whole_turn(state: ObservedRunner, seen: RunnerGate) -> CheckResults:
     """After the resume of a stream that may come before the turn is whole, no request is sent until it is.
 
@@ -139,6 +145,7 @@ def _may_be_early(iteration: Iteration) -> bool:
     return not iteration.whole_at_resume or iteration.is_yielded_whole
 
 
+@check("STREAM-6", rank=Rank.STREAM, requires=STREAM)
 def an_early_resume_does_not_end_the_run(state: ObservedRunner, seen: RunFinished) -> CheckResults:
     """After a resume before the turn is whole, the run does not end before it is whole."""
     iteration = _streamed(state)
@@ -150,6 +157,7 @@ def an_early_resume_does_not_end_the_run(state: ObservedRunner, seen: RunFinishe
         )
 
 
+@check("STREAM-6", rank=Rank.STREAM, requires=STREAM)
 def an_early_resume_takes_effect(state: ObservedRunner) -> CheckResults:
     """A resume before the turn is whole takes effect when it is whole."""
     iteration = _streamed(state)
@@ -162,6 +170,7 @@ def an_early_resume_takes_effect(state: ObservedRunner) -> CheckResults:
         )
 
 
+@check("STREAM-7", rank=Rank.STREAM)
 def a_user_who_leaves_a_stream_ends_the_run(state: ObservedRunner) -> CheckResults:
     """A break before the turn is whole ends the run and gives up the request."""
     iteration = _streamed(state)
@@ -173,17 +182,3 @@ def a_user_who_leaves_a_stream_ends_the_run(state: ObservedRunner) -> CheckResul
     yield held_or(not open_request, f"the user left, and request {iteration.number} was not given up")
     if state.shows_ends:
         yield held_or(state.run.is_done, "the user left before the turn was whole, and the run did not end")
-
-
-FIRST_INVARIANTS = (
-    Invariant("STREAM-6", an_early_resume_waits_for_the_whole_turn, RunnerGate, at=MODEL, requires=STREAM),
-    Invariant("STREAM-6", an_early_resume_does_not_end_the_run, RunFinished, requires=STREAM),
-    Invariant("STREAM-4", no_call_starts_from_a_stream, RunnerGate, at=TOOL, requires=STREAM),
-    Invariant("STREAM-5", a_streamed_call_starts_with_its_piece, RunnerGate, at=TOOL, requires=STREAM),
-    Invariant("STREAM-1", a_piece_is_shown_in_order_and_once, Published),
-    Invariant("STREAM-2", the_end_of_a_stream_is_the_turn, Published),
-    Invariant("STREAM-7", a_user_who_leaves_a_stream_ends_the_run),
-    Invariant("STREAM-1", each_piece_reaches_a_reading_user, requires=STREAM),
-    Invariant("STREAM-3", a_stream_that_is_not_read_blocks_nothing, requires=STREAM),
-    Invariant("STREAM-6", an_early_resume_takes_effect, requires=STREAM),
-)

@@ -9,7 +9,8 @@ from runlock.conformance.families.tool_runner.messages import RunnerGate
 from runlock.conformance.families.tool_runner.state import ObservedRunner
 from runlock.conformance.families.tool_runner.state.facts import is_in_set
 from runlock.conformance.families.tool_runner.state.records import Iteration
-from runlock.conformance.family.invariant import CheckResults, broken, held_or
+from runlock.conformance.family.invariant import CheckResults, broken, check, held_or
+from runlock.conformance.family.rank import Rank
 
 
 def _entering(state: ObservedRunner, seen: RunnerGate) -> tuple[Iteration, str, str] | None:
@@ -21,6 +22,7 @@ def _entering(state: ObservedRunner, seen: RunnerGate) -> tuple[Iteration, str, 
     return None if seen.name in names else entering(state, seen)
 
 
+@check("RUNNER-34", at=("tool",), rank=Rank.OTHER)
 def a_tool_outside_the_set_does_not_run(state: ObservedRunner, seen: RunnerGate) -> CheckResults:
     """A tool that is not in the set when its call starts does not run."""
     found = _entering(state, seen)
@@ -31,6 +33,7 @@ def a_tool_outside_the_set_does_not_run(state: ObservedRunner, seen: RunnerGate)
         yield broken(f"call {seen.call} entered the tool {name}, which is not in the set")
 
 
+@check("RUNNER-34", at=("model",), rank=Rank.OTHER)
 def a_tool_outside_the_set_has_an_error(state: ObservedRunner, seen: RunnerGate) -> CheckResults:
     """A call of a tool that is not in the set has an error result."""
     read = reading(state, seen)
@@ -48,6 +51,7 @@ def a_tool_outside_the_set_has_an_error(state: ObservedRunner, seen: RunnerGate)
         yield held_or(shown[:1] == ["error"], reason)
 
 
+@check("RUNNER-22", at=("tool",), rank=Rank.OTHER)
 def an_added_tool_counts_as_declared(state: ObservedRunner, seen: RunnerGate) -> CheckResults:
     """A tool that was added or replaced counts for calls from when the policy says."""
     found = _entering(state, seen)
@@ -68,6 +72,7 @@ def an_added_tool_counts_as_declared(state: ObservedRunner, seen: RunnerGate) ->
         yield held_or(at_once or later, f"call {seen.call} ran version {seen.version} of the tool {name}")
 
 
+@check("RUNNER-33", at=("tool",), rank=Rank.OTHER)
 def a_removed_tool_is_gone_as_declared(state: ObservedRunner, seen: RunnerGate) -> CheckResults:
     """A tool that was removed is gone for calls from when the policy says."""
     found = _entering(state, seen)
@@ -79,6 +84,7 @@ def a_removed_tool_is_gone_as_declared(state: ObservedRunner, seen: RunnerGate) 
         yield held_or(allowed, f"the tool {name} was removed, and call {seen.call} entered it")
 
 
+@check("RUNNER-22", at=("tool",), rank=Rank.OTHER)
 def the_version_of_a_tool_is_the_one_that_counts(state: ObservedRunner, seen: RunnerGate) -> CheckResults:
     """A tool that was not touched in this iteration runs in the version of the set."""
     found = _entering(state, seen)

@@ -55,9 +55,8 @@ class IterationMonitor(Monitor):
     """Checks the iterations of one runner against their chart."""
 
     clauses: ClassVar[frozenset[str]] = frozenset(TABLE.closed.values())
-    explains: ClassVar[bool] = True
 
-    def __init__(self, state: ObservedRunner, trails: Trails, applies: Mapping[str, bool]) -> None:
+    def __init__(self, state: ObservedRunner, trails: Trails) -> None:
         self.state = state
         self.trails = trails
         self.follower = Follower(READING)
@@ -125,7 +124,7 @@ class IterationMonitor(Monitor):
             self.early_yield = False
             self._see("open")
         if not self.is_lost or self.wrong:
-            yield clause_result(self.follower.reading.closed, self.wrong)
+            yield clause_result(self.follower.reading.closed, self.wrong)._replace(is_deferred=True)
 
     def _is_refused(self, seen: GateClosed) -> bool:
         """Whether the server refused a request: its gate is given up, and no break or cancel did that."""

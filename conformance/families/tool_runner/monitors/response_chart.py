@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from typing import ClassVar, Final
 
 from runlock.conformance.families.tool_runner.messages import Responded, RunnerGate
@@ -31,9 +31,8 @@ class ResponseMonitor(Monitor):
     """Checks the responses of one runner against their chart."""
 
     clauses: ClassVar[frozenset[str]] = frozenset(TABLE.closed.values())
-    explains: ClassVar[bool] = True
 
-    def __init__(self, state: ObservedRunner, trails: Trails, applies: Mapping[str, bool]) -> None:
+    def __init__(self, state: ObservedRunner, trails: Trails) -> None:
         self.state = state
         self.trails = trails
         self.follower = Follower(READING)
@@ -75,7 +74,8 @@ class ResponseMonitor(Monitor):
         before, after = self.follower.states, self.follower.after(label)
         if not after:
             wrong = f"a response was {label} in {' or '.join(sorted(before)) or 'the beginning'}"
-            return clause_result(READING.closed, f"{wrong}; the chart has no such transition")
+            why = f"{wrong}; the chart has no such transition"
+            return clause_result(READING.closed, why)._replace(is_deferred=True)
         self.follower.see(label)
         if self.follower.is_lost:
             self.trails.lose(TABLE, "response")

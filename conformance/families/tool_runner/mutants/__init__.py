@@ -20,18 +20,20 @@ from runlock.conformance.families.tool_runner.mutants import (
     toolsets,
 )
 from runlock.conformance.families.tool_runner.mutants.mutant import Mutant
+from runlock.conformance.family.made import mutants_in
 
 __all__ = ["MUTANTS", "Mutant"]
 
-MUTANTS: Final[tuple[Mutant, ...]] = (
-    *iteration.MUTANTS,
-    *history.MUTANTS,
-    *results.MUTANTS,
-    *rounds.MUTANTS,
-    *responses.MUTANTS,
-    *toolsets.MUTANTS,
-    *limits.MUTANTS,
-    *ends.MUTANTS,
-    *cancels.MUTANTS,
-    *streams.MUTANTS,
+MUTANTS: Final = mutants_in(
+    Mutant,
+    iteration,
+    history,
+    results,
+    rounds,
+    responses,
+    toolsets,
+    limits,
+    ends,
+    cancels,
+    streams,
 )

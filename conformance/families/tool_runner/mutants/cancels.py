@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
-from runlock.conformance.families.tool_runner.mutants.mutant import Mutant
+from runlock.conformance.family.made import fault
 from runlock.machines.tool_runner.runtime.core import CancelledRun
 from runlock.machines.tool_runner.runtime.history import Call, Message
 from runlock.machines.tool_runner.runtime.rounds import Round
 from runlock.machines.tool_runner.runtime.runner import Runner
 
+SEQUENTIAL_DRAIN = {"round.executor": "sequential", "cancel.inflight": "drain"}
 
+
+@fault("CANCEL-1", "run was cancelled")
 class AsksAfterACancel(Runner):
     """A cancel stops the tools but not the loop."""
 
@@ -19,6 +22,7 @@ class AsksAfterACancel(Runner):
             self.is_cancelled, self.at = False, "Settled"
 
 
+@fault("CANCEL-2", "run was cancelled, and ended with reason NaturalEnd")
 class TakesACancelForAnEnd(Runner):
     """A cancelled run ends with the reason NaturalEnd."""
 
@@ -26,6 +30,7 @@ class TakesACancelForAnEnd(Runner):
         super().end(event, "NaturalEnd" if reason == "Cancelled" else reason, *facts)
 
 
+@fault("CANCEL-4", "user had the turn at the cancel and resumed, and", policies={"cancel.handed_over": "run"})
 class DropsWhatWasHandedOver(Runner):
     """Calls of a turn that the user had at the cancel do not run, though the runner declares that they do."""
 
@@ -41,6 +46,11 @@ class DropsWhatWasHandedOver(Runner):
             self.place_turn()
 
 
+@fault(
+    "CANCEL-4",
+    "run was cancelled while the user had the turn, and",
+    policies={"cancel.handed_over": "not_run"},
+)
 class RunsWhatWasHandedOver(Runner):
     """Calls of a turn that the user had at the cancel run, though the runner declares that they do not."""
 
@@ -49,6 +59,7 @@ class RunsWhatWasHandedOver(Runner):
         await super().after_resume()
 
 
+@fault("CANCEL-5", "was given up though it is to end", policies={"cancel.inflight": "drain"})
 class AbortsWhatDrains(Runner):
     """A cancel aborts running tools, though the runner declares that they drain."""
 
@@ -58,6 +69,7 @@ class AbortsWhatDrains(Runner):
             body.cancel()
 
 
+@fault("CANCEL-5", "run was cancelled, and tool", policies={"cancel.inflight": "abort"})
 class DrainsWhatIsAborted(Runner):
     """Running tools finish after a cancel, though the runner declares that it aborts them."""
 
@@ -66,6 +78,7 @@ class DrainsWhatIsAborted(Runner):
         super().cancel()
 
 
+@fault("CANCEL-6", "a response was asked for after the cancel, and", also=("CANCEL-7",))
 class RespondsAfterACancel(Runner):
     """A response requested after a cancel runs tools."""
 
@@ -76,6 +89,7 @@ class RespondsAfterACancel(Runner):
         return results
 
 
+@fault("CANCEL-7", "was entered a second time", policies={"cancel.handed_over": "run"})
 class EntersAgainAfterACancel(Runner):
     """Calls of a response that a cancel aborted run again after the resume."""
 
@@ -83,52 +97,9 @@ class EntersAgainAfterACancel(Runner):
         return the_round.began_cancelled or super().may_enter(call, the_round)
 
 
+@fault("CANCEL-8", "run was cancelled while a response was made, and", policies=SEQUENTIAL_DRAIN)
 class GoesThroughWithTheRound(Runner):
     """Queued calls of a round start although the run was cancelled."""
 
     def may_enter(self, call: Call, the_round: Round) -> bool:
         return call["id"] not in self.iteration.entered
-
-
-SEQUENTIAL_DRAIN = {"round.executor": "sequential", "cancel.inflight": "drain"}
-
-MUTANTS = (
-    Mutant(AsksAfterACancel, "CANCEL-1", "run was cancelled"),
-    Mutant(TakesACancelForAnEnd, "CANCEL-2", "run was cancelled, and ended with reason NaturalEnd"),
-    Mutant(
-        DropsWhatWasHandedOver,
-        "CANCEL-4",
-        "user had the turn at the cancel and resumed, and",
-        policies={"cancel.handed_over": "run"},
-    ),
-    Mutant(
-        RunsWhatWasHandedOver,
-        "CANCEL-4",
-        "run was cancelled while the user had the turn, and",
-        policies={"cancel.handed_over": "not_run"},
-    ),
-    Mutant(
-        AbortsWhatDrains,
-        "CANCEL-5",
-        "was given up though it is to end",
-        policies={"cancel.inflight": "drain"},
-    ),
-    Mutant(
-        DrainsWhatIsAborted, "CANCEL-5", "run was cancelled, and tool", policies={"cancel.inflight": "abort"}
-    ),
-    Mutant(
-        RespondsAfterACancel, "CANCEL-6", "a response was asked for after the cancel, and", also=("CANCEL-7",)
-    ),
-    Mutant(
-        EntersAgainAfterACancel,
-        "CANCEL-7",
-        "was entered a second time",
-        policies={"cancel.handed_over": "run"},
-    ),
-    Mutant(
-        GoesThroughWithTheRound,
-        "CANCEL-8",
-        "run was cancelled while a response was made, and",
-        policies=SEQUENTIAL_DRAIN,
-    ),
-)

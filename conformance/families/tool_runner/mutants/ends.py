@@ -6,12 +6,17 @@ import asyncio
 from collections.abc import AsyncGenerator, AsyncIterator, Sequence
 from typing import Any
 
-from runlock.conformance.families.tool_runner.mutants.mutant import Mutant
+from runlock.conformance.family.made import fault
 from runlock.machines.tool_runner.runtime.history import Call, Message
 from runlock.machines.tool_runner.runtime.runner import Item, Runner, TurnedDown
 from runlock.machines.tool_runner.runtime.world import ModelTurn, WorldFault
 
+NOT_OVER = {"again.break": "goes_on", "again.fault": "retries"}
 
+OVER = {"again.break": "over", "again.fault": "over"}
+
+
+@fault("RUNNER-24", "user left a turn that asks for more, and the runner did not go on", policies=NOT_OVER)
 class IsOverAfterABreak(Runner):
     """After a user break the runner cannot be continued, though it declares that it can."""
 
@@ -21,6 +26,7 @@ class IsOverAfterABreak(Runner):
         return super().again()
 
 
+@fault("RUNNER-24", "runner is over after a break", policies=OVER)
 class GoesOnAfterABreak(Runner):
     """After a user break the runner can be continued, though it declares that it is over."""
 
@@ -31,6 +37,7 @@ class GoesOnAfterABreak(Runner):
         return super().again()
 
 
+@fault("RUNNER-24", "which ends the run, and a request was sent", policies=NOT_OVER)
 class ForgetsTheTurnAtABreak(Runner):
     """Continued after a user break, the runner repeats the last request instead of handling the turn."""
 
@@ -41,6 +48,12 @@ class ForgetsTheTurnAtABreak(Runner):
         return super().again()
 
 
+@fault(
+    "RUNNER-36",
+    "model broke, and no request was sent when the runner was taken up",
+    policies=NOT_OVER,
+    also=("STOP-3",),
+)
 class IsOverAfterAFault(Runner):
     """After a fault the runner cannot be continued, though it declares that it can."""
 
@@ -50,6 +63,7 @@ class IsOverAfterAFault(Runner):
         return super().again()
 
 
+@fault("RUNNER-36", "runner is over after a fault", policies=OVER)
 class GoesOnAfterAFault(Runner):
     """After a fault the runner can be continued, though it declares that it is over."""
 
@@ -60,6 +74,7 @@ class GoesOnAfterAFault(Runner):
         return super().again()
 
 
+@fault("RUN-5", "model broke, and the run ended as NaturalEnd")
 class TakesAFaultForAnEnd(Runner):
     """A fault of the model ends the run as NaturalEnd instead of Error."""
 
@@ -72,6 +87,7 @@ class TakesAFaultForAnEnd(Runner):
                 raise
 
 
+@fault("RUN-6", "a tool broke, and the run ended as NaturalEnd")
 class TakesABrokenToolForAnEnd(Runner):
     """A broken tool ends the run as NaturalEnd instead of Error."""
 
@@ -86,6 +102,7 @@ class TakesABrokenToolForAnEnd(Runner):
         return super().goes_on()
 
 
+@fault("RUN-2", "ends the run, whose reason is Stopped")
 class NamesTheWrongEnd(Runner):
     """A final turn ends the run as Stopped instead of NaturalEnd."""
 
@@ -93,6 +110,7 @@ class NamesTheWrongEnd(Runner):
         super().end(event, "Stopped" if reason == "NaturalEnd" else reason, *facts)
 
 
+@fault("RUN-8", "is Done, and its status was last shown as Running")
 class StaysRunning(Runner):
     """The end of a run does not change its status."""
 
@@ -101,6 +119,7 @@ class StaysRunning(Runner):
             super().report_status(status)
 
 
+@fault("RUN-8", "was Done, and is said to be Done")
 class IsDoneTwice(Runner):
     """The status Done is reported twice."""
 
@@ -110,6 +129,7 @@ class IsDoneTwice(Runner):
             super().report_status(status)
 
 
+@fault("RUN-4", "ended the run, whose reason is Cancelled")
 class TakesTheLimitForACancel(Runner):
     """The limit ends the run as Cancelled instead of Stopped."""
 
@@ -117,6 +137,7 @@ class TakesTheLimitForACancel(Runner):
         super().end(event, "Cancelled" if reason == "Stopped" else reason, *facts)
 
 
+@fault("RUN-7", "the end names the assistant message", also=("STREAM-2",))
 class RemembersTheFirstTurn(Runner):
     """The end of a run names the first turn instead of the last."""
 
@@ -126,6 +147,7 @@ class RemembersTheFirstTurn(Runner):
         self.last_turn = before or self.last_turn
 
 
+@fault("RUN-9", "Done, and opened a tool gate")
 class WorksOnWhenDone(Runner):
     """A tool runs after the run has ended."""
 
@@ -136,6 +158,7 @@ class WorksOnWhenDone(Runner):
             self.rest = asyncio.ensure_future(self.world.execute("late", name, {"k": "late"}, 1))
 
 
+@fault("RUN-11", "inspect shows", also=("RUNNER-46",))
 class ShowsAnOldState(Runner):
     """The answer to `inspect` lacks the last message."""
 
@@ -144,55 +167,10 @@ class ShowsAnOldState(Runner):
         return {**shown, "messages": shown["messages"][:-1] or shown["messages"]}
 
 
-NOT_OVER = {"again.break": "goes_on", "again.fault": "retries"}
-OVER = {"again.break": "over", "again.fault": "over"}
-
-
+@fault("RUN-14", "the run was over, yet at scenario.close a task is still alive")
 class LeavesATask(Runner):
     """Starts a task at the end of a run, which waits for ever."""
 
     def end(self, event: str, reason: str, *facts: str) -> None:
         super().end(event, reason, *facts)
         self.left = asyncio.ensure_future(asyncio.Event().wait())
-
-
-MUTANTS = (
-    Mutant(LeavesATask, "RUN-14", "the run was over, yet at scenario.close a task is still alive"),
-    Mutant(
-        IsOverAfterABreak,
-        "RUNNER-24",
-        "user left a turn that asks for more, and the runner did not go on",
-        policies=NOT_OVER,
-    ),
-    Mutant(
-        GoesOnAfterABreak,
-        "RUNNER-24",
-        "runner is over after a break",
-        policies=OVER,
-    ),
-    Mutant(
-        ForgetsTheTurnAtABreak, "RUNNER-24", "which ends the run, and a request was sent", policies=NOT_OVER
-    ),
-    Mutant(
-        IsOverAfterAFault,
-        "RUNNER-36",
-        "model broke, and no request was sent when the runner was taken up",
-        policies=NOT_OVER,
-        also=("STOP-3",),
-    ),
-    Mutant(
-        GoesOnAfterAFault,
-        "RUNNER-36",
-        "runner is over after a fault",
-        policies=OVER,
-    ),
-    Mutant(TakesAFaultForAnEnd, "RUN-5", "model broke, and the run ended as NaturalEnd"),
-    Mutant(TakesABrokenToolForAnEnd, "RUN-6", "a tool broke, and the run ended as NaturalEnd"),
-    Mutant(NamesTheWrongEnd, "RUN-2", "ends the run, whose reason is Stopped"),
-    Mutant(TakesTheLimitForACancel, "RUN-4", "ended the run, whose reason is Cancelled"),
-    Mutant(RemembersTheFirstTurn, "RUN-7", "the end names the assistant message", also=("STREAM-2",)),
-    Mutant(StaysRunning, "RUN-8", "is Done, and its status was last shown as Running"),
-    Mutant(IsDoneTwice, "RUN-8", "was Done, and is said to be Done"),
-    Mutant(WorksOnWhenDone, "RUN-9", "Done, and opened a tool gate"),
-    Mutant(ShowsAnOldState, "RUN-11", "inspect shows", also=("RUNNER-46",)),
-)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from runlock.conformance.families.tool_runner.mutants.mutant import Mutant
+from runlock.conformance.family.made import fault
 from runlock.machines.tool_runner.runtime.history import (
     Call,
     Message,
@@ -21,6 +21,7 @@ GO = "tool-runner-go"
 RECEIVED: Mapping[str, Any] = {"runner.inspects": "received"}
 
 
+@fault("RUNNER-8", "which stood in the state, or holds it out of order")
 class LosesAPush(Runner):
     """Of several pushed messages only the last is kept."""
 
@@ -28,6 +29,7 @@ class LosesAPush(Runner):
         super().push(messages[-1:])
 
 
+@fault("RUNNER-8", "which stood in the state, or holds it out of order")
 class PushesBackwards(Runner):
     """Pushed messages are placed before those pushed earlier in the iteration."""
 
@@ -39,6 +41,16 @@ class PushesBackwards(Runner):
         self.state.messages[self.iteration.mark : self.iteration.mark] = pushed
 
 
+@fault(
+    "RUNNER-9",
+    "stands before messages of its",
+    also=(
+        "RUNNER-11",
+        "RUNNER-20",
+        "RUNNER-29",
+        "RUNNER-48",
+    ),
+)
 class PutsTheTurnTooEarly(Runner):
     """The turn is inserted before the last message of its request."""
 
@@ -47,6 +59,14 @@ class PutsTheTurnTooEarly(Runner):
         super().append_turn()
 
 
+@fault(
+    "RUNNER-10",
+    "user pushed messages",
+    also=(
+        "RUNNER-13",
+        "RUNNER-31",
+    ),
+)
 class AppendsAChangedTurn(Runner):
     """The turn is appended although the user changed the state in its iteration."""
 
@@ -56,6 +76,7 @@ class AppendsAChangedTurn(Runner):
         super().place_turn()
 
 
+@fault("RUNNER-11", "though the user changed nothing", also=("RUNNER-6",))
 class RemembersAChange(Runner):
     """After one change, every later iteration counts as changed too."""
 
@@ -65,6 +86,7 @@ class RemembersAChange(Runner):
         self.iteration.is_pushed = before
 
 
+@fault("RUNNER-12", "still holds the user message", also=("RUN-11",))
 class AddsWhatIsSet(Runner):
     """Setting the messages appends them instead of replacing the old ones."""
 
@@ -75,6 +97,7 @@ class AddsWhatIsSet(Runner):
         super().set(whole, params)
 
 
+@fault("RUNNER-43", "user set max_tokens")
 class ForgetsParams(Runner):
     """Params that the user set are in only one request."""
 
@@ -83,6 +106,7 @@ class ForgetsParams(Runner):
         self.state.params.clear()
 
 
+@fault("RUNNER-13", "was entered, which is not to be handled")
 class InspectsTheReceivedTurn(Runner):
     """The calls of the received turn run, though the runner declares those of the state's last message."""
 
@@ -90,6 +114,7 @@ class InspectsTheReceivedTurn(Runner):
         return False
 
 
+@fault("RUNNER-13", "to be handled, and did not run", policies=RECEIVED)
 class InspectsTheState(Runner):
     """The calls of the state's last message run, though the runner declares those of the received turn."""
 
@@ -97,6 +122,7 @@ class InspectsTheState(Runner):
         return self.is_changed()
 
 
+@fault("RUNNER-13", "to be handled, and did not run")
 class AsksForTheStopReason(Runner):
     """The calls of a pushed message run only if the received turn asked for tools."""
 
@@ -104,6 +130,7 @@ class AsksForTheStopReason(Runner):
         return super().target() if self.iteration.stop == "tool_use" else None
 
 
+@fault("RUNNER-14", "does not stand directly after its turn", profile=GO)
 class PutsResultsAtTheEnd(Runner):
     """Results are appended after the messages that the user pushed, not directly after their turn."""
 
@@ -112,6 +139,7 @@ class PutsResultsAtTheEnd(Runner):
             self.put(len(self.state.messages), results)
 
 
+@fault("RUNNER-27", "but not its turn", policies=RECEIVED)
 class PutsResultsWithoutTheirTurn(Runner):
     """Results are appended although their turn is not in the state."""
 
@@ -122,6 +150,7 @@ class PutsResultsWithoutTheirTurn(Runner):
             super().put_results(turn, results)
 
 
+@fault("RUNNER-15", "it was entered again", policies=RECEIVED)
 class RunsAnsweredCalls(Runner):
     """A call that the user answered runs, though the runner declares that it skips it."""
 
@@ -129,6 +158,7 @@ class RunsAnsweredCalls(Runner):
         return False
 
 
+@fault("RUNNER-47", "which the user answered, did not run", policies={**RECEIVED, "runner.answered": "run"})
 class SkipsAnsweredCalls(Runner):
     """A call that the user answered is skipped, though the runner declares that it runs it."""
 
@@ -136,6 +166,7 @@ class SkipsAnsweredCalls(Runner):
         return True
 
 
+@fault("RUNNER-28", "holds two results", policies={**RECEIVED, "runner.answered": "run"})
 class AddsASecondResult(Runner):
     """A call that the user answered gets a second result from the runner."""
 
@@ -145,6 +176,7 @@ class AddsASecondResult(Runner):
             self.put(after_results(self.state.messages, at), results)
 
 
+@fault("RUNNER-15", "it was entered again", policies=RECEIVED)
 class ReplacesTheUsersAnswer(Runner):
     """The runner's result replaces the user's answer to a call."""
 
@@ -159,6 +191,7 @@ class ReplacesTheUsersAnswer(Runner):
         super().put_results(turn, results)
 
 
+@fault("RUNNER-42", "which nobody gave")
 class AddsAWord(Runner):
     """A request contains a message that the user did not give."""
 
@@ -168,6 +201,7 @@ class AddsAWord(Runner):
         return [*messages, *more]
 
 
+@fault("RUNNER-26", "messages that the server does not hold so")
 class SendsTooLittle(Runner):
     """A request omits a message that the server does not have."""
 
@@ -175,6 +209,7 @@ class SendsTooLittle(Runner):
         return max(super().number_sent(messages) - 1, 1)
 
 
+@fault("RUNNER-26", "messages that the server does not hold so")
 class SendsADeltaOfAnotherHistory(Runner):
     """Only part of the state is sent although it does not continue what the server holds."""
 
@@ -183,6 +218,7 @@ class SendsADeltaOfAnotherHistory(Runner):
         return len(messages) - held if 0 < held < len(messages) else len(messages)
 
 
+@fault("RUNNER-38", "carries", policies={"runner.history": "whole"})
 class SendsADelta(Runner):
     """A request carries part of the history, though the runner declares that it sends all of it."""
 
@@ -190,6 +226,7 @@ class SendsADelta(Runner):
         return max(len(messages) - len(self.held_by_server or ()), 1)
 
 
+@fault("RUNNER-44", "not in the state while yielded", profile=GO)
 class AppendsAtTheResume(Runner):
     """The turn enters the state after the yield, though the runner declares that it does so before."""
 
@@ -205,6 +242,11 @@ class AppendsAtTheResume(Runner):
         super().place_turn()
 
 
+@fault(
+    "RUNNER-45",
+    "results of a changed iteration are dropped",
+    policies={**RECEIVED, "runner.results": "dropped"},
+)
 class AppendsWhatIsDropped(Runner):
     """Results of a changed iteration are appended, though the runner declares that it drops them."""
 
@@ -212,6 +254,7 @@ class AppendsWhatIsDropped(Runner):
         return False
 
 
+@fault("RUNNER-45", "lacks the result of")
 class DropsWhatIsAppended(Runner):
     """Results of a changed iteration are dropped, though the runner declares that it appends them."""
 
@@ -219,6 +262,7 @@ class DropsWhatIsAppended(Runner):
         return self.is_changed() and not self.places_on_receipt
 
 
+@fault("RUNNER-46", "does not stand in the state at the end")
 class DropsTheFinalTurn(Runner):
     """A final turn is missing from the state at the end."""
 
@@ -226,69 +270,9 @@ class DropsTheFinalTurn(Runner):
         return False
 
 
+@fault("RUNNER-46", "stands in the state at the end", policies={"end.turn": "unless_refused"})
 class KeepsARefusal(Runner):
     """A refusal is in the state at the end, though the runner declares that it leaves it out."""
 
     def keeps_final_turn(self) -> bool:
         return True
-
-
-MUTANTS = (
-    Mutant(LosesAPush, "RUNNER-8", "which stood in the state, or holds it out of order"),
-    Mutant(PushesBackwards, "RUNNER-8", "which stood in the state, or holds it out of order"),
-    Mutant(
-        PutsTheTurnTooEarly,
-        "RUNNER-9",
-        "stands before messages of its",
-        also=(
-            "RUNNER-11",
-            "RUNNER-20",
-            "RUNNER-29",
-            "RUNNER-48",
-        ),
-    ),
-    Mutant(
-        AppendsAChangedTurn,
-        "RUNNER-10",
-        "user pushed messages",
-        also=(
-            "RUNNER-13",
-            "RUNNER-31",
-        ),
-    ),
-    Mutant(RemembersAChange, "RUNNER-11", "though the user changed nothing", also=("RUNNER-6",)),
-    Mutant(AddsWhatIsSet, "RUNNER-12", "still holds the user message", also=("RUN-11",)),
-    Mutant(ForgetsParams, "RUNNER-43", "user set max_tokens"),
-    Mutant(InspectsTheReceivedTurn, "RUNNER-13", "was entered, which is not to be handled"),
-    Mutant(InspectsTheState, "RUNNER-13", "to be handled, and did not run", policies=RECEIVED),
-    Mutant(AsksForTheStopReason, "RUNNER-13", "to be handled, and did not run"),
-    Mutant(PutsResultsAtTheEnd, "RUNNER-14", "does not stand directly after its turn", profile=GO),
-    Mutant(PutsResultsWithoutTheirTurn, "RUNNER-27", "but not its turn", policies=RECEIVED),
-    Mutant(RunsAnsweredCalls, "RUNNER-15", "it was entered again", policies=RECEIVED),
-    Mutant(ReplacesTheUsersAnswer, "RUNNER-15", "it was entered again", policies=RECEIVED),
-    Mutant(
-        SkipsAnsweredCalls,
-        "RUNNER-47",
-        "which the user answered, did not run",
-        policies={**RECEIVED, "runner.answered": "run"},
-    ),
-    Mutant(
-        AddsASecondResult, "RUNNER-28", "holds two results", policies={**RECEIVED, "runner.answered": "run"}
-    ),
-    Mutant(AddsAWord, "RUNNER-42", "which nobody gave"),
-    Mutant(SendsTooLittle, "RUNNER-26", "messages that the server does not hold so"),
-    Mutant(SendsADeltaOfAnotherHistory, "RUNNER-26", "messages that the server does not hold so"),
-    Mutant(SendsADelta, "RUNNER-38", "carries", policies={"runner.history": "whole"}),
-    Mutant(AppendsAtTheResume, "RUNNER-44", "not in the state while yielded", profile=GO),
-    Mutant(
-        AppendsWhatIsDropped,
-        "RUNNER-45",
-        "results of a changed iteration are dropped",
-        policies={**RECEIVED, "runner.results": "dropped"},
-    ),
-    Mutant(DropsWhatIsAppended, "RUNNER-45", "lacks the result of"),
-    Mutant(DropsTheFinalTurn, "RUNNER-46", "does not stand in the state at the end"),
-    Mutant(
-        KeepsARefusal, "RUNNER-46", "stands in the state at the end", policies={"end.turn": "unless_refused"}
-    ),
-)

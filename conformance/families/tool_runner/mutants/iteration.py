@@ -7,13 +7,16 @@ from collections.abc import AsyncGenerator, Sequence
 from contextlib import aclosing
 from typing import Any
 
-from runlock.conformance.families.tool_runner.mutants.mutant import Mutant
+from runlock.conformance.family.made import fault
 from runlock.machines.tool_runner.runtime.history import Call, Message, calls_of
 from runlock.machines.tool_runner.runtime.rounds import Round
 from runlock.machines.tool_runner.runtime.runner import Item, Runner
 from runlock.machines.tool_runner.runtime.world import ModelTurn
 
+FINISH: dict[str, Any] = {"runner.finish": "state"}
 
+
+@fault("RUNNER-1", "was yielded a second time")
 class YieldsATurnTwice(Runner):
     """Each turn with calls is yielded twice."""
 
@@ -25,6 +28,7 @@ class YieldsATurnTwice(Runner):
                     yield item
 
 
+@fault("RUNNER-1", "was never yielded")
 class KeepsTheLastTurnToItself(Runner):
     """A final turn is not yielded."""
 
@@ -35,6 +39,7 @@ class KeepsTheLastTurnToItself(Runner):
                     yield item
 
 
+@fault("RUNNER-2", "was yielded as")
 class YieldsWithoutCalls(Runner):
     """A turn is yielded without its calls."""
 
@@ -45,6 +50,7 @@ class YieldsWithoutCalls(Runner):
         return Item({key: value for key, value in item.message.items() if key != "tool_calls"})
 
 
+@fault("RUNNER-3", "was entered while", also=("STREAM-4",))
 class StartsToolsBeforeTheYield(Runner):
     """Calls start when the turn arrives, before it is yielded."""
 
@@ -55,6 +61,14 @@ class StartsToolsBeforeTheYield(Runner):
                 self._start_early(call)
 
 
+@fault(
+    "RUNNER-39",
+    "was sent while the",
+    also=(
+        "RUNNER-9",
+        "STOP-1",
+    ),
+)
 class AsksAhead(Runner):
     """The next request is sent while the user still has the turn."""
 
@@ -69,6 +83,16 @@ class AsksAhead(Runner):
         await self.world.infer(messages, len(messages), {}, self.state.tools.names())
 
 
+@fault(
+    "RUNNER-40",
+    "entered the state while the turn was with the user",
+    also=(
+        "RUN-11",
+        "RUNNER-10",
+        "RUNNER-13",
+        "RUNNER-31",
+    ),
+)
 class AppendsBeforeTheYield(Runner):
     """The turn is put into the state before it is yielded."""
 
@@ -83,6 +107,7 @@ class AppendsBeforeTheYield(Runner):
         super().place_turn()
 
 
+@fault("RUNNER-4", "was entered after the user left the loop")
 class RunsToolsAfterABreak(Runner):
     """The calls of the turn run although the user has left the loop."""
 
@@ -92,6 +117,7 @@ class RunsToolsAfterABreak(Runner):
             self.rest = asyncio.ensure_future(self.run_round(calls_of(self.iteration.turn)))
 
 
+@fault("RUNNER-4", "user left the loop")
 class AsksAfterABreak(Runner):
     """The next request is sent although the user has left the loop."""
 
@@ -103,6 +129,7 @@ class AsksAfterABreak(Runner):
         )
 
 
+@fault("RUNNER-5", "did not run before the", also=("RUNNER-13",))
 class LeavesOutTheLastCall(Runner):
     """The last of several calls gets an error and does not run."""
 
@@ -113,6 +140,7 @@ class LeavesOutTheLastCall(Runner):
             await super().run_call(call, the_round)
 
 
+@fault("RUNNER-41", "asks for tools: the next request follows, yet the run ended")
 class GivesUpWhenEveryToolFailed(Runner):
     """The run ends when every call of a round failed."""
 
@@ -124,6 +152,7 @@ class GivesUpWhenEveryToolFailed(Runner):
             self.at = "Finished"
 
 
+@fault("RUNNER-6", "final and the user changed nothing, yet", also=("RUNNER-24",))
 class GoesOnAfterAFinalTurn(Runner):
     """Another request is sent after a final turn."""
 
@@ -131,6 +160,9 @@ class GoesOnAfterAFinalTurn(Runner):
         return self.is_changed() and super().ends_with_turn()
 
 
+@fault(
+    "RUNNER-7", "final and the user pushed messages: the state is sent, yet the run ended", policies=FINISH
+)
 class EndsInSpiteOfAChange(Runner):
     """Messages pushed on a final turn are not sent, though the runner declares that it sends them."""
 
@@ -138,6 +170,11 @@ class EndsInSpiteOfAChange(Runner):
         return self.is_final()
 
 
+@fault(
+    "RUNNER-7",
+    "final and the user pushed messages: the run ends, yet a request was sent",
+    policies={"runner.finish": "received"},
+)
 class GoesOnBecauseOfAChange(Runner):
     """Messages pushed on a final turn are sent, though the runner declares that the run ends."""
 
@@ -145,6 +182,7 @@ class GoesOnBecauseOfAChange(Runner):
         return self.is_final() and not self.is_changed()
 
 
+@fault("RUNNER-23", "nothing changed", also=("STOP-1",))
 class AsksTwice(Runner):
     """Each request is sent twice; the second answer is used."""
 
@@ -157,6 +195,7 @@ class AsksTwice(Runner):
         await super()._ask()
 
 
+@fault("RUNNER-25", "met a fault of the model")
 class TriesAgainByItself(Runner):
     """A failed request is resent without the user."""
 
@@ -169,6 +208,7 @@ class TriesAgainByItself(Runner):
             await super()._ask()
 
 
+@fault("RUNNER-16", "user pushed the turn and its response, and the run ended without a", also=("RUNNER-13",))
 class EndsWhenTheUserDidTheWork(Runner):
     """The run ends when the user pushed the turn and its response."""
 
@@ -184,6 +224,7 @@ class EndsWhenTheUserDidTheWork(Runner):
         return super().goes_on()
 
 
+@fault("PROGRESS-1", "not Done, and waits for nothing that the kit could give")
 class HangsAfterTwoTools(Runner):
     """The runner hangs after a round of several calls."""
 
@@ -195,61 +236,3 @@ class HangsAfterTwoTools(Runner):
         await super().handle(turn, calls)
         if getattr(self, "is_stuck", False):
             await asyncio.get_running_loop().create_future()
-
-
-FINISH: dict[str, Any] = {"runner.finish": "state"}
-
-MUTANTS = (
-    Mutant(YieldsATurnTwice, "RUNNER-1", "was yielded a second time"),
-    Mutant(KeepsTheLastTurnToItself, "RUNNER-1", "was never yielded"),
-    Mutant(YieldsWithoutCalls, "RUNNER-2", "was yielded as"),
-    Mutant(StartsToolsBeforeTheYield, "RUNNER-3", "was entered while", also=("STREAM-4",)),
-    Mutant(
-        AsksAhead,
-        "RUNNER-39",
-        "was sent while the",
-        also=(
-            "RUNNER-9",
-            "STOP-1",
-        ),
-    ),
-    Mutant(
-        AppendsBeforeTheYield,
-        "RUNNER-40",
-        "entered the state while the turn was with the user",
-        also=(
-            "RUN-11",
-            "RUNNER-10",
-            "RUNNER-13",
-            "RUNNER-31",
-        ),
-    ),
-    Mutant(RunsToolsAfterABreak, "RUNNER-4", "was entered after the user left the loop"),
-    Mutant(AsksAfterABreak, "RUNNER-4", "user left the loop"),
-    Mutant(LeavesOutTheLastCall, "RUNNER-5", "did not run before the", also=("RUNNER-13",)),
-    Mutant(
-        GivesUpWhenEveryToolFailed, "RUNNER-41", "asks for tools: the next request follows, yet the run ended"
-    ),
-    Mutant(GoesOnAfterAFinalTurn, "RUNNER-6", "final and the user changed nothing, yet", also=("RUNNER-24",)),
-    Mutant(
-        EndsInSpiteOfAChange,
-        "RUNNER-7",
-        "final and the user pushed messages: the state is sent, yet the run ended",
-        policies=FINISH,
-    ),
-    Mutant(
-        GoesOnBecauseOfAChange,
-        "RUNNER-7",
-        "final and the user pushed messages: the run ends, yet a request was sent",
-        policies={"runner.finish": "received"},
-    ),
-    Mutant(AsksTwice, "RUNNER-23", "nothing changed", also=("STOP-1",)),
-    Mutant(TriesAgainByItself, "RUNNER-25", "met a fault of the model"),
-    Mutant(
-        EndsWhenTheUserDidTheWork,
-        "RUNNER-16",
-        "user pushed the turn and its response, and the run ended without a",
-        also=("RUNNER-13",),
-    ),
-    Mutant(HangsAfterTwoTools, "PROGRESS-1", "not Done, and waits for nothing that the kit could give"),
-)

@@ -5,12 +5,17 @@ from __future__ import annotations
 from collections.abc import AsyncIterator, Sequence
 from typing import Any
 
-from runlock.conformance.families.tool_runner.mutants.mutant import Mutant
+from runlock.conformance.family.made import fault
 from runlock.machines.tool_runner.runtime.history import Call, Message, calls_of
 from runlock.machines.tool_runner.runtime.runner import Item, Runner
 from runlock.machines.tool_runner.runtime.world import ModelTurn
 
+LIMIT = {"limit.counts": "requests"}
 
+NOT_OVER = {"again.break": "goes_on", "again.fault": "retries"}
+
+
+@fault("RUNNER-20", "though the user changed nothing")
 class LosesAPause(Runner):
     """A paused turn is not sent back to the model."""
 
@@ -19,6 +24,7 @@ class LosesAPause(Runner):
             super().append_turn()
 
 
+@fault("RUNNER-20", "paused and goes back to the model, yet the run ended")
 class EndsAtAPause(Runner):
     """A paused turn ends the run, though the runner declares that it sends it back."""
 
@@ -26,6 +32,7 @@ class EndsAtAPause(Runner):
         return False
 
 
+@fault("RUNNER-20", "paused and ends the run, yet a request was sent", policies={"runner.pause": "ends"})
 class ResumesAPause(Runner):
     """A paused turn is sent back, though the runner declares that it ends the run."""
 
@@ -33,6 +40,7 @@ class ResumesAPause(Runner):
         return self.iteration.stop == "pause_turn"
 
 
+@fault("RUNNER-32", "paused, and its", also=("RUNNER-29",))
 class RunsPausedCalls(Runner):
     """The calls of a paused turn run."""
 
@@ -41,6 +49,7 @@ class RunsPausedCalls(Runner):
         return paused_calls or super().asks_for_tools()
 
 
+@fault("RUNNER-31", "paused and to be kept", policies={"pause.changed": "kept"})
 class LosesAChangedPause(Runner):
     """A paused turn of a changed iteration is lost, though the runner declares that it keeps it."""
 
@@ -49,6 +58,7 @@ class LosesAChangedPause(Runner):
             super().append_turn()
 
 
+@fault("RUNNER-31", "stands after what the user pushed", policies={"pause.changed": "kept"})
 class KeepsAPauseAtTheEnd(Runner):
     """A paused turn of a changed iteration is placed after the pushed messages instead of before them."""
 
@@ -58,6 +68,7 @@ class KeepsAPauseAtTheEnd(Runner):
         super().append_turn()
 
 
+@fault("RUNNER-21", "was cut off, and its")
 class RunsCutOffCalls(Runner):
     """The calls of a turn that was cut off run, though the runner declares that they do not."""
 
@@ -65,6 +76,9 @@ class RunsCutOffCalls(Runner):
         return bool(calls_of(self.iteration.turn or {})) and self.iteration.stop != "pause_turn"
 
 
+@fault(
+    "RUNNER-21", "was cut off, its calls are to run, and the run ended", policies={"runner.cut_off": "run"}
+)
 class SkipsCutOffCalls(Runner):
     """The calls of a turn that was cut off do not run, though the runner declares that they do."""
 
@@ -72,6 +86,14 @@ class SkipsCutOffCalls(Runner):
         return super().asks_for_tools() and self.iteration.stop == "tool_use"
 
 
+@fault(
+    "STOP-1",
+    "the limit is",
+    also=(
+        "STOP-3",
+        "STOP-6",
+    ),
+)
 class OneMore(Runner):
     """Sends one request more than the limit allows."""
 
@@ -79,6 +101,7 @@ class OneMore(Runner):
         return super().is_spent() and (not self.max_iterations or self.counted > self.max_iterations)
 
 
+@fault("STOP-2", "run was stopped after")
 class OneLess(Runner):
     """Stops one request before the limit."""
 
@@ -86,6 +109,7 @@ class OneLess(Runner):
         return super().is_spent() or self.counted + 1 == self.max_iterations != 1
 
 
+@fault("STOP-3", "run was stopped after", policies=NOT_OVER)
 class CountsRequests(Runner):
     """Counts requests, failed ones included, though the runner declares that it counts turns."""
 
@@ -93,6 +117,7 @@ class CountsRequests(Runner):
         self.counted += what == "requests"
 
 
+@fault("STOP-3", "requests is used up", policies={**NOT_OVER, **LIMIT})
 class CountsTurns(Runner):
     """Counts turns, so no failed request, though the runner declares that it counts requests."""
 
@@ -100,6 +125,7 @@ class CountsTurns(Runner):
         self.counted += what == "turns"
 
 
+@fault("STOP-4", "which allows no request, and one was sent", policies={"limit.zero": "no_request"})
 class TakesZeroForNone(Runner):
     """Treats a limit of 0 as no limit, though the runner declares that it allows no request."""
 
@@ -107,6 +133,7 @@ class TakesZeroForNone(Runner):
         return bool(self.max_iterations) and super().is_spent()
 
 
+@fault("STOP-4", "which is no limit, and the run ended without a", policies={"limit.zero": "no_limit"})
 class TakesZeroForZero(Runner):
     """Sends no request at a limit of 0, though the runner declares that 0 means no limit."""
 
@@ -114,6 +141,7 @@ class TakesZeroForZero(Runner):
         return self.max_iterations == 0 or super().is_spent()
 
 
+@fault("STOP-5", "the last turn was not run before the run ended")
 class PreemptsTheLastCalls(Runner):
     """The calls of the last turn do not run, though the runner declares that they do."""
 
@@ -124,6 +152,7 @@ class PreemptsTheLastCalls(Runner):
             await super().handle(turn, calls)
 
 
+@fault("STOP-5", "limit preempts the calls", policies={"stop.tools": "preempted"})
 class DrainsTheLastCalls(Runner):
     """The calls of the last turn run, though the runner declares that the run ends before them."""
 
@@ -133,6 +162,7 @@ class DrainsTheLastCalls(Runner):
         self.max_iterations = limit
 
 
+@fault("STOP-6", "for the whole runner")
 class DoesNotCountPauses(Runner):
     """A paused turn does not count towards the limit."""
 
@@ -141,6 +171,7 @@ class DoesNotCountPauses(Runner):
         self.counted -= self.is_paused()
 
 
+@fault("STOP-6", "for the whole runner", policies=NOT_OVER, also=("STOP-3",))
 class ForgetsTheCountWhenTakenUp(Runner):
     """Continuing the runner resets the count of iterations."""
 
@@ -150,68 +181,10 @@ class ForgetsTheCountWhenTakenUp(Runner):
         return walk
 
 
+@fault("STOP-6", "for the whole runner")
 class ForgetsTheCountAtAPush(Runner):
     """A push resets the count of iterations."""
 
     def push(self, messages: Sequence[Any]) -> None:
         super().push(messages)
         self.counted = 0
-
-
-LIMIT = {"limit.counts": "requests"}
-NOT_OVER = {"again.break": "goes_on", "again.fault": "retries"}
-
-MUTANTS = (
-    Mutant(LosesAPause, "RUNNER-20", "though the user changed nothing"),
-    Mutant(EndsAtAPause, "RUNNER-20", "paused and goes back to the model, yet the run ended"),
-    Mutant(
-        ResumesAPause,
-        "RUNNER-20",
-        "paused and ends the run, yet a request was sent",
-        policies={"runner.pause": "ends"},
-    ),
-    Mutant(RunsPausedCalls, "RUNNER-32", "paused, and its", also=("RUNNER-29",)),
-    Mutant(LosesAChangedPause, "RUNNER-31", "paused and to be kept", policies={"pause.changed": "kept"}),
-    Mutant(
-        KeepsAPauseAtTheEnd,
-        "RUNNER-31",
-        "stands after what the user pushed",
-        policies={"pause.changed": "kept"},
-    ),
-    Mutant(RunsCutOffCalls, "RUNNER-21", "was cut off, and its"),
-    Mutant(
-        SkipsCutOffCalls,
-        "RUNNER-21",
-        "was cut off, its calls are to run, and the run ended",
-        policies={"runner.cut_off": "run"},
-    ),
-    Mutant(
-        OneMore,
-        "STOP-1",
-        "the limit is",
-        also=(
-            "STOP-3",
-            "STOP-6",
-        ),
-    ),
-    Mutant(OneLess, "STOP-2", "run was stopped after"),
-    Mutant(CountsRequests, "STOP-3", "run was stopped after", policies=NOT_OVER),
-    Mutant(CountsTurns, "STOP-3", "requests is used up", policies={**NOT_OVER, **LIMIT}),
-    Mutant(
-        TakesZeroForNone,
-        "STOP-4",
-        "which allows no request, and one was sent",
-        policies={"limit.zero": "no_request"},
-    ),
-    Mutant(
-        TakesZeroForZero,
-        "STOP-4",
-        "which is no limit, and the run ended without a",
-        policies={"limit.zero": "no_limit"},
-    ),
-    Mutant(PreemptsTheLastCalls, "STOP-5", "the last turn was not run before the run ended"),
-    Mutant(DrainsTheLastCalls, "STOP-5", "limit preempts the calls", policies={"stop.tools": "preempted"}),
-    Mutant(DoesNotCountPauses, "STOP-6", "for the whole runner"),
-    Mutant(ForgetsTheCountWhenTakenUp, "STOP-6", "for the whole runner", policies=NOT_OVER, also=("STOP-3",)),
-    Mutant(ForgetsTheCountAtAPush, "STOP-6", "for the whole runner"),
-)

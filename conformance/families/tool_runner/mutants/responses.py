@@ -4,12 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from runlock.conformance.families.tool_runner.mutants.mutant import Mutant
+from runlock.conformance.family.made import fault
 from runlock.machines.tool_runner.runtime.history import Call, Message
 from runlock.machines.tool_runner.runtime.record import RESPONSE_TABLE, Response
 from runlock.machines.tool_runner.runtime.runner import Runner
 
+KEPT = {"runner.cache": "kept"}
 
+
+@fault("RUNNER-17", "has a response for")
 class LeavesAResultOut(Runner):
     """A response lacks the result of the last of several calls."""
 
@@ -18,6 +21,15 @@ class LeavesAResultOut(Runner):
         return results[:-1] if results and len(results) > 1 else results
 
 
+@fault(
+    "RUNNER-29",
+    "user asked for a response",
+    also=(
+        "PAIR-2",
+        "RUNNER-27",
+        "RUNNER-28",
+    ),
+)
 class AppendsAResponse(Runner):
     """Making a response appends its results to the state."""
 
@@ -27,6 +39,15 @@ class AppendsAResponse(Runner):
         return results
 
 
+@fault(
+    "RUNNER-29",
+    "though the user changed nothing",
+    also=(
+        "RUNNER-20",
+        "RUNNER-48",
+        "RUNNER-6",
+    ),
+)
 class CountsAResponseAsAChange(Runner):
     """Asking for a response counts as a change, so that the turn is dropped."""
 
@@ -36,6 +57,7 @@ class CountsAResponseAsAChange(Runner):
         return results
 
 
+@fault("RUNNER-18", "was entered again", policies=KEPT)
 class ForgetsTheResponse(Runner):
     """The runner runs the calls again, though it declares that it keeps the response."""
 
@@ -43,6 +65,7 @@ class ForgetsTheResponse(Runner):
         return None
 
 
+@fault("RUNNER-18", "was entered for it again", policies=KEPT)
 class KeepsTheResponseForTheRunnerAlone(Runner):
     """A second request for the response runs the tools again, though the runner declares that it keeps it."""
 
@@ -52,6 +75,11 @@ class KeepsTheResponseForTheRunnerAlone(Runner):
         return await super().make_response()
 
 
+@fault(
+    "RUNNER-30",
+    "no response is kept, and a second one was given without a tool",
+    policies={"runner.cache": "until_push"},
+)
 class KeepsTheResponseTooLong(Runner):
     """A change does not drop the response, though the runner declares that it does."""
 
@@ -59,6 +87,11 @@ class KeepsTheResponseTooLong(Runner):
         return
 
 
+@fault(
+    "RUNNER-30",
+    "no response is kept, and a second one was given without a tool",
+    policies={"runner.cache": "until_change"},
+)
 class KeepsTheResponseAfterASet(Runner):
     """A set does not drop the response, though the runner declares that it does."""
 
@@ -67,6 +100,7 @@ class KeepsTheResponseAfterASet(Runner):
             super().note_change(is_push)
 
 
+@fault("RUNNER-19", "response is for the", policies=KEPT)
 class GivesTheResponseOfAnotherTurn(Runner):
     """The response to an earlier turn is returned for a later one."""
 
@@ -82,45 +116,3 @@ class GivesTheResponseOfAnotherTurn(Runner):
             self.iteration.response = Response(RESPONSE_TABLE.initial)
             return None
         return results
-
-
-KEPT = {"runner.cache": "kept"}
-
-MUTANTS = (
-    Mutant(LeavesAResultOut, "RUNNER-17", "has a response for"),
-    Mutant(
-        AppendsAResponse,
-        "RUNNER-29",
-        "user asked for a response",
-        also=(
-            "PAIR-2",
-            "RUNNER-27",
-            "RUNNER-28",
-        ),
-    ),
-    Mutant(
-        CountsAResponseAsAChange,
-        "RUNNER-29",
-        "though the user changed nothing",
-        also=(
-            "RUNNER-20",
-            "RUNNER-48",
-            "RUNNER-6",
-        ),
-    ),
-    Mutant(ForgetsTheResponse, "RUNNER-18", "was entered again", policies=KEPT),
-    Mutant(KeepsTheResponseForTheRunnerAlone, "RUNNER-18", "was entered for it again", policies=KEPT),
-    Mutant(
-        KeepsTheResponseTooLong,
-        "RUNNER-30",
-        "no response is kept, and a second one was given without a tool",
-        policies={"runner.cache": "until_push"},
-    ),
-    Mutant(
-        KeepsTheResponseAfterASet,
-        "RUNNER-30",
-        "no response is kept, and a second one was given without a tool",
-        policies={"runner.cache": "until_change"},
-    ),
-    Mutant(GivesTheResponseOfAnotherTurn, "RUNNER-19", "response is for the", policies=KEPT),
-)

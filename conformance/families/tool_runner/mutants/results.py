@@ -5,13 +5,14 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from runlock.conformance.families.tool_runner.mutants.mutant import Mutant
+from runlock.conformance.family.made import fault
 from runlock.machines.tool_runner.runtime.history import Call, Message, after_results, result_message
 from runlock.machines.tool_runner.runtime.rounds import Round
 from runlock.machines.tool_runner.runtime.runner import Runner
 from runlock.machines.tool_runner.runtime.world import Answer
 
 
+@fault("PAIR-1", "without its result", also=("ROUND-1",))
 class LosesResultsOfFailures(Runner):
     """A failed call has no result in the state."""
 
@@ -19,6 +20,7 @@ class LosesResultsOfFailures(Runner):
         super().put_results(turn, [one for one in results if one["status"] == "ok"])
 
 
+@fault("PAIR-4", "its tool answered ok", also=("RUNNER-17",))
 class MarksAnswersDown(Runner):
     """The answer of a tool is replaced by the word "done"."""
 
@@ -26,6 +28,14 @@ class MarksAnswersDown(Runner):
         return {**super().result(call, answer), "text": "done"}
 
 
+@fault(
+    "PAIR-5",
+    "whose tool gave none",
+    also=(
+        "RUNNER-17",
+        "RUNNER-34",
+    ),
+)
 class PraisesTheUnknown(Runner):
     """A call of an unknown tool gets a successful result."""
 
@@ -35,6 +45,7 @@ class PraisesTheUnknown(Runner):
             the_round.results[call["id"]] = result_message(call, "ok", "done")
 
 
+@fault("PAIR-2", "which no message before it asks for", also=("RUN-12",))
 class MisnamesResults(Runner):
     """A failed call gets a second result under an id that no call has."""
 
@@ -43,6 +54,14 @@ class MisnamesResults(Runner):
         super().put_results(turn, [*results, *({**one, "call": f"{one['call']}-failed"} for one in failed)])
 
 
+@fault(
+    "PAIR-3",
+    "twice",
+    also=(
+        "RUN-12",
+        "RUNNER-29",
+    ),
+)
 class DoublesResults(Runner):
     """A failed call gets its result twice."""
 
@@ -54,6 +73,7 @@ class DoublesResults(Runner):
             self.put(after_results(self.state.messages, at), failed)
 
 
+@fault("RUN-12", "is reported, once more")
 class ReportsTwice(Runner):
     """Each message that enters the state is reported a second time."""
 
@@ -63,6 +83,7 @@ class ReportsTwice(Runner):
             self.world.message(message)
 
 
+@fault("RUN-12", "reported, and no such turn came")
 class ReportsWhatWasPushed(Runner):
     """Messages that the user pushes are reported as put there by the runner."""
 
@@ -70,30 +91,3 @@ class ReportsWhatWasPushed(Runner):
         super().push(messages)
         for message in messages:
             self.world.message(message)
-
-
-MUTANTS = (
-    Mutant(LosesResultsOfFailures, "PAIR-1", "without its result", also=("ROUND-1",)),
-    Mutant(MisnamesResults, "PAIR-2", "which no message before it asks for", also=("RUN-12",)),
-    Mutant(
-        DoublesResults,
-        "PAIR-3",
-        "twice",
-        also=(
-            "RUN-12",
-            "RUNNER-29",
-        ),
-    ),
-    Mutant(MarksAnswersDown, "PAIR-4", "its tool answered ok", also=("RUNNER-17",)),
-    Mutant(
-        PraisesTheUnknown,
-        "PAIR-5",
-        "whose tool gave none",
-        also=(
-            "RUNNER-17",
-            "RUNNER-34",
-        ),
-    ),
-    Mutant(ReportsTwice, "RUN-12", "is reported, once more"),
-    Mutant(ReportsWhatWasPushed, "RUN-12", "reported, and no such turn came"),
-)

@@ -5,13 +5,16 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Sequence
 
-from runlock.conformance.families.tool_runner.mutants.mutant import Mutant
+from runlock.conformance.family.made import fault
 from runlock.machines.tool_runner.runtime.history import Call, Message
 from runlock.machines.tool_runner.runtime.rounds import Round
 from runlock.machines.tool_runner.runtime.runner import Runner
 from runlock.machines.tool_runner.runtime.world import Answer, ToolRaised
 
+SEQUENTIAL = {"round.executor": "sequential"}
 
+
+@fault("ROUND-1", "lacks the result", also=("PAIR-4",))
 class OneFailureFailsAll(Runner):
     """When one call fails, the other calls of the round get errors too."""
 
@@ -22,6 +25,7 @@ class OneFailureFailsAll(Runner):
         return results
 
 
+@fault("ROUND-1", "which was running, was given up")
 class GivesSiblingsUp(Runner):
     """When one call fails, the calls that are still running are cancelled."""
 
@@ -38,6 +42,7 @@ class GivesSiblingsUp(Runner):
             await asyncio.gather(*tasks, return_exceptions=True)
 
 
+@fault("RUNNER-34", "it has no result", also=("PAIR-1", "RUNNER-17"))
 class LosesUnknownTools(Runner):
     """A call of an unknown tool gets no result."""
 
@@ -45,6 +50,7 @@ class LosesUnknownTools(Runner):
         return [one for one in super().in_order(the_round) if not one["text"].startswith("there is no tool")]
 
 
+@fault("ROUND-2", "result under", also=("ROUND-1", "RUNNER-17", "RUNNER-34"))
 class MatchesResultsByPosition(Runner):
     """Results are assigned to calls by position, in the order in which they arrived."""
 
@@ -53,6 +59,7 @@ class MatchesResultsByPosition(Runner):
         return [{**one, "call": call["id"]} for one, call in zip(came, the_round.calls, strict=True)]
 
 
+@fault("ROUND-3", "holds two results under the id")
 class AnswersAnIdTwice(Runner):
     """Two calls with one id have two results."""
 
@@ -61,6 +68,7 @@ class AnswersAnIdTwice(Runner):
         super().put_results(turn, [one for one in results for _ in range(ids.count(one["call"]))])
 
 
+@fault("ROUND-5", "all calls of a round start together")
 class RunsOneByOne(Runner):
     """Calls run one by one, though the runner declares that they run together."""
 
@@ -68,6 +76,7 @@ class RunsOneByOne(Runner):
         await self._one_by_one(the_round)
 
 
+@fault("ROUND-4", "calls run one after the other", policies=SEQUENTIAL)
 class RunsTogether(Runner):
     """Calls run together, though the runner declares that they run one by one."""
 
@@ -75,6 +84,7 @@ class RunsTogether(Runner):
         await self._together(the_round)
 
 
+@fault("ROUND-6", "holds results in the order")
 class OrdersByFinish(Runner):
     """Results are in the order in which calls finish, though the runner declares call order."""
 
@@ -82,6 +92,7 @@ class OrdersByFinish(Runner):
         return list(the_round.results.values())
 
 
+@fault("ROUND-6", " holds results in the order", policies={"results.order": "finish"})
 class OrdersByCall(Runner):
     """Results are in call order, though the runner declares the order in which calls finish."""
 
@@ -89,6 +100,7 @@ class OrdersByCall(Runner):
         return [the_round.results[call["id"]] for call in the_round.calls]
 
 
+@fault("ROUND-7", "threw, which fails the call, yet the run ended in Error", also=("RUNNER-17",))
 class EndsAtARaise(Runner):
     """An exception of a tool ends the run, though the runner declares that it only fails the call."""
 
@@ -97,6 +109,7 @@ class EndsAtARaise(Runner):
         the_round.broken = raised
 
 
+@fault("ROUND-7", "threw and ends the run, yet", policies={"tool.raises": "end_run"})
 class SwallowsARaise(Runner):
     """An exception of a tool fails its call, though the runner declares that it ends the run."""
 
@@ -104,6 +117,7 @@ class SwallowsARaise(Runner):
         the_round.fail(call, raised)
 
 
+@fault("ROUND-8", "answered with an error", also=("RUNNER-17",))
 class PraisesErrors(Runner):
     """An error of a tool is recorded as a success."""
 
@@ -111,6 +125,7 @@ class PraisesErrors(Runner):
         return {**super().result(call, answer), "status": "ok"}
 
 
+@fault("ONCE-1", "was entered a second time in the iteration", also=("RUNNER-37",))
 class EntersTwice(Runner):
     """A call runs again after it has answered."""
 
@@ -119,39 +134,10 @@ class EntersTwice(Runner):
         return await super()._execute(call, version)
 
 
+@fault("ONCE-2", "was entered while its body was still running")
 class EntersTwiceAtOnce(Runner):
     """A call is started a second time while it runs."""
 
     async def _execute(self, call: Call, version: int) -> Answer:
         first, _ = await asyncio.gather(super()._execute(call, version), super()._execute(call, version))
         return first
-
-
-SEQUENTIAL = {"round.executor": "sequential"}
-
-MUTANTS = (
-    Mutant(OneFailureFailsAll, "ROUND-1", "lacks the result", also=("PAIR-4",)),
-    Mutant(GivesSiblingsUp, "ROUND-1", "which was running, was given up"),
-    Mutant(LosesUnknownTools, "RUNNER-34", "it has no result", also=("PAIR-1", "RUNNER-17")),
-    Mutant(
-        MatchesResultsByPosition,
-        "ROUND-2",
-        "result under",
-        also=("ROUND-1", "RUNNER-17", "RUNNER-34"),
-    ),
-    Mutant(AnswersAnIdTwice, "ROUND-3", "holds two results under the id"),
-    Mutant(RunsTogether, "ROUND-4", "calls run one after the other", policies=SEQUENTIAL),
-    Mutant(RunsOneByOne, "ROUND-5", "all calls of a round start together"),
-    Mutant(OrdersByFinish, "ROUND-6", "holds results in the order"),
-    Mutant(OrdersByCall, "ROUND-6", " holds results in the order", policies={"results.order": "finish"}),
-    Mutant(
-        EndsAtARaise,
-        "ROUND-7",
-        "threw, which fails the call, yet the run ended in Error",
-        also=("RUNNER-17",),
-    ),
-    Mutant(SwallowsARaise, "ROUND-7", "threw and ends the run, yet", policies={"tool.raises": "end_run"}),
-    Mutant(PraisesErrors, "ROUND-8", "answered with an error", also=("RUNNER-17",)),
-    Mutant(EntersTwice, "ONCE-1", "was entered a second time in the iteration", also=("RUNNER-37",)),
-    Mutant(EntersTwiceAtOnce, "ONCE-2", "was entered while its body was still running"),
-)

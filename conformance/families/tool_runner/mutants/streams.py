@@ -6,13 +6,14 @@ import asyncio
 from collections.abc import Sequence
 from typing import Any
 
-from runlock.conformance.families.tool_runner.mutants.mutant import Mutant
+from runlock.conformance.family.made import fault
 from runlock.machines.tool_runner.runtime.history import Call, Message, call_of
 from runlock.machines.tool_runner.runtime.requests import Requests
 from runlock.machines.tool_runner.runtime.runner import Runner
 from runlock.machines.tool_runner.runtime.world import ModelTurn
 
 
+@fault("STREAM-1", "the turn did not reach the user")
 class LosesAPiece(Runner):
     """The second piece of a stream is lost."""
 
@@ -26,6 +27,7 @@ class LosesAPiece(Runner):
             super().take_piece(piece)
 
 
+@fault("STREAM-1", "was shown, but the model gave")
 class RepeatsAPiece(Runner):
     """Each piece of a stream is delivered twice."""
 
@@ -34,6 +36,7 @@ class RepeatsAPiece(Runner):
         self.iteration.pieces.put(piece)
 
 
+@fault("STREAM-2", "stated", also=("RUN-7",))
 class PutsTheTurnTogether(Runner):
     """The text of a streamed turn is assembled from its pieces instead of taken from the whole turn."""
 
@@ -51,6 +54,7 @@ class PutsTheTurnTogether(Runner):
             self.iteration.turn = self.last_turn = {**self.iteration.turn, "text": self.said}
 
 
+@fault("STREAM-3", "whole and not read, and the run stands still")
 class WaitsForAReader(Runner):
     """A stream that is not read blocks the runner."""
 
@@ -60,6 +64,7 @@ class WaitsForAReader(Runner):
             await asyncio.get_running_loop().create_future()
 
 
+@fault("STREAM-4", "started from the stream, before its turn was resumed")
 class StartsFromTheStream(Runner):
     """A call starts when its piece arrives, though the runner declares that it starts after the resume."""
 
@@ -69,6 +74,12 @@ class StartsFromTheStream(Runner):
             self._start_early(call_of(piece.tool_call))
 
 
+@fault(
+    "STREAM-5",
+    "before a piece with it was complete",
+    profile="tool-runner-core",
+    policies={"tools.start": "streaming"},
+)
 class StartsOtherArguments(Runner):
     """A call that starts from the stream runs without its arguments."""
 
@@ -76,6 +87,7 @@ class StartsOtherArguments(Runner):
         return super().enter({**call, "args": {}} if self.at == "Streaming" else call, version)
 
 
+@fault("STREAM-7", "was not given up")
 class LetsTheStreamRunOn(Runner):
     """The request of a stream that the user left is not cancelled."""
 
@@ -83,20 +95,3 @@ class LetsTheStreamRunOn(Runner):
         if self.request is None or self.request.done():
             return await Requests.give_up_request(self)
         return None
-
-
-MUTANTS = (
-    Mutant(LosesAPiece, "STREAM-1", "the turn did not reach the user"),
-    Mutant(RepeatsAPiece, "STREAM-1", "was shown, but the model gave"),
-    Mutant(PutsTheTurnTogether, "STREAM-2", "stated", also=("RUN-7",)),
-    Mutant(WaitsForAReader, "STREAM-3", "whole and not read, and the run stands still"),
-    Mutant(StartsFromTheStream, "STREAM-4", "started from the stream, before its turn was resumed"),
-    Mutant(
-        StartsOtherArguments,
-        "STREAM-5",
-        "before a piece with it was complete",
-        profile="tool-runner-core",
-        policies={"tools.start": "streaming"},
-    ),
-    Mutant(LetsTheStreamRunOn, "STREAM-7", "was not given up"),
-)

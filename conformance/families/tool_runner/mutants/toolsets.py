@@ -6,13 +6,14 @@ import asyncio
 from collections.abc import Sequence
 from typing import Any
 
-from runlock.conformance.families.tool_runner.mutants.mutant import Mutant
+from runlock.conformance.family.made import fault
 from runlock.machines.tool_runner.runtime.history import Call, calls_of, result_message
 from runlock.machines.tool_runner.runtime.rounds import Round
 from runlock.machines.tool_runner.runtime.runner import Runner
 from runlock.machines.tool_runner.runtime.world import Answer
 
 
+@fault("RUNNER-22", "was added, and the call did not run")
 class NoticesNewToolsLate(Runner):
     """An added tool is available from the next request, though the runner declares that it is at once."""
 
@@ -21,6 +22,11 @@ class NoticesNewToolsLate(Runner):
         return then if now is not None else super().version_of(name)
 
 
+@fault(
+    "RUNNER-22",
+    "was added in this iteration and counts from the next request on",
+    policies={"tools.added": "next_request"},
+)
 class NoticesNewToolsAtOnce(Runner):
     """An added tool is available at once, though the runner declares that it is from the next request."""
 
@@ -28,6 +34,7 @@ class NoticesNewToolsAtOnce(Runner):
         return self.state.tools.versions.get(name, super().version_of(name) or 0) or None
 
 
+@fault("RUNNER-33", "was removed, and")
 class RunsRemovedTools(Runner):
     """A removed tool still runs, though the runner declares that it is gone at once."""
 
@@ -35,6 +42,7 @@ class RunsRemovedTools(Runner):
         return super().version_of(name) or self.iteration.tools.get(name)
 
 
+@fault("RUNNER-33", "counts until the next", policies={"tools.removed": "next_request"})
 class StopsRemovedToolsAtOnce(Runner):
     """A removed tool is gone at once, though the runner declares that it stays until the next request."""
 
@@ -42,6 +50,7 @@ class StopsRemovedToolsAtOnce(Runner):
         return super().version_of(name) if name in self.state.tools.versions else None
 
 
+@fault("RUNNER-34", "entered the tool no-such-tool, which is not in the set", also=("RUNNER-33",))
 class RunsUnknownTools(Runner):
     """A call of a tool that is not in the set is executed."""
 
@@ -49,6 +58,7 @@ class RunsUnknownTools(Runner):
         return super().version_of(name) or 1
 
 
+@fault("RUNNER-35", "which was running, was given up")
 class InterruptsRemovedTools(Runner):
     """Removing a tool aborts its running calls."""
 
@@ -72,6 +82,7 @@ class InterruptsRemovedTools(Runner):
                 body.cancel()
 
 
+@fault("RUNNER-48", "though the user changed nothing")
 class TakesToolsForAChange(Runner):
     """Changing the tools counts as a change of the state, so that the turn is dropped."""
 
@@ -80,6 +91,11 @@ class TakesToolsForAChange(Runner):
         self.iteration.is_set = True
 
 
+@fault(
+    "RUNNER-37",
+    "had a result when the runner was taken up again, and was entered once more",
+    also=("RUNNER-3",),
+)
 class RunsCallsAgainWhenTakenUp(Runner):
     """Continued after a fault, the runner runs the calls of the last turn in the state again."""
 
@@ -97,6 +113,7 @@ class RunsCallsAgainWhenTakenUp(Runner):
         return walk
 
 
+@fault("RUNNER-34", "which is not in the set: its result is no error", also=("RUNNER-17",))
 class FailsTheUnknownSilently(Runner):
     """A call of an unknown tool gets an empty result with status ok."""
 
@@ -104,41 +121,3 @@ class FailsTheUnknownSilently(Runner):
         await super().run_call(call, the_round)
         if call["name"] not in self.state.tools.versions and call["name"] not in self.iteration.tools:
             the_round.results[call["id"]] = result_message(call, "ok", "")
-
-
-MUTANTS = (
-    Mutant(NoticesNewToolsLate, "RUNNER-22", "was added, and the call did not run"),
-    Mutant(
-        NoticesNewToolsAtOnce,
-        "RUNNER-22",
-        "was added in this iteration and counts from the next request on",
-        policies={"tools.added": "next_request"},
-    ),
-    Mutant(RunsRemovedTools, "RUNNER-33", "was removed, and"),
-    Mutant(
-        StopsRemovedToolsAtOnce,
-        "RUNNER-33",
-        "counts until the next",
-        policies={"tools.removed": "next_request"},
-    ),
-    Mutant(
-        RunsUnknownTools,
-        "RUNNER-34",
-        "entered the tool no-such-tool, which is not in the set",
-        also=("RUNNER-33",),
-    ),
-    Mutant(
-        FailsTheUnknownSilently,
-        "RUNNER-34",
-        "which is not in the set: its result is no error",
-        also=("RUNNER-17",),
-    ),
-    Mutant(InterruptsRemovedTools, "RUNNER-35", "which was running, was given up"),
-    Mutant(TakesToolsForAChange, "RUNNER-48", "though the user changed nothing"),
-    Mutant(
-        RunsCallsAgainWhenTakenUp,
-        "RUNNER-37",
-        "had a result when the runner was taken up again, and was entered once more",
-        also=("RUNNER-3",),
-    ),
-)
