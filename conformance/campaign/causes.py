@@ -16,6 +16,7 @@ from runlock.conformance.campaign.rejudging import violations_in
 from runlock.conformance.campaign.units import Facts
 from runlock.conformance.driving.findings import Witness
 from runlock.conformance.driving.tally import Tally
+from runlock.conformance.family.rank import Rank
 
 COMMON: Final = 0.5
 """A clause that ends more than this share of the schedules is not the cause of what breaks after it."""
@@ -28,13 +29,13 @@ class _Rejudged:
     witness: Witness
     together: frozenset[str]
     first: str
-    is_joint: bool
+    rank: Rank
 
     @property
-    def directness(self) -> tuple[bool, bool, int, str]:
-        """Sorts the most direct violation first, and clauses about the joint state of a run last."""
+    def directness(self) -> tuple[bool, Rank, int, str]:
+        """Sorts consequences last; of the others, the worst comes first, and then the shortest."""
         clause = self.witness.clause
-        return self.is_joint, self.first not in ("", clause), self.witness.steps, clause
+        return self.first not in ("", clause), self.rank, self.witness.steps, clause
 
 
 def grouped(witnesses: Sequence[Witness], facts: Facts, tally: Tally) -> list[Witness]:
@@ -55,14 +56,10 @@ def _other(leader: str, clause: str) -> str:
 
 def _rejudged(witness: Witness, facts: Facts) -> _Rejudged:
     found = violations_in("the counterexample", witness.trace, facts)
-    at = next((one.stimulus for one in found if one.clause == witness.clause), None)
-    joint = {clause for monitor in facts.family.monitors if monitor.explains for clause in monitor.clauses}
-    return _Rejudged(
-        witness,
-        frozenset(one.clause for one in found if one.stimulus == at),
-        found[0].clause if found else "",
-        witness.clause in joint,
-    )
+    own = next((one for one in found if one.clause == witness.clause), None)
+    together = {one.clause for one in found if own is not None and one.stimulus == own.stimulus}
+    first = found[0].clause if found else ""
+    return _Rejudged(witness, frozenset(together), first, own.rank if own is not None else Rank.CHART)
 
 
 def _links(rejudged: dict[str, _Rejudged], tally: Tally) -> Iterator[tuple[str, str]]:

@@ -58,6 +58,10 @@ class State(Protocol):
         """The open gate of that id or name, the oldest first; None if there is none."""
         ...
 
+    def is_excused(self, kinds: Any, *seen: Observation) -> bool:
+        """Whether one of these disturbances has met the run at hand; asked where a check excuses any."""
+        ...
+
     def stimulus(self, method: str, params: Mapping[str, Any]) -> None:
         """Process a stimulus of the kit."""
         ...

@@ -6,9 +6,9 @@
 
 `record` plays every reference under each of its profiles, every variant and every mutant of every family
 through the scripts, the stored witnesses and WALKS random walks (4), and judges none of it; a mutant plays
-its own witness, and of the rest one schedule in EVERY (8).  `judge` judges these traces, MOST of each runtime (all),
-and the stored traces of the tests.  To compare two commits, record with one, judge the folder with both, and
-compare the results.
+its own witness, and of the rest one schedule in EVERY (8).  `judge` judges these traces, at most about MOST
+of each runtime, and the stored traces of the tests.  To compare two commits, record with one, judge the
+folder with both, and compare the results.
 """
 
 from __future__ import annotations

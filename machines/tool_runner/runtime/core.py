@@ -49,7 +49,7 @@ class RunnerCore:
         self.is_cancelled = False
         self.reason = "NaturalEnd"
         self.request: asyncio.Task[None] | None = None
-        self.running: set[asyncio.Future[Any]] = set()
+        self.running: dict[asyncio.Future[Any], None] = {}  # in the order in which they began
 
     def says(self, policy: str, *values: str) -> bool:
         """Whether a policy has one of these values."""

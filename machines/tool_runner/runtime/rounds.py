@@ -94,12 +94,12 @@ class Rounds(Requests):
         """Enter the body of a tool."""
         self.iteration.entered.add(call["id"])
         body = asyncio.ensure_future(self._execute(call, version))
-        self.running.add(body)
+        self.running[body] = None
         body.add_done_callback(self._left)
         return body
 
     def _left(self, body: asyncio.Task[Answer]) -> None:
-        self.running.discard(body)
+        self.running.pop(body, None)
         if not body.cancelled():
             body.exception()  # the result of a call that started early may be unused
 

@@ -78,7 +78,7 @@ def a_call_runs_the_tool_that_was_asked_for(state: ObservedState, seen: GateOpen
 def a_gate_suspends_before_execution(state: ObservedState, seen: CallMoved) -> CheckResults:
     """A call is suspended before it runs because its tool asks, or the permission hook suspends it."""
     subject = _subject(state, seen)
-    if subject is None or seen.to != "Suspended" or seen.origin != "New" or subject[1].entries:
+    if subject is None or seen.origin != "New" or subject[1].entries:
         return
     call = subject[1]
     held = call.tool is not None and (call.tool.permission == "ask" or call.last_verdict == "suspend")
@@ -114,11 +114,11 @@ def an_answer_decides_the_status(kinds: tuple[str, ...], right: str) -> Invarian
     return Invariant(clause, follows, CallMoved)
 
 
-@check("CALL-20", rank=Rank.STATUS, requires="calls")
+@check("CALL-20", rank=Rank.STATUS, requires="calls", excuses=(CANCEL,))
 def a_body_that_was_entered_is_Running(state: ObservedState) -> CheckResults:
     """A call whose body is entered and has not answered is Running; a replay may leave it unsaid."""
     run = state.run
-    if run is None or not state.observes("call.status") or run.disturbed_by(CANCEL):
+    if run is None or not state.observes("call.status"):
         return
     for call in run.calls.values():
         if call.is_unclear or call.claimed in (None, "New", "Resuming"):
@@ -132,11 +132,11 @@ def a_body_that_was_entered_is_Running(state: ObservedState) -> CheckResults:
             )
 
 
-@check("CALL-24", rank=Rank.STATUS, requires="calls")
+@check("CALL-24", rank=Rank.STATUS, requires="calls", excuses=(CANCEL, FAULT, CRASH))
 def an_answer_is_taken(state: ObservedState) -> CheckResults:
     """Once the round is over, the status of a call is the one that its answer gave it."""
     run = state.run
-    if run is None or not state.observes("call.status") or run.disturbed_by(CANCEL, FAULT, CRASH):
+    if run is None or not state.observes("call.status"):
         return
     if any(gate.on != "model" for gate in state.gates_of(run)):
         return
@@ -215,7 +215,7 @@ def a_set_result_succeeds_the_call(state: ObservedState, seen: CallMoved) -> Che
 def only_a_decision_resumes(state: ObservedState, seen: CallMoved) -> CheckResults:
     """A Suspended call becomes Resuming only on a decision for it."""
     subject = _subject(state, seen)
-    if subject is None or seen.to != "Resuming" or subject[1].claimed != "Suspended":
+    if subject is None or subject[1].claimed != "Suspended":
         return
     call = subject[1]
     decided = [d for d in call.decisions if not (d.turned_down or d.stale)]

@@ -10,11 +10,11 @@ from runlock.conformance.family.invariant import HELD, CheckResults, Invariant, 
 from runlock.conformance.family.rank import Rank
 
 
-@check("CALL-1", rank=Rank.STATUS, requires="calls")
+@check("CALL-1", rank=Rank.STATUS, requires="calls", excuses=(CANCEL, CRASH))
 def an_entered_call_goes_from_New_to_Running(state: ObservedState) -> CheckResults:
     """A call that nothing holds back goes from New to Running when its tool is entered."""
     run = state.run
-    if run is None or not state.observes("call.status") or run.disturbed_by(CANCEL, CRASH):
+    if run is None or not state.observes("call.status"):
         return
     for call in run.calls.values():
         if call.is_unclear or call.claimed is None or len(call.entries) != 1 or not call.executing:
@@ -25,11 +25,11 @@ def an_entered_call_goes_from_New_to_Running(state: ObservedState) -> CheckResul
             yield HELD
 
 
-@check("CALL-9", rank=Rank.STATUS, requires="a decision")
+@check("CALL-9", rank=Rank.STATUS, requires="a decision", excuses=(CANCEL, FAULT, CRASH))
 def a_replay_is_Running_only_in_its_tool(state: ObservedState) -> CheckResults:
     """A call in its replay goes to Running only as its tool is entered."""
     run = state.run
-    if run is None or run.disturbed_by(CANCEL, FAULT, CRASH):
+    if run is None:
         return
     for call in run.calls.values():
         if call.claimed == "Running" and call.before_claim == "Resuming" and not call.is_unclear:
@@ -67,11 +67,11 @@ def replay_verdict(clause: str, verdict: str, right: str, said: str) -> Invarian
     return Invariant(clause, leads, CallMoved)
 
 
-@check("CALL-11", rank=Rank.STATUS, requires="a decision")
+@check("CALL-11", rank=Rank.STATUS, requires="a decision", excuses=(CANCEL, FAULT, CRASH))
 def a_replay_whose_result_was_decided_succeeds(state: ObservedState, seen: CallMoved) -> CheckResults:
     """A replay whose decision is the result leaves its call Succeeded."""
     run, call = state.run_of(seen), state.call_of(seen)
-    if run is None or call is None or call.is_unclear or run.disturbed_by(CANCEL, FAULT, CRASH):
+    if run is None or call is None or call.is_unclear:
         return
     decided = call.tool is not None and call.tool.resume_mode == "use_as_result" and bool(call.approvals)
     if decided and call.claimed == "Resuming" and seen.to not in ("Resuming", "Running", "Cancelled"):

@@ -196,7 +196,7 @@ def every_outcome_is_looked_at(clause: str, kind: str) -> Invariant:
 def an_executed_call_is_looked_at(state: ObservedState, seen: PhaseEntered) -> CheckResults:
     """A call whose tool has answered comes to AfterToolExecute before a step starts or the run ends."""
     run = followed(state, seen)
-    if run is None or seen.phase not in ("StepStart", "RunEnd") or _may_have_skipped(state, run, seen):
+    if run is None or _may_have_skipped(state, run, seen):
         return
     for call, shown in _passes(run):
         answer = _answer(state, shown)

@@ -13,22 +13,24 @@ from runlock.conformance.family.rank import Rank
 from runlock.conformance.protocol import GateClosed, Observation
 
 
-@check("CANCEL-1", at=("model", "permission", "tool"), rank=Rank.CONSENT, requires="a cancel")
+@check(
+    "CANCEL-1", at=("model", "permission", "tool"), rank=Rank.CONSENT, requires="a cancel", excuses=(CRASH,)
+)
 def nothing_new_begins_after_a_cancel(state: ObservedState, seen: GateOpened) -> CheckResults:
     """Once the answer to the cancel is complete, no new model, permission or tool gate opens."""
     run = state.run_of(seen)
     if run is None or run.cancel_at is None or seen.on not in WORKING_GATES or run.is_done:
         return
-    if run.cancel_settled and not run.disturbed_by(CRASH):
+    if run.cancel_settled:
         what = f"call {seen.call} opened a {seen.on} gate" if seen.call else f"a {seen.on} gate opened"
         yield broken(f"the run was cancelled, yet {what}")
 
 
-@check("CANCEL-1", rank=Rank.CONSENT, requires="a cancel")
+@check("CANCEL-1", rank=Rank.CONSENT, requires="a cancel", excuses=(CRASH,))
 def nothing_new_has_begun_after_a_cancel(state: ObservedState) -> CheckResults:
     """What opened in the answer to a cancel that met no race has been given up by its end."""
     run = state.run
-    if run is None or not run.cancel_settled or run.disturbed_by(CRASH) or run.cancel_at is None:
+    if run is None or not run.cancel_settled or run.cancel_at is None:
         return
     late = [g for g in state.gates_of(run) if g.on in WORKING_GATES and g.at >= run.cancel_at]
     what = (
@@ -49,21 +51,21 @@ def a_cancelled_run_ends_as_Cancelled(state: ObservedState, seen: SegmentEnded) 
     yield HELD if code == "Cancelled" else broken(f"the run was cancelled, yet it ended as {code}")
 
 
-@check("CANCEL-3", rank=Rank.STATUS, requires="a cancel")
+@check("CANCEL-3", rank=Rank.STATUS, requires="a cancel", excuses=(CRASH,))
 def a_cancelled_wait_is_over(state: ObservedState) -> CheckResults:
     """A cancel ends a run that waits."""
     run = state.run
-    if run is None or run.cancel_at is None or run.cancel_status != "Waiting" or run.disturbed_by(CRASH):
+    if run is None or run.cancel_at is None or run.cancel_status != "Waiting":
         return
     if not state.gates_of(run):
         yield HELD if run.is_done else broken("the run was cancelled while it waited, yet it still waits")
 
 
-@check("CANCEL-2", rank=Rank.STATUS, requires="a cancel")
+@check("CANCEL-2", rank=Rank.STATUS, requires="a cancel", excuses=(CRASH,))
 def a_cancelled_run_is_Done(state: ObservedState) -> CheckResults:
     """A cancelled run is Done as soon as nothing of it is under way."""
     run = state.run
-    if run is None or run.cancel_at is None or state.gates_of(run) or run.disturbed_by(CRASH):
+    if run is None or run.cancel_at is None or state.gates_of(run):
         return
     yield (
         HELD
@@ -92,14 +94,14 @@ def a_cancel_of_a_done_run_changes_nothing(state: ObservedState, seen: Observati
         yield broken(f"the run was Done when it was cancelled, yet it showed {seen.kind}")
 
 
-@check("CANCEL-4", rank=Rank.STATUS, requires="a cancel")
+@check("CANCEL-4", rank=Rank.STATUS, requires="a cancel", excuses=(FAULT, CRASH))
 def a_cancel_is_nothing_to_a_later_run(state: ObservedState, seen: SegmentEnded) -> CheckResults:
     """A cancel of a run that is Done does not end the next one on its thread."""
     run = state.run_of(seen)
     cancelled = [one.id for one in state.runs.values() if one.was_sent_cancel]
     if run is None or not cancelled or run.id in cancelled:
         return
-    if run.disturbed_by(FAULT, CRASH) or not run.began_alone:
+    if not run.began_alone:
         return
     was = f"a cancel came for run {cancelled[-1]}, which is Done"
     why = f"{was}, yet run {run.id}, which nobody cancelled, ended as Cancelled"
@@ -119,12 +121,12 @@ def _cancel_of_done(state: ObservedState, run: Run) -> bool:
     return is_cancel and run.is_done and run.cancel_at != state.stimuli
 
 
-@check("CANCEL-5", rank=Rank.STATUS, requires="a cancel")
+@check("CANCEL-5", rank=Rank.STATUS, requires="a cancel", excuses=(CRASH,))
 def a_cancel_aborts_what_runs(state: ObservedState) -> CheckResults:
     """Where a cancel aborts, a tool that ran is given up; where it drains, the tool ends by itself."""
     run = state.run
     mode = state.policy("cancel.inflight")
-    if run is None or run.cancel_at is None or mode is None or run.disturbed_by(CRASH):
+    if run is None or run.cancel_at is None or mode is None:
         return
     if mode == "abort" and run.cancel_settled:
         running = [gate for gate in state.gates_of(run) if gate.on == "tool"]
@@ -213,7 +215,7 @@ def _certain(run: Run) -> bool:
 def results_before_a_cancel_are_treated_as_declared(state: ObservedState, seen: GateOpened) -> CheckResults:
     """What had finished before a cancel stays in the history, or is dropped, as cancel.results says."""
     policy = state.policy("cancel.results")
-    if seen.on != "model" or seen.messages is None or policy is None:
+    if seen.messages is None or policy is None:
         return
     for run, call, said in _cut_off(state):
         shown = any(said in m.text for m in seen.messages if m.role == "tool" and m.call == call.id)

@@ -204,11 +204,11 @@ def what_nobody_waits_for_had_no_effect(state: ObservedState) -> CheckResults:
                 yield HELD
 
 
-@check("ROUND-74", at=("Error",), rank=Rank.LOST)
+@check("ROUND-74", at=("Error",), rank=Rank.LOST, excuses=(CANCEL, FAULT, CRASH))
 def to_come_too_late_breaks_nothing(state: ObservedState, seen: SegmentEnded) -> CheckResults:
     """A decision whose waiter has gone meanwhile does not end the run."""
     run = state.run_of(seen)
-    if run is None or run.disturbed_by(CANCEL, FAULT, CRASH) or seen.reason.code != "Error":
+    if run is None:
         return
     for call in _decided_twice(state, run):
         yield broken(
@@ -255,7 +255,7 @@ def the_last_call_ends_the_round(state: ObservedState) -> CheckResults:
 def the_last_call_has_ended_the_round(state: ObservedState, seen: GateOpened) -> CheckResults:
     """Counts the rounds that were over with their last call."""
     found = round_of(state)
-    if found is not None and seen.on == "model" and all(call.is_final for call in found[1]):
+    if found is not None and all(call.is_final for call in found[1]):
         yield HELD
 
 
@@ -263,7 +263,7 @@ def the_last_call_has_ended_the_round(state: ObservedState, seen: GateOpened) ->
 def a_round_waits_for_its_tasks(state: ObservedState, seen: GateOpened) -> CheckResults:
     """A concurrent round is not over while a call of it executes or is replayed."""
     found = round_of(state)
-    if found is None or seen.on != "model":
+    if found is None:
         return
     for call in found[1]:
         at_work = bool(call.executing) or call.claimed in ("Running", "Resuming")

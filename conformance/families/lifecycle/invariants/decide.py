@@ -268,11 +268,11 @@ def a_late_decision_was_idle(state: ObservedState) -> CheckResults:
         yield HELD
 
 
-@check("DECIDE-4", rank=Rank.LOST, requires="a decision")
+@check("DECIDE-4", rank=Rank.LOST, requires="a decision", excuses=(CANCEL,))
 def no_accepted_decision_is_lost(state: ObservedState) -> CheckResults:
     """A decision that a waiting call took acts once nothing else of the run is under way."""
     run = state.run
-    if run is None or run.disturbed_by(CANCEL):
+    if run is None:
         return
     for call in run.calls.values():
         if any(d.answers is call and not d.turned_down for d in call.decisions) and not call.waits:
@@ -290,11 +290,13 @@ def no_accepted_decision_is_lost(state: ObservedState) -> CheckResults:
             yield broken(f"call {call.id} took decision {decided.id}, yet it still waits")
 
 
-@check("DECIDE-4", at=("model",), rank=Rank.LOST, requires="a decision")
+@check(
+    "DECIDE-4", at=("model",), rank=Rank.LOST, requires="a decision", excuses=(CANCEL, FAULT, CRASH, INPUT)
+)
 def an_approved_call_is_executed(state: ObservedState, seen: GateOpened) -> CheckResults:
     """An approved call that nothing holds runs before the model is shown a result of it."""
     run = state.run_of(seen)
-    if run is None or run.disturbed_by(CANCEL, FAULT, CRASH, INPUT) or run.taken_out:
+    if run is None or run.taken_out:
         return
     if not _approvals_execute(state):
         return

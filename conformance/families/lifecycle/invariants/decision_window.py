@@ -97,14 +97,14 @@ def _is_taken(state: ObservedState, given: str) -> CheckResults:
         yield HELD if not refused else broken(f"{given}, yet decision {decided.id} was turned down")
 
 
-@check("DECIDE-22", at=("model",), rank=Rank.LOST)
+@check("DECIDE-22", at=("model",), rank=Rank.LOST, excuses=(CRASH,))
 def a_run_that_was_given_back_is_whole(state: ObservedState, seen: GateOpened) -> CheckResults:
     """A suspended run that the caller holds goes on with what it began with."""
     run = state.run_of(seen)
-    if run is None or state.policy("state") != "caller" or seen.on != "model" or seen.messages is None:
+    if run is None or state.policy("state") != "caller" or seen.messages is None:
         return
     came_back = any(d.at_rest and d.answers is not None for c in run.every_call for d in c.decisions)
-    if came_back and run.said and not run.disturbed_by(CRASH):
+    if came_back and run.said:
         shown = any(m.role == "user" and run.said in m.text for m in seen.messages)
         yield (
             HELD
@@ -163,12 +163,7 @@ WRONG: Final = {"partial": _no_part, "collect": _not_held, "all_or_nothing": _no
 def an_answered_call_is_not_made_to_wait(state: ObservedState, seen: CallMoved) -> CheckResults:
     """A call that was decided while its round ran is not made to wait again by what the round had for it."""
     call = state.call_of(seen)
-    if (
-        call is None
-        or call.is_unclear
-        or seen.to != "Suspended"
-        or call.claimed in ("Suspended", "Resuming", None)
-    ):
+    if call is None or call.is_unclear or call.claimed in ("Suspended", "Resuming", None):
         return
     decided = _during_its_round(call)
     if (
@@ -182,11 +177,11 @@ def an_answered_call_is_not_made_to_wait(state: ObservedState, seen: CallMoved) 
         yield broken(f"{why}, yet the round made it wait again")
 
 
-@check("DECIDE-16", rank=Rank.LOST, requires="a decision")
+@check("DECIDE-16", rank=Rank.LOST, requires="a decision", excuses=(CRASH,))
 def an_answered_call_was_not_made_to_wait(state: ObservedState) -> CheckResults:
     """Counts the calls that were decided while their round ran and do not wait for that again."""
     run = state.run
-    if run is None or state.policy("decision.window") != "immediate" or run.disturbed_by(CRASH):
+    if run is None or state.policy("decision.window") != "immediate":
         return
     for call in run.calls.values():
         if _during_its_round(call) is not None and call.is_final:
@@ -225,7 +220,7 @@ def _again(state: ObservedState, run: Run) -> list[Call]:
 def a_new_suspension_ends_the_segment(state: ObservedState, seen: GateOpened) -> CheckResults:
     """Where a new suspension in the replay at the start ends the segment, the model is not asked."""
     run = state.run_of(seen)
-    if run is None or seen.on != "model" or state.policy("replay.start") != "end_if_any":
+    if run is None or state.policy("replay.start") != "end_if_any":
         return
     for call in _again(state, run) if not (run.disturbed_by(CRASH, INPUT)) else ():
         yield broken(
@@ -233,11 +228,11 @@ def a_new_suspension_ends_the_segment(state: ObservedState, seen: GateOpened) ->
         )
 
 
-@check("DECIDE-19", at=("Suspended",), rank=Rank.LOST)
+@check("DECIDE-19", at=("Suspended",), rank=Rank.LOST, excuses=(CRASH,))
 def a_new_suspension_counts_as_declared(state: ObservedState, seen: SegmentEnded) -> CheckResults:
     """Where a new suspension in the replay at the start is one of the outcomes, the others count too."""
     run, policy = state.run_of(seen), state.policy("replay.start")
-    if run is None or policy is None or seen.reason.code != "Suspended" or run.disturbed_by(CRASH):
+    if run is None or policy is None:
         return
     for call in _again(state, run):
         over = [
@@ -248,13 +243,13 @@ def a_new_suspension_counts_as_declared(state: ObservedState, seen: SegmentEnded
         yield broken(f"{why}, which counts, yet the segment ended") if goes_on else HELD
 
 
-@check("DECIDE-20", at=("Suspended",), rank=Rank.LOST)
+@check("DECIDE-20", at=("Suspended",), rank=Rank.LOST, excuses=(CANCEL, FAULT, CRASH))
 def a_decided_run_does_not_announce_that_it_waits(state: ObservedState, seen: SegmentEnded) -> CheckResults:
     """A run that was decided while it was at work, call by call, does not announce that it waits."""
     run = state.run_of(seen)
-    if run is None or seen.reason.code != "Suspended" or state.policy("decision.window") != "after_round":
+    if run is None or state.policy("decision.window") != "after_round":
         return
-    if run.disturbed_by(CANCEL, FAULT, CRASH) or state.policy("resume") == "all_or_nothing":
+    if state.policy("resume") == "all_or_nothing":
         return
     pending = [run.calls[call] for call in seen.pending if call in run.calls]
     decided = [(call, _unheard(call)) for call in pending]

@@ -98,7 +98,7 @@ def a_run_with_work_of_its_own_is_Running(state: ObservedState) -> CheckResults:
 def no_inference_while_a_call_waits(state: ObservedState, seen: GateOpened) -> CheckResults:
     """Where a round waits for its suspended calls, the model is not asked while a call is Suspended."""
     run = state.run_of(seen)
-    if run is None or seen.on != "model" or state.policy("round.mixed") != "wait" or not run.calls:
+    if run is None or state.policy("round.mixed") != "wait" or not run.calls:
         return
     if run.disturbed_by(INPUT) and state.policy("input.waiting") in (None, "placeholder"):
         return  # the wait was put aside, and the model is asked about the input meanwhile
@@ -120,7 +120,7 @@ def _certainly_waits(run: Run, call: Call) -> bool:
 def a_suspended_segment_leaves_nothing_running(state: ObservedState, seen: SegmentEnded) -> CheckResults:
     """A segment ends as Suspended only when no call of the run is executing."""
     run = state.run_of(seen)
-    if run is None or seen.reason.code != "Suspended":
+    if run is None:
         return
     running = [call.id for call in run.calls.values() if call.executing]
     yield (
@@ -132,7 +132,7 @@ def a_suspended_segment_leaves_nothing_running(state: ObservedState, seen: Segme
 def the_calls_do_not_end_the_run(state: ObservedState, seen: RunMoved) -> CheckResults:
     """A round of which every call is over does not end the run, which has the model still to ask."""
     run = state.run_of(seen)
-    if run is None or not _round_is_over(run) or seen.reason is None or seen.to != "Done":
+    if run is None or not _round_is_over(run) or seen.reason is None:
         return
     natural = seen.reason.code == "NaturalEnd"
     over = "every call of the newest turn is over, and their results have not been shown to the model"
@@ -143,7 +143,7 @@ def the_calls_do_not_end_the_run(state: ObservedState, seen: RunMoved) -> CheckR
 def a_round_leads_to_the_model(state: ObservedState, seen: GateOpened) -> CheckResults:
     """Counts the rounds of which every call was over and that led to the next inference."""
     run = state.run_of(seen)
-    if run is not None and seen.on == "model" and _round_is_over(run):
+    if run is not None and _round_is_over(run):
         yield HELD
 
 

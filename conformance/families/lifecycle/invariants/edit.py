@@ -87,11 +87,11 @@ def _renaming(call: Call) -> Decided | None:
     return last if last is not None and last.answers is call and last.alone else None
 
 
-@check("EDIT-3", rank=Rank.OTHER, requires="an edit")
+@check("EDIT-3", rank=Rank.OTHER, requires="an edit", excuses=(CRASH,))
 def an_edited_tool_is_shown(state: ObservedState) -> CheckResults:
     """A call that waits after it was edited to a tool that asks was shown as a call of that tool."""
     run = state.run
-    if run is None or run.is_done or not state.observes("call.shown") or run.disturbed_by(CRASH):
+    if run is None or run.is_done or not state.observes("call.shown"):
         return
     for call in run.calls.values():
         renaming = _renaming(call)
@@ -104,11 +104,11 @@ def an_edited_tool_is_shown(state: ObservedState) -> CheckResults:
         yield HELD if right else broken(f"{said}, yet it was shown as {shown}")
 
 
-@check("EDIT-4", rank=Rank.OTHER, requires="an edit")
+@check("EDIT-4", rank=Rank.OTHER, requires="an edit", excuses=(CANCEL, CRASH, FAULT, INPUT))
 def another_tool_is_taken_as_declared(state: ObservedState) -> CheckResults:
     """An edit to another tool is taken or refused, as edit.tool says."""
     run, policy = state.run, state.policy("edit.tool")
-    if run is None or policy is None or run.disturbed_by(CANCEL, CRASH, FAULT, INPUT):
+    if run is None or policy is None:
         return
     for call in run.calls.values():
         for decided in call.decisions:

@@ -12,11 +12,11 @@ from runlock.conformance.family.invariant import HELD, CheckResults, broken, che
 from runlock.conformance.family.rank import Rank
 
 
-@check("ROUND-6", rank=Rank.LOST, requires="calls")
+@check("ROUND-6", rank=Rank.LOST, requires="calls", excuses=(CANCEL, FAULT, CRASH))
 def a_block_does_what_was_declared(state: ObservedState, seen: SegmentEnded) -> CheckResults:
     """A block ends the run with reason Blocked, or only fails its call, as round.block says."""
     run, policy = state.run_of(seen), state.policy("round.block")
-    if run is None or policy is None or run.disturbed_by(CANCEL, FAULT, CRASH):
+    if run is None or policy is None:
         return
     code = seen.reason.code
     if code == "Blocked":
@@ -31,25 +31,25 @@ def a_block_does_what_was_declared(state: ObservedState, seen: SegmentEnded) -> 
         )
 
 
-@check("ROUND-7", at=("model", "permission", "tool"), rank=Rank.LOST)
+@check("ROUND-7", at=("model", "permission", "tool"), rank=Rank.LOST, excuses=(CANCEL, CRASH))
 def nothing_runs_after_a_block(state: ObservedState, seen: GateOpened) -> CheckResults:
     """Where a block ends the run, nothing of the run runs after it."""
     run = state.run_of(seen)
-    if run is None or state.policy("round.block") != "end_run" or run.disturbed_by(CANCEL, CRASH):
+    if run is None or state.policy("round.block") != "end_run":
         return
-    if seen.on not in ("model", "tool", "permission") or not state.alone:
-        return  # what had begun before the block may have been on its way
+    if not state.alone:
+        return
     blocked = [call.id for call in run.every_call if call.last_verdict == "block"]
     what = f"call {seen.call} opened a {seen.on} gate" if seen.call else f"a {seen.on} gate opened"
     if blocked:
         yield broken(f"call {blocked[0]} was blocked, which ends the run, yet {what}")
 
 
-@check("ROUND-7", rank=Rank.LOST, requires="calls")
+@check("ROUND-7", rank=Rank.LOST, requires="calls", excuses=(CANCEL, CRASH))
 def nothing_has_run_after_a_block(state: ObservedState) -> CheckResults:
     """Counts the quiescent points after a block at which nothing had run since."""
     run = state.run
-    if run is None or state.policy("round.block") != "end_run" or run.disturbed_by(CANCEL, CRASH):
+    if run is None or state.policy("round.block") != "end_run":
         return
     if run.is_blocked:
         yield HELD
@@ -84,7 +84,7 @@ def a_raise_ends_the_run_or_not(state: ObservedState, seen: SegmentEnded) -> Che
 def a_raise_leads_to_the_model_or_not(state: ObservedState, seen: GateOpened) -> CheckResults:
     """After an exception in a tool that costs the run, the model is not asked again."""
     run, policy = state.run_of(seen), state.policy("tool.raises")
-    if seen.on == "model" and _raised(state, run) and policy is not None:
+    if _raised(state, run) and policy is not None:
         ends = policy == "end_run"
         yield broken("a tool threw, which ends the run, yet the model is asked") if ends else HELD
 
@@ -121,7 +121,7 @@ def the_rest_does_not_run(state: ObservedState, seen: GateOpened) -> CheckResult
 def the_rest_is_dealt_with(state: ObservedState, seen: GateOpened) -> CheckResults:
     """By the next inference the calls after a suspension have failed, or have run, as round.rest says."""
     run, policy = state.run_of(seen), state.policy("round.rest")
-    if run is None or seen.on != "model" or seen.messages is None:
+    if run is None or seen.messages is None:
         return
     for call in run.calls.values():
         before = _left_behind(state, run, call)
@@ -135,25 +135,25 @@ def the_rest_is_dealt_with(state: ObservedState, seen: GateOpened) -> CheckResul
             yield HELD if call.entries else broken(f"{requires}, and was to be held back, yet it has not run")
 
 
-@check("ROUND-10", at=("Error",), rank=Rank.LOST)
+@check("ROUND-10", at=("Error",), rank=Rank.LOST, excuses=(CANCEL, FAULT, CRASH))
 def a_failed_call_does_not_end_the_run(state: ObservedState, seen: SegmentEnded) -> CheckResults:
     """The failure of a call is no reason for the run to end as Error."""
     run = state.run_of(seen)
-    if run is None or run.disturbed_by(CANCEL, FAULT, CRASH) or state.policy("round.block") != "fail_call":
+    if run is None or state.policy("round.block") != "fail_call":
         return
     failed = [(call, why) for call, why in _failures(run) if call.step == run.steps]
-    if failed and seen.reason.code == "Error":
+    if failed:
         call, why = failed[-1]
         yield broken(
             f"call {call.id} failed, since {why}, which the model is to be told, yet the run ended as Error"
         )
 
 
-@check("ROUND-10", at=("model",), rank=Rank.LOST, requires="calls")
+@check("ROUND-10", at=("model",), rank=Rank.LOST, requires="calls", excuses=(CRASH,))
 def a_failed_call_is_shown(state: ObservedState, seen: GateOpened) -> CheckResults:
     """The failure of a call is a result that the model is shown."""
     run = state.run_of(seen)
-    if run is None or seen.on != "model" or seen.messages is None or run.disturbed_by(CRASH):
+    if run is None or seen.messages is None:
         return
     if state.policy("round.block") != "fail_call":
         return

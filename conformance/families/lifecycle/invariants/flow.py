@@ -52,7 +52,7 @@ def a_segment_begins_with_RunStart(state: ObservedState, seen: PhaseEntered) -> 
 def the_input_is_committed_first(state: ObservedState, seen: PhaseEntered) -> CheckResults:
     """The input of a run is committed, after RunStart, before its first step."""
     run = followed(state, seen)
-    if run is None or seen.phase != "StepStart" or run.finished or has_fired(run.segment, "StepStart"):
+    if run is None or run.finished or has_fired(run.segment, "StepStart"):
         return
     committed = stored(requires(run, "RunStart"), "UserMessage") >= 0
     yield (
@@ -111,7 +111,7 @@ def a_replay_at_the_start_is_committed(state: ObservedState, seen: PhaseEntered)
 def nothing_replayed_is_committed(state: ObservedState, seen: Checkpointed) -> CheckResults:
     """A checkpoint of tool results before the first step belongs to a replay or to a round."""
     run = followed(state, seen)
-    if run is None or seen.trigger != "ToolResultsCommitted" or has_fired(run.segment, "StepStart"):
+    if run is None or has_fired(run.segment, "StepStart"):
         return
     worked = _replayed(run.segment) >= 0 or has_fired(run.segment, "BeforeToolExecute", "AfterToolExecute")
     if not worked:
@@ -177,7 +177,7 @@ def every_turn_passes_the_gate(state: ObservedState, seen: PhaseEntered) -> Chec
 def a_step_starts_with_StepStart(state: ObservedState, seen: PhaseEntered) -> CheckResults:
     """BeforeInference comes right after StepStart."""
     run = followed(state, seen)
-    if run is None or seen.phase != "BeforeInference" or not run.phases:
+    if run is None or not run.phases:
         return
     last = run.phases[-1]
     concurrent = state.policy("decision.window") != "after_round"  # then a replay may fire between the two
@@ -224,7 +224,7 @@ def an_answer_is_followed_by_AfterInference(
 def a_turn_is_committed_after_its_step(state: ObservedState, seen: Checkpointed) -> CheckResults:
     """AssistantTurnCommitted comes after AfterInference and StepEnd of its turn."""
     run = followed(state, seen)
-    if run is None or seen.trigger != "AssistantTurnCommitted":
+    if run is None:
         return
     shown = _since_asked(run)
     missing = [phase for phase in ("AfterInference", "StepEnd") if not has_fired(shown, phase)]
@@ -237,7 +237,7 @@ def a_turn_is_committed_after_its_step(state: ObservedState, seen: Checkpointed)
 def no_turn_is_left_uncommitted(state: ObservedState, seen: PhaseEntered) -> CheckResults:
     """A segment does not end before the answer of its model was committed."""
     run = followed(state, seen)
-    if run is None or seen.phase != "RunEnd" or is_cut_short(state, run):
+    if run is None or is_cut_short(state, run):
         return
     if has_fired(run.segment, "AfterInference"):
         committed = stored(requires(run, "AfterInference"), "AssistantTurnCommitted") >= 0
@@ -252,7 +252,7 @@ def no_turn_is_left_uncommitted(state: ObservedState, seen: PhaseEntered) -> Che
 def a_turn_without_calls_is_the_last(state: ObservedState, seen: PhaseEntered) -> CheckResults:
     """No step starts after a turn that asked for no calls, unless a decision brought something new."""
     run = followed(state, seen)
-    if run is None or seen.phase != "StepStart" or not has_fired(run.segment, "AfterInference"):
+    if run is None or not has_fired(run.segment, "AfterInference"):
         return
     shows = state.observes("call.status") or state.observes("resume")
     news = any(isinstance(one, CallMoved | ResumeEntered) and _is_news(one) for one in _since_asked(run))
@@ -289,7 +289,7 @@ def a_turn_with_calls_has_its_round(state: ObservedState, seen: PhaseEntered) ->
 def a_round_is_committed_whole(state: ObservedState, seen: Checkpointed) -> CheckResults:
     """A round is committed when each of its calls has its outcome."""
     run = followed(state, seen)
-    if run is None or seen.trigger != "ToolResultsCommitted" or seen.cause != "round":
+    if run is None or seen.cause != "round":
         return
     busy = [call.id for call in run.calls.values() if call.executing and not call.decisions]
     yield HELD if not busy else broken(f"the round is committed, yet call {busy[0]} is still executing")
@@ -299,7 +299,7 @@ def a_round_is_committed_whole(state: ObservedState, seen: Checkpointed) -> Chec
 def a_round_is_committed_before_a_wait(state: ObservedState, seen: PhaseEntered) -> CheckResults:
     """A segment does not end after a round that was not committed."""
     run = followed(state, seen)
-    if run is None or seen.phase != "RunEnd" or is_cut_short(state, run):
+    if run is None or is_cut_short(state, run):
         return
     shown = requires(run, "AfterInference")
     if asked_for(run) and has_fired(run.segment, "AfterInference"):
@@ -313,7 +313,7 @@ def a_round_is_committed_before_a_wait(state: ObservedState, seen: PhaseEntered)
 def a_committed_round_passes_the_gate(state: ObservedState, seen: PhaseEntered) -> CheckResults:
     """After the checkpoint of a round the resume gate is passed before a step starts or the run ends."""
     run = followed(state, seen)
-    if run is None or seen.phase not in ("StepStart", "RunEnd") or is_cut_short(state, run):
+    if run is None or is_cut_short(state, run):
         return
     shown = requires(run, "StepStart")
     at = stored(shown)

@@ -48,17 +48,11 @@ def _ends_as_Error(
         yield broken(f"{subject} broke, yet the model is asked again")
 
 
-@check("FLOW-12", rank=Rank.STATUS, requires="a cancel")
+@check("FLOW-12", rank=Rank.STATUS, requires="a cancel", excuses=(CRASH,))
 def a_cancelled_inference_is_given_up(state: ObservedState) -> CheckResults:
     """A cancel that meets an inference takes it away."""
     run, gate = state.run, state.last_model_gate
-    if (
-        run is None
-        or gate is None
-        or run.cancel_at != state.stimuli
-        or run.disturbed_by(CRASH)
-        or not run.cancel_alone
-    ):
+    if run is None or gate is None or run.cancel_at != state.stimuli or not run.cancel_alone:
         return
     if gate.run == run.id and gate.gone is not None:
         yield HELD
@@ -126,7 +120,7 @@ def the_end_is_committed_after_RunEnd(
 def the_end_was_committed_after_RunEnd(state: ObservedState, seen: Checkpointed) -> CheckResults:
     """Counts the ends that were committed after RunEnd."""
     run = followed(state, seen)
-    if run is not None and seen.trigger == "RunFinished" and has_fired(run.segment, "RunEnd"):
+    if run is not None and has_fired(run.segment, "RunEnd"):
         yield HELD
 
 

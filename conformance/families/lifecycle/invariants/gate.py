@@ -41,7 +41,9 @@ def a_call_that_asks_runs_once_for_each_approval(state: ObservedState, seen: Gat
     approvals = len([d for d in call.approvals if not d.stale])
     if approvals and _has_run_on_each_approval(state, call):
         executed = len([gate for gate in call.entries if gate.life == state.life]) + 1
-        yield broken(f"call {call.id} was approved {_times(approvals)}, yet it was executed {_times(executed)}")
+        yield broken(
+            f"call {call.id} was approved {_times(approvals)}, yet it was executed {_times(executed)}"
+        )
 
 
 def _has_run_on_each_approval(state: ObservedState, call: Call) -> bool:
@@ -115,7 +117,7 @@ def an_approved_call_is_not_asked_again(state: ObservedState, seen: CallMoved) -
     call = state.call_of(seen)
     if call is None or call.tool is None or call.tool.permission != "ask" or call.is_unclear:
         return
-    if seen.origin != "Resuming" or seen.to != "Suspended":
+    if seen.origin != "Resuming":
         return
     approved = [d for d in call.approvals if d.answers is call]
     unused = bool(approved) and approved[-1].entries_before == len(call.entries)

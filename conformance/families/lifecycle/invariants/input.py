@@ -18,13 +18,13 @@ from runlock.conformance.family.invariant import (
 from runlock.conformance.family.rank import Rank
 
 
-@check("INPUT-1", rank=Rank.LOST, requires="a wait")
+@check("INPUT-1", rank=Rank.LOST, requires="a wait", excuses=(CANCEL, CRASH))
 def input_while_waiting_is_refused(state: ObservedState) -> CheckResults:
     """Where a waiting run takes no input, the input is turned down and the run goes on waiting."""
     run = state.run
     if run is None or state.policy("input.waiting") != "refuse" or not state.alone or not state.newest:
         return
-    if state.newest[0][0] != "run.input" or run.disturbed_by(CANCEL, CRASH):
+    if state.newest[0][0] != "run.input":
         return
     if run.finished and run.finished[-1].reason.code == "Suspended" and not state.gates_of(run):
         yield (
@@ -49,18 +49,11 @@ def refused_input_is_not_shown(state: ObservedState, seen: GateOpened) -> CheckR
             yield broken(f"the input {text!r} was refused, yet the model is shown it") if shown else HELD
 
 
-@check("INPUT-4", at=("model",), rank=Rank.LOST)
+@check("INPUT-4", at=("model",), rank=Rank.LOST, excuses=(CRASH,))
 def the_model_is_shown_what_began_the_run(state: ObservedState, seen: GateOpened) -> CheckResults:
     """The first inference of a run shows the model what the user said to begin it."""
     run = state.run_of(seen)
-    if (
-        run is None
-        or run.steps
-        or run.disturbed_by(CRASH)
-        or run.hooks
-        or not run.said
-        or seen.messages is None
-    ):
+    if run is None or run.steps or run.hooks or not run.said or seen.messages is None:
         return
     shown = any(message.role == "user" and run.said in message.text for message in seen.messages)
     yield HELD if shown else broken(f"run {run.id} began with {run.said!r}, yet the model was not shown that")

@@ -133,11 +133,11 @@ def nothing_within_is_begun_anew(state: ObservedState, seen: Nested) -> CheckRes
             yield held_or(not anew, f"run {run.id} was under way, yet it began anew")
 
 
-@check("NEST-2", rank=Rank.CONSENT, requires=A_RUN_WITHIN)
+@check("NEST-2", rank=Rank.CONSENT, requires=A_RUN_WITHIN, excuses=(CANCEL, FAULT, CRASH, INPUT))
 def a_decision_reaches_its_call_within(state: ObservedState) -> CheckResults:
     """Once all that waits is decided, what was approved within a call has been executed."""
     run = state.run
-    if run is None or run.is_done or state.gates_of(run) or run.disturbed_by(CANCEL, FAULT, CRASH, INPUT):
+    if run is None or run.is_done or state.gates_of(run):
         return
     if any(call.waits and not call.decisions for call in state.leaves(run)):
         return
@@ -165,11 +165,11 @@ def nothing_begins_within_a_run_that_is_over(state: ObservedState, seen: Nested)
             yield broken(f"run {run.id} was cancelled, yet run {seen.run} within it opened a gate")
 
 
-@check("NEST-3", rank=Rank.CONSENT, requires=A_RUN_WITHIN)
+@check("NEST-3", rank=Rank.CONSENT, requires=A_RUN_WITHIN, excuses=(CRASH,))
 def a_cancel_reaches_what_is_within(state: ObservedState) -> CheckResults:
     """A run that was cancelled, or is over, leaves nothing open within its calls."""
     run = state.run
-    if run is None or run.disturbed_by(CRASH) or not (run.is_done or run.cancel_settled):
+    if run is None or not (run.is_done or run.cancel_settled):
         return
     drains = state.policy("cancel.inflight") != "abort" and not run.is_done
     for outer, _, within in runs_within(state, run):
@@ -221,11 +221,11 @@ def a_history_around_has_no_call_within(state: ObservedState, seen: GateOpened) 
 # --- results ------------------------------------------------------------------------------------
 
 
-@check("NEST-5", at=("model",), rank=Rank.LOST, requires=A_RUN_WITHIN)
+@check("NEST-5", at=("model",), rank=Rank.LOST, requires=A_RUN_WITHIN, excuses=(CANCEL, FAULT, CRASH, INPUT))
 def a_run_within_gives_one_result(state: ObservedState, seen: GateOpened) -> CheckResults:
     """What a run within a call said at its end is the one result of that call."""
     run = state.run_of(seen)
-    if run is None or seen.messages is None or run.hooks or run.disturbed_by(CANCEL, FAULT, CRASH, INPUT):
+    if run is None or seen.messages is None or run.hooks:
         return
     ids = Counter(call.id for one in state.runs.values() for call in one.every_call)
     for outer, _, within in runs_within(state, run):
@@ -250,14 +250,14 @@ def _said_at_the_end(within: Run) -> str:
     return str(last.get("text", ""))
 
 
-@check("NEST-5", rank=Rank.LOST, requires=A_RUN_WITHIN)
+@check("NEST-5", rank=Rank.LOST, requires=A_RUN_WITHIN, excuses=(CANCEL, CRASH))
 def a_failure_within_is_one_of_the_call(state: ObservedState, seen: SegmentEnded) -> CheckResults:
     """Where a call that throws has failed, a run that fails within a call does not end the run around it."""
     run = state.run_of(seen)
     if run is None or run.faulted != A_RUN_WITHIN or state.policy("tool.raises") != "failed_call":
         return
     failed = any(within.faulted and outer.step == run.steps for outer, _, within in runs_within(state, run))
-    if run.disturbed_by(CANCEL, CRASH) or not failed:
+    if not failed:
         return
     ended = seen.reason.code == "Error"
     yield held_or(not ended, f"a run within a call failed, and with it run {run.id}: {seen.reason.detail}")
@@ -299,11 +299,11 @@ def _had_answered(run: Run, opened: GateOpened) -> bool:
     return any((gate.outcome or {}).get("kind") in ("ok", "warning", "error") for gate in answered)
 
 
-@check("NEST-6", rank=Rank.LOST, requires=A_RUN_WITHIN)
+@check("NEST-6", rank=Rank.LOST, requires=A_RUN_WITHIN, excuses=(CANCEL, FAULT, INPUT))
 def a_wait_within_can_be_decided_after_a_crash(state: ObservedState) -> CheckResults:
     """A decision for a call that waited within a call when the runtime was lost is not turned down."""
     run = state.run
-    if run is None or not state.waited_at_crash or run.disturbed_by(CANCEL, FAULT, INPUT) or run.crashes != 1:
+    if run is None or not state.waited_at_crash or run.crashes != 1:
         return
     for inner, within, call in calls_within(state, run):
         since = [one for one in call.decisions if one.at > state.crashed_at]

@@ -156,7 +156,7 @@ def _shown(seen: GateOpened, call: Call) -> list[str]:
 @check("PAIR-4", at=("model",), rank=Rank.SHOWN, requires="calls")
 def no_finished_result_is_lost(state: ObservedState, seen: GateOpened) -> CheckResults:
     """What a tool answered is what the model is shown for that call, from the next inference on."""
-    if seen.on != "model" or seen.messages is None:
+    if seen.messages is None:
         return
     for run, call, token in _finished(state):
         if _failing_sibling(state, run, call) is None and _swapped_with(state, seen, call) is None:
@@ -176,7 +176,7 @@ def _lost(seen: GateOpened, call: Call, token: str) -> str:
 @check("ROUND-2", at=("model",), rank=Rank.LOST, requires="calls")
 def results_carry_their_own_ids(state: ObservedState, seen: GateOpened) -> CheckResults:
     """In any order in which calls finish, each result stands under the id of its own call."""
-    if seen.on != "model" or seen.messages is None:
+    if seen.messages is None:
         return
     for _, call, token in _finished(state):
         other = _swapped_with(state, seen, call)
@@ -227,7 +227,7 @@ def every_call_has_its_result(state: ObservedState, seen: GateOpened) -> CheckRe
 @check("PAIR-5", at=("model",), rank=Rank.LOST, requires="a wait")
 def a_result_takes_the_place_of_its_placeholder(state: ObservedState, seen: GateOpened) -> CheckResults:
     """Where a run went on during the suspension of a call, its result is shown once it is there."""
-    if seen.on != "model" or seen.messages is None or state.policy("round.mixed") != "continue":
+    if seen.messages is None or state.policy("round.mixed") != "continue":
         return
     for _, call, token in _finished(state):
         if call.suspensions:
@@ -244,7 +244,7 @@ def a_result_takes_the_place_of_its_placeholder(state: ObservedState, seen: Gate
 @check("ROUND-1", at=("model",), rank=Rank.LOST, requires="calls")
 def a_failure_costs_no_sibling_its_result(state: ObservedState, seen: GateOpened) -> CheckResults:
     """The failure of one call does not cost another call of the round its result."""
-    if seen.on != "model" or seen.messages is None:
+    if seen.messages is None:
         return
     for run, call, token in _finished(state):
         sibling = _failing_sibling(state, run, call)
@@ -268,11 +268,11 @@ def _failing_sibling(state: ObservedState, run: Run, call: Call) -> Call | None:
     return None
 
 
-@check("PAIR-6", at=("model",), rank=Rank.SHOWN, requires="calls")
+@check("PAIR-6", at=("model",), rank=Rank.SHOWN, requires="calls", excuses=(CANCEL, FAULT, CRASH))
 def every_success_was_given(state: ObservedState, seen: GateOpened) -> CheckResults:
     """A call that the model is shown as a success was executed, or a decision or a check gave its result."""
     run = state.run_of(seen)
-    if run is None or seen.on != "model" or run.hooks or run.disturbed_by(CANCEL, FAULT, CRASH):
+    if run is None or run.hooks:
         return
     ids = Counter(call.id for other in state.runs.values() for call in other.every_call)
     for call in run.calls.values():

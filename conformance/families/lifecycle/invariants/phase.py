@@ -40,7 +40,7 @@ def run_start_fires_once(state: ObservedState, seen: PhaseEntered) -> CheckResul
     """RunStart fires once: a run, or where a decision enters the run anew, a segment."""
     run = followed(state, seen)
     waiting = state.policy("waiting")
-    if run is None or seen.phase != "RunStart" or waiting is None:
+    if run is None or waiting is None:
         return
     fired = sum(phase.phase == "RunStart" for phase in run.phases)
     allowed = 1 if waiting == "parked" else len(run.finished) + 1
@@ -51,7 +51,7 @@ def run_start_fires_once(state: ObservedState, seen: PhaseEntered) -> CheckResul
 def inference_is_framed(state: ObservedState, seen: GateOpened) -> CheckResults:
     """Each inference comes right after StepStart and BeforeInference of its step."""
     run = followed(state, seen)
-    if run is None or seen.on != "model" or run.disturbed_by(CANCEL):
+    if run is None or run.disturbed_by(CANCEL):
         return
     own = [phase.phase for phase in run.phases if not may_be_a_replay(run, phase)]
     newest = own[-2:]
@@ -71,7 +71,7 @@ def inference_is_framed(state: ObservedState, seen: GateOpened) -> CheckResults:
 def tools_come_after_the_inference(state: ObservedState, seen: GateOpened) -> CheckResults:
     """A tool of a turn runs only after AfterInference of that turn."""
     run, call = followed(state, seen), state.call_of(seen)
-    if run is None or call is None or seen.on != "tool" or not _is_of_the_round(run, call):
+    if run is None or call is None or not _is_of_the_round(run, call):
         return
     after = _last(run.phases, "AfterInference") > _last(run.phases, "StepStart")
     yield HELD if after else broken(f"call {call.id} runs, yet AfterInference of its step has not fired")
@@ -92,14 +92,7 @@ def a_step_ends_where_it_should(state: ObservedState, seen: GateOpened) -> Check
     """StepEnd stands before the tools of its step, or after them, as the policy has it."""
     run, call = followed(state, seen), state.call_of(seen)
     at = state.policy("step.end")
-    if (
-        run is None
-        or call is None
-        or seen.on != "tool"
-        or at is None
-        or call.step != run.steps
-        or call.decisions
-    ):
+    if run is None or call is None or at is None or call.step != run.steps or call.decisions:
         return
     ended = _last(run.phases, "StepEnd") > _last(run.phases, "StepStart")
     first = not call.entries and call.claimed != "Suspended"
@@ -118,7 +111,7 @@ def a_call_is_framed_before(state: ObservedState, seen: GateOpened) -> CheckResu
     Where a replay does not pass the gate again, its phases need not either.
     """
     run, call = followed(state, seen), state.call_of(seen)
-    if run is None or call is None or seen.on != "tool" or call.is_unclear:
+    if run is None or call is None or call.is_unclear:
         return
     prepared = [phase for phase in run.phases if phase.phase == "BeforeToolExecute"]
     named = [phase for phase in prepared if phase.call == call.id]

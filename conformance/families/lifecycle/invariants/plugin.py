@@ -87,7 +87,7 @@ def an_end_after_inference_runs_no_tool(
 def an_end_after_inference_comes_after_the_step(state: ObservedState, seen: PhaseEntered) -> CheckResults:
     """Where a step ends before its tools, an end asked for after inference comes after StepEnd."""
     run = state.run_of(seen)
-    if run is None or seen.phase != "RunEnd" or not _asked_for_the_end(run, "AfterInference"):
+    if run is None or not _asked_for_the_end(run, "AfterInference"):
         return
     ended = bool(run.phases) and run.phases[-1].phase == "StepEnd"
     yield (
@@ -97,21 +97,21 @@ def an_end_after_inference_comes_after_the_step(state: ObservedState, seen: Phas
     )
 
 
-@check("FLOW-24", at=("BehaviorRequested",), rank=Rank.PHASE)
+@check("FLOW-24", at=("BehaviorRequested",), rank=Rank.PHASE, excuses=(CRASH,))
 def an_end_that_was_asked_for_passes_run_end(state: ObservedState, seen: SegmentEnded) -> CheckResults:
     """An end that a plugin asked for passes RunEnd."""
     run = state.run_of(seen)
-    if run is None or seen.reason.code != "BehaviorRequested" or run.disturbed_by(CRASH):
+    if run is None:
         return
     passed = bool(run.phases) and run.phases[-1].phase == "RunEnd"
     yield HELD if passed else broken("a plugin asked for the end, and the run ended without RunEnd")
 
 
-@check("PHASE-80", at=("hook",), rank=Rank.OTHER, requires="a plugin")
+@check("PHASE-80", at=("hook",), rank=Rank.OTHER, requires="a plugin", excuses=(CRASH,))
 def what_was_set_up_is_found_again(state: ObservedState, seen: GateOpened) -> CheckResults:
     """A plugin finds in every later phase of a run what it set up in RunStart."""
     run = state.run_of(seen)
-    if run is None or seen.on != "hook" or seen.at == "RunStart" or run.disturbed_by(CRASH):
+    if run is None or seen.at == "RunStart":
         return
     set_up = next((gate for gate in reversed(run.hooks) if gate.opened.at == "RunStart"), None)
     if set_up is None or _rewritten(set_up) is None:
@@ -130,11 +130,11 @@ def _rewritten(gate: Gate) -> dict[str, object] | None:
     return dict(outcome.get("data") or {}) if outcome is not None and outcome["kind"] == "rewrite" else None
 
 
-@check("PHASE-81", at=("model",), rank=Rank.OTHER, requires="a plugin")
+@check("PHASE-81", at=("model",), rank=Rank.OTHER, requires="a plugin", excuses=(CRASH,))
 def the_model_is_asked_as_rewritten(state: ObservedState, seen: GateOpened) -> CheckResults:
     """What a plugin changes in BeforeInference is what the model is asked with."""
     run = state.run_of(seen)
-    if run is None or seen.on != "model" or not run.hooks or run.disturbed_by(CRASH):
+    if run is None or not run.hooks:
         return
     gate = run.hooks[-1]
     left = _rewritten(gate) if gate.opened.at == "BeforeInference" else None
@@ -150,11 +150,11 @@ def the_model_is_asked_as_rewritten(state: ObservedState, seen: GateOpened) -> C
             )
 
 
-@check("PHASE-92", at=("model",), rank=Rank.OTHER, requires="a plugin")
+@check("PHASE-92", at=("model",), rank=Rank.OTHER, requires="a plugin", excuses=(CRASH,))
 def the_model_is_offered_what_plugins_left(state: ObservedState, seen: GateOpened) -> CheckResults:
     """The tools that a plugin leaves in BeforeInference are those that the model is offered."""
     run = state.run_of(seen)
-    if run is None or not run.hooks or run.disturbed_by(CRASH):
+    if run is None or not run.hooks:
         return
     gate = run.hooks[-1]
     left = _rewritten(gate) if gate.opened.at == "BeforeInference" else None
@@ -247,11 +247,11 @@ def a_block_that_comes_late_blocks_nothing(
         yield broken(f"a plugin blocked call {call.id} in BeforeToolExecute, and the call became {seen.to}")
 
 
-@check("PHASE-89", at=("hook",), rank=Rank.CONSENT, requires="a plugin")
+@check("PHASE-89", at=("hook",), rank=Rank.CONSENT, requires="a plugin", excuses=(CRASH,))
 def a_judgement_sets_no_state(state: ObservedState, seen: GateOpened) -> CheckResults:
     """A plugin's state is after ToolGate what it was before, whatever it left: judging has no effect."""
     run = state.run_of(seen)
-    if run is None or seen.on != "hook" or not run.hooks or run.disturbed_by(CRASH):
+    if run is None or not run.hooks:
         return
     last = next((gate for gate in reversed(run.hooks) if gate.opened.at in ("RunStart", "ToolGate")), None)
     left = _rewritten(last) if last is not None and last.opened.at == "ToolGate" else None

@@ -44,11 +44,11 @@ def a_sequential_round_runs_one_at_a_time(state: ObservedState, seen: GateOpened
     )
 
 
-@check("ROUND-5", rank=Rank.LOST, requires="calls")
+@check("ROUND-5", rank=Rank.LOST, requires="calls", excuses=(CANCEL, FAULT, CRASH))
 def a_parallel_round_runs_all_at_once(state: ObservedState) -> CheckResults:
     """A parallel executor runs all calls of a round that are allowed at the same time."""
     run = state.run
-    if run is None or state.policy("round.executor") != "parallel" or run.disturbed_by(CANCEL, FAULT, CRASH):
+    if run is None or state.policy("round.executor") != "parallel":
         return
     if any(gate.on != "tool" for gate in state.gates_of(run)):
         return
@@ -69,7 +69,7 @@ def a_parallel_round_runs_all_at_once(state: ObservedState) -> CheckResults:
 def decisions_keep_to_their_window(state: ObservedState, seen: GateOpened) -> CheckResults:
     """Where decisions wait for the round, no decided call runs while a call of the round still executes."""
     run, call = state.run_of(seen), state.call_of(seen)
-    if run is None or call is None or seen.on != "tool" or not call.approvals or call.is_unclear:
+    if run is None or call is None or not call.approvals or call.is_unclear:
         return
     if not call.suspensions:  # it was decided before anything held it, and nothing did
         return
@@ -97,16 +97,11 @@ def decided_calls_keep_to_their_window(state: ObservedState, seen: CallMoved) ->
     yield broken(why) if busy else HELD
 
 
-@check("DECIDE-10", rank=Rank.LOST, requires="a decision")
+@check("DECIDE-10", rank=Rank.LOST, requires="a decision", excuses=(CANCEL,))
 def decisions_act_at_once(state: ObservedState) -> CheckResults:
     """Where decisions act at once, a waiting call that was decided has moved by the next quiescent point."""
     run = state.run
-    if (
-        run is None
-        or state.policy("decision.window") != "immediate"
-        or run.disturbed_by(CANCEL)
-        or run.is_done
-    ):
+    if run is None or state.policy("decision.window") != "immediate" or run.is_done:
         return
     storing = state.is_committing(run) or state.policy("replay.commit") == "yes"
     if storing or is_intercepting(state, run):
@@ -133,18 +128,13 @@ def _acted(call: Call, decided: Decided) -> CheckResult:
     return broken(why) if still else HELD
 
 
-@check("DECIDE-11", rank=Rank.LOST, requires="a decision")
+@check("DECIDE-11", rank=Rank.LOST, requires="a decision", excuses=(CANCEL, FAULT, CRASH))
 def early_decisions_are_treated_as_declared(state: ObservedState) -> CheckResults:
     """A decision before its call is suspended is kept, refused or ignored, as decision.early says."""
     run, policy = state.run, state.policy("decision.early")
-    if (
-        run is None
-        or policy not in ("buffer", "refuse")
-        or not state.alone
-        or run.disturbed_by(CANCEL, FAULT)
-    ):
+    if run is None or policy not in ("buffer", "refuse") or not state.alone:
         return
-    if state.newest[0][0] != "decide" or run.disturbed_by(CRASH) or state.observes("call.status") is False:
+    if state.newest[0][0] != "decide" or state.observes("call.status") is False:
         return
     sent = [d for call in run.calls.values() for d in call.decisions if d.at == state.stimuli]
     if len(sent) != 1 or len(state.newest[0][1]["decisions"]) != 1 or sent[0].stale or sent[0].repeats:
@@ -219,26 +209,18 @@ def _batches(policy: str) -> str:
     return "taken one by one" if policy == "each" else "taken whole or not at all"
 
 
-@check("DECIDE-13", at=("Cancelled",), rank=Rank.LOST)
+@check("DECIDE-13", at=("Cancelled",), rank=Rank.LOST, excuses=(CANCEL, FAULT, CRASH))
 def a_rejection_takes_the_declared_way(state: ObservedState, seen: CallMoved) -> CheckResults:
     """A rejected call is Cancelled directly, or by way of Resuming, as decision.cancel_path says."""
     run, call = state.run_of(seen), state.call_of(seen)
     way = state.policy("decision.cancel_path")
-    if (
-        run is None
-        or call is None
-        or way is None
-        or call.rejection is None
-        or run.disturbed_by(CANCEL, FAULT)
-    ):
+    if run is None or call is None or way is None or call.rejection is None:
         return
     if (
-        seen.to != "Cancelled"
-        or seen.to == call.claimed
+        seen.to == call.claimed
         or call.suspensions != call.rejection.in_suspension
-        or run.disturbed_by(CRASH)
         or run.hooks
-        or is_cut_short(state, run)  # the end of the run may have closed the call before its rejection did
+        or is_cut_short(state, run)
     ):
         return
     right = "Suspended" if way == "direct" else "Resuming"

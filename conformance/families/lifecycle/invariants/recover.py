@@ -84,11 +84,11 @@ def _begins_otherwise(kept: Mapping[str, Any], seen: CallMoved) -> str:
     return f"it starts in suspension {told[1]}, not {told[0]}" if waits_still and told[0] != told[1] else ""
 
 
-@check("DECIDE-4", rank=Rank.LOST, requires="a crash")
+@check("DECIDE-4", rank=Rank.LOST, requires="a crash", excuses=(CANCEL, INPUT))
 def a_stored_decision_acts(state: ObservedState) -> CheckResults:
     """A decision in the checkpoint, for a call that waits in it, acts in the life that begins there."""
     run, stored = state.run, state.recovered_from
-    if run is None or not run.crashes or not isinstance(stored, dict) or run.disturbed_by(CANCEL, INPUT):
+    if run is None or not run.crashes or not isinstance(stored, dict):
         return
     if run.is_done or state.gates_of(run) or state.handshake.control.store != "kit":
         return
@@ -112,7 +112,7 @@ def a_stored_decision_acts(state: ObservedState) -> CheckResults:
 def the_thread_survives(state: ObservedState, seen: GateOpened) -> CheckResults:
     """The first inference after a recovery sees the thread of the checkpoint."""
     run, stored = state.run_of(seen), state.recovered_from
-    if run is None or seen.on != "model" or seen.messages is None or not isinstance(stored, dict):
+    if run is None or seen.messages is None or not isinstance(stored, dict):
         return
     kept = stored.get("messages")
     if not isinstance(kept, list) or state.life == 1 or asked_since_the_crash(state, run):
@@ -177,7 +177,7 @@ def _still_waits(state: ObservedState, run: Run, call: Call) -> bool:
 def a_crash_costs_no_more_than_declared(state: ObservedState, seen: GateOpened) -> CheckResults:
     """A crash costs no more than durability says: what was whole before it, the model is shown after it."""
     run, unit = state.run_of(seen), state.policy("durability")
-    if run is None or seen.on != "model" or seen.messages is None or run.crashes != 1:
+    if run is None or seen.messages is None or run.crashes != 1:
         return
     for call in run.paid_for if not asked_since_the_crash(state, run) else ():
         before = [gate.outcome for gate in call.entries if gate.life < state.life and gate.outcome]

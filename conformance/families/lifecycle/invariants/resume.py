@@ -200,13 +200,13 @@ def a_resolved_pass_is_committed(state: ObservedState, seen: ResumeEntered) -> C
         yield from _committed(state, run, "the next pass began")
 
 
-@check("RESUME-14", at=("model",), rank=Rank.PHASE, is_deferred=True)
+@check("RESUME-14", at=("model",), rank=Rank.PHASE, is_deferred=True, excuses=(FAULT,))
 def a_resolved_pass_is_committed_before_the_model_is_asked(
     state: ObservedState, seen: GateOpened
 ) -> CheckResults:
     """A pass that resolved a decision has its checkpoint before the model is asked in the same segment."""
     run = state.run_of(seen)
-    if run is None or seen.on != "model" or _station(run) != "CommitReplay" or run.disturbed_by(FAULT):
+    if run is None or _station(run) != "CommitReplay":
         return
     if state.policy("decision.window") != "immediate" and state.observes("checkpoint"):
         yield from _committed(state, run, "the model is asked")

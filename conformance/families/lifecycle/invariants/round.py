@@ -173,7 +173,7 @@ def _stopped_after(run: Run, calls: Sequence[Call]) -> bool:
 def all_are_judged_before_any_is_made_ready(state: ObservedState, seen: PhaseEntered) -> CheckResults:
     """Where there is a gate stage, no call is made ready before every call has its verdict."""
     found, call = first_pass(state), state.call_of(seen)
-    if found is not None and call in found[1] and seen.phase == "BeforeToolExecute":
+    if found is not None and call in found[1]:
         yield from _overtakes(*found, f"call {call.id} is made ready", "is not judged")
 
 
@@ -181,7 +181,7 @@ def all_are_judged_before_any_is_made_ready(state: ObservedState, seen: PhaseEnt
 def a_call_is_made_ready_once(state: ObservedState, seen: PhaseEntered) -> CheckResults:
     """Where there is a gate stage, a call is made ready once before it runs."""
     found, call = first_pass(state), state.call_of(seen)
-    if found is not None and call in found[1] and seen.phase == "BeforeToolExecute":
+    if found is not None and call in found[1]:
         named = [p for p in found[0].phases if p.phase == "BeforeToolExecute" and p.step == seen.step]
         once = sum(phase.call == call.id for phase in named) <= len(call.entries)
         yield HELD if once else broken(f"call {call.id} is made ready twice, yet it has not run in between")
@@ -191,7 +191,7 @@ def a_call_is_made_ready_once(state: ObservedState, seen: PhaseEntered) -> Check
 def what_has_run_is_not_judged_again(state: ObservedState, seen: GateOpened) -> CheckResults:
     """Where there is a gate stage, a call may be judged again only as long as it has not run."""
     found, call = first_pass(state), state.call_of(seen)
-    if found is not None and call in found[1] and seen.on == "permission" and seen.resume is None:
+    if found is not None and call in found[1] and seen.resume is None:
         yield HELD if not call.entries else broken(f"call {call.id} has run, yet it is judged again")
 
 
@@ -244,7 +244,7 @@ def nothing_after_a_suspension_runs(state: ObservedState, seen: GateOpened) -> C
 def no_call_after_a_suspension_has_run(state: ObservedState, seen: SegmentEnded) -> CheckResults:
     """Counts the calls after a suspension that a sequential round has not entered."""
     found = first_pass(state)
-    if found is None or seen.reason.code != "Suspended" or not any(map(_has_suspended, found[1])):
+    if found is None or not any(map(_has_suspended, found[1])):
         return
     for call in _allowed(found[1]):
         if not call.entries:
@@ -292,7 +292,7 @@ def a_round_without_a_held_call_completes(state: ObservedState) -> CheckResults:
 def a_round_without_a_held_call_has_completed(state: ObservedState, seen: GateOpened) -> CheckResults:
     """Counts the rounds without a held call after which the model was asked again."""
     found = first_pass(state)
-    if found is not None and seen.on == "model" and all(call.is_final for call in found[1]):
+    if found is not None and all(call.is_final for call in found[1]):
         yield HELD
 
 
@@ -300,7 +300,7 @@ def a_round_without_a_held_call_has_completed(state: ObservedState, seen: GateOp
 def a_batch_waits_for_every_outcome(state: ObservedState, seen: GateOpened) -> CheckResults:
     """A parallel round waits for the outcome of every allowed call, whether one suspends or fails."""
     found = first_pass(state)
-    if found is not None and seen.on == "model":
+    if found is not None:
         for call in _allowed(found[1]):
             busy = bool(call.executing)
             yield (

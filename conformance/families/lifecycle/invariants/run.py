@@ -68,13 +68,7 @@ def a_created_run_is_durable_before_it_runs(state: ObservedState, seen: RunMoved
     """Where a run is created first, it is durable before it is Running."""
     run = state.runs.get(seen.run or "")
     created = state.policy("run.created") == "yes" and state.handshake.control.store != "none"
-    if (
-        run is None
-        or not created
-        or run.disturbed_by(CRASH)
-        or run.claimed != "Created"
-        or seen.to != "Running"
-    ):
+    if run is None or not created or run.disturbed_by(CRASH) or run.claimed != "Created":
         return
     if run.faulted == "store.put":
         return  # it is not to run at all: RUN-13 speaks of that
@@ -163,7 +157,7 @@ def _disagreement(end: SegmentEnded, status: str, reason: Reason | None) -> str:
 def pending_names_the_calls_that_wait(state: ObservedState, seen: SegmentEnded) -> CheckResults:
     """A segment that ends as Suspended names each call that waits for a decision once, and no other."""
     run = state.run_of(seen)
-    if run is None or seen.reason.code != "Suspended":
+    if run is None:
         return
     if not seen.pending:
         yield broken("the segment ended as Suspended, yet it names no call that waits")
@@ -208,11 +202,11 @@ def a_turn_without_calls_ends_the_run_naturally(state: ObservedState, seen: Segm
         yield HELD if right else broken(f"the model asked for nothing more, yet the run ended as {code}")
 
 
-@check("RUN-3", at=("NaturalEnd",), rank=Rank.STATUS)
+@check("RUN-3", at=("NaturalEnd",), rank=Rank.STATUS, excuses=(CANCEL, CRASH, INPUT))
 def a_call_that_waits_keeps_its_run(state: ObservedState, seen: SegmentEnded) -> CheckResults:
     """A run does not end naturally while a call waits that nothing has decided."""
     run = state.run_of(seen)
-    if run is None or seen.reason.code != "NaturalEnd" or run.disturbed_by(CANCEL, CRASH, INPUT):
+    if run is None:
         return
     before = [one for one in run.finished if one is not seen][-1:]
     left = {call for one in before if one.reason.code == "Suspended" for call in one.pending}
@@ -238,11 +232,11 @@ def _nothing_else_ends(state: ObservedState, run: Run) -> bool:
     return run.turn_alone and not (run.disturbed_by(CANCEL, FAULT, CRASH, INPUT) or state.scenario.agent.stop)
 
 
-@check("RUN-8", rank=Rank.STATUS, requires="a fault")
+@check("RUN-8", rank=Rank.STATUS, requires="a fault", excuses=(CANCEL,))
 def a_broken_world_ends_the_run_in_error(state: ObservedState, seen: SegmentEnded) -> CheckResults:
     """A fault of the model, the permission hook or the tool executor ends the run with reason Error."""
     run = state.run_of(seen)
-    if run is None or run.faulted not in WORKING_GATES or not run.fault_alone or run.disturbed_by(CANCEL):
+    if run is None or run.faulted not in WORKING_GATES or not run.fault_alone:
         return
     before = [one for one in run.finished if one is not seen]
     if before and before[-1].reason.code == "Error":
@@ -251,27 +245,22 @@ def a_broken_world_ends_the_run_in_error(state: ObservedState, seen: SegmentEnde
     yield HELD if right else broken(f"the {run.faulted} gate broke, yet the run ended as {seen.reason.code}")
 
 
-@check("RUN-8", at=("model",), rank=Rank.STATUS, requires="a fault")
+@check("RUN-8", at=("model",), rank=Rank.STATUS, requires="a fault", excuses=(CANCEL,))
 def a_broken_world_asks_no_more(state: ObservedState, seen: GateOpened) -> CheckResults:
     """A fault of the permission hook or of the tool executor is no result that the model could be told."""
     run = state.run_of(seen)
-    if (
-        run is None
-        or run.faulted not in ("permission", "tool")
-        or not run.fault_alone
-        or run.disturbed_by(CANCEL)
-    ):
+    if run is None or run.faulted not in ("permission", "tool") or not run.fault_alone:
         return
     told = bool(run.finished) and run.finished[-1].reason.code == "Error"  # then the run is tried again
     if not (told or run.disturbed_by(CRASH)):
         yield broken(f"the {run.faulted} gate broke, yet the model is asked as if that were a result")
 
 
-@check("RUN-27", rank=Rank.STATUS, requires="calls")
+@check("RUN-27", rank=Rank.STATUS, requires="calls", excuses=(CRASH,))
 def live_calls_are_treated_as_declared(state: ObservedState) -> CheckResults:
     """Calls that are live when their run is Done are closed, or left as they are, as end.live says."""
     run, policy = state.run, state.policy("end.live")
-    if run is None or run.ended is None or run.disturbed_by(CRASH) or state.gates_of(run):
+    if run is None or run.ended is None or state.gates_of(run):
         return
     if run.ended.code == "Cancelled":
         return  # CANCEL-8 speaks of what waits then, and CALL-6 of what executes

@@ -19,11 +19,11 @@ def _moving(state: ObservedState, seen: RunMoved) -> Run | None:
     return run if known else None
 
 
-@check("RUN-1", rank=Rank.STATUS, requires="a wait")
+@check("RUN-1", rank=Rank.STATUS, requires="a wait", excuses=(CANCEL, FAULT, CRASH))
 def a_run_waits_once_its_commit_is_through(state: ObservedState) -> CheckResults:
     """A run moves to Waiting only when its last commit before the wait is through."""
     run = state.run
-    if run is None or run.claimed != "Waiting" or run.disturbed_by(CANCEL, FAULT, CRASH):
+    if run is None or run.claimed != "Waiting":
         return
     if any(method in ("decide", "run.input") for method, _ in state.newest):
         return  # what was decided may be written down before the run goes on
@@ -32,13 +32,13 @@ def a_run_waits_once_its_commit_is_through(state: ObservedState) -> CheckResults
         yield HELD if not storing else broken("the run moved to Waiting, yet it is still committing")
 
 
-@check("RUN-2", rank=Rank.STATUS, requires="a decision")
+@check("RUN-2", rank=Rank.STATUS, requires="a decision", excuses=(CANCEL, FAULT, CRASH))
 def a_decision_wakes_the_run(state: ObservedState) -> CheckResults:
     """A decision that a suspended call takes moves a waiting run back to Running."""
     run = state.run
     if run is None or not state.alone or state.newest[0][0] != "decide":
         return
-    if run.disturbed_by(CANCEL, FAULT, CRASH) or state.policy("resume") != "partial":
+    if state.policy("resume") != "partial":
         return
     if _is_wake_unneeded(state, run):
         return
@@ -160,13 +160,13 @@ def only_a_fault_ends_a_wait_in_Error(state: ObservedState, seen: RunMoved) -> C
         yield HELD if run.faulted else broken("nothing broke while the run waited, yet it ended as Error")
 
 
-@check("RUN-11", rank=Rank.STATUS)
+@check("RUN-11", rank=Rank.STATUS, excuses=(CANCEL, CRASH))
 def a_created_run_begins_before_its_phases(
     state: ObservedState, seen: PhaseEntered | GateOpened
 ) -> CheckResults:
     """A run that was created moves to Running before any of its phases, and before it asks the model."""
     run = state.run_of(seen)
-    if run is None or run.claimed != "Created" or run.disturbed_by(CANCEL, CRASH):
+    if run is None or run.claimed != "Created":
         return
     if isinstance(seen, PhaseEntered):
         yield broken(f"{seen.phase} fires, yet the run is still Created")
@@ -178,7 +178,7 @@ def a_created_run_begins_before_its_phases(
 def a_created_run_begins_by_Running(state: ObservedState, seen: RunMoved) -> CheckResults:
     """Counts the created runs that began before any phase."""
     run = _moving(state, seen)
-    if run is not None and run.claimed == "Created" and seen.to == "Running" and not run.phases:
+    if run is not None and run.claimed == "Created" and not run.phases:
         yield HELD
 
 
@@ -216,7 +216,7 @@ def a_run_that_is_not_taken_never_begins(state: ObservedState, seen: RunMoved) -
 def only_time_stops_a_wait(state: ObservedState, seen: RunMoved) -> CheckResults:
     """A stop condition ends a waiting run only if time has run out: nothing else moves in a wait."""
     run = _moving(state, seen)
-    if run is None or run.claimed != "Waiting" or seen.to != "Done" or seen.reason is None:
+    if run is None or run.claimed != "Waiting" or seen.reason is None:
         return
     if seen.reason.code == "Stopped":
         code = seen.reason.stop.code if seen.reason.stop is not None else "no condition"

@@ -89,7 +89,7 @@ def _has_begun_anew(run: Run, call: Call, first: str) -> bool:
 def a_call_is_judged_before_it_moves(state: ObservedState, seen: CallMoved) -> CheckResults:
     """A call that is Running, Suspended or Succeeded has left New after the phase that judges it."""
     run, call = followed(state, seen), state.call_of(seen)
-    if run is None or call is None or call.is_unclear or seen.to not in ("Running", "Suspended", "Succeeded"):
+    if run is None or call is None or call.is_unclear:
         return
     nine = state.policy("phases") == "nine" and seen.to != "Running"
     first = "ToolGate" if nine else "BeforeToolExecute"
@@ -114,7 +114,7 @@ def _has_begun(run: Run, call: Call, first: Sequence[str]) -> bool:
 def a_call_is_Resuming_before_it_is_judged_again(state: ObservedState, seen: CallMoved) -> CheckResults:
     """A call that waited is Resuming before the first phase of its replay fires."""
     run, call = followed(state, seen), state.call_of(seen)
-    if run is None or call is None or call.is_unclear or seen.to != "Resuming" or call.claimed != "Suspended":
+    if run is None or call is None or call.is_unclear or call.claimed != "Suspended":
         return
     early = _judged_while_it_waited(run, call)
     yield (

@@ -42,7 +42,7 @@ def StepStart_leads_to_BeforeInference(state: ObservedState, seen: PhaseEntered)
 def AfterInference_has_an_answer(state: ObservedState, seen: PhaseEntered) -> CheckResults:
     """AfterInference fires when the model has answered in its step."""
     run, gate = followed(state, seen), state.last_model_gate
-    if run is None or seen.phase != "AfterInference" or run.disturbed_by(CANCEL):
+    if run is None or run.disturbed_by(CANCEL):
         return
     asked = gate is not None and gate.run == run.id and is_among(gate.opened, requires(run, "StepStart"))
     answered = asked and gate is not None and gate.outcome is not None
@@ -141,7 +141,7 @@ def calls_lead_to(first: str, clause: str, phases: str) -> Invariant:
 def what_is_allowed_is_prepared(state: ObservedState, seen: PhaseEntered) -> CheckResults:
     """Where there are nine phases, a call that ToolGate allowed comes to BeforeToolExecute in its step."""
     run = followed(state, seen)
-    if run is None or seen.phase != "StepEnd" or state.policy("phases") != "nine":
+    if run is None or state.policy("phases") != "nine":
         return
     if is_cut_short(state, run) or not has_fired(run.segment, "AfterInference"):
         return
@@ -171,11 +171,7 @@ def a_round_with_nothing_to_execute_ends_its_step(state: ObservedState, seen: Ph
     if run is None or state.policy("step.end") != "after_tools" or is_cut_short(state, run):
         return
     calls = asked_for(run)
-    if (
-        seen.phase != "StepStart"
-        or not calls
-        or any(call.entries for call in run.calls.values() if call.step == run.steps)
-    ):
+    if not calls or any(call.entries for call in run.calls.values() if call.step == run.steps):
         return
     if has_fired(run.segment, "AfterInference"):
         ended = has_fired(requires(run, "AfterInference"), "StepEnd")
@@ -186,7 +182,7 @@ def a_round_with_nothing_to_execute_ends_its_step(state: ObservedState, seen: Ph
 def a_step_ends_when_its_calls_rest(state: ObservedState, seen: PhaseEntered) -> CheckResults:
     """Where a step ends after its tools, StepEnd does not fire while a call of the step is at work."""
     run = followed(state, seen)
-    if run is None or seen.phase != "StepEnd" or state.policy("step.end") != "after_tools":
+    if run is None or state.policy("step.end") != "after_tools":
         return
     busy = [call.id for call in asked_for(run) if call.executing and not call.decisions]
     yield HELD if not busy else broken(f"StepEnd fires, yet call {busy[0]} of the step is executing")
@@ -196,7 +192,7 @@ def a_step_ends_when_its_calls_rest(state: ObservedState, seen: PhaseEntered) ->
 def AfterToolExecute_has_an_outcome(state: ObservedState, seen: PhaseEntered) -> CheckResults:
     """AfterToolExecute fires for a call that has its outcome."""
     run, call = followed(state, seen), state.call_of(seen)
-    if run is None or call is None or seen.phase != "AfterToolExecute" or call.is_unclear:
+    if run is None or call is None or call.is_unclear:
         return
     if call.executing:
         yield broken(f"AfterToolExecute fires for call {call.id}, yet its body is executing")
@@ -233,7 +229,7 @@ def a_round_is_applied_after_its_phases(
 def steps_are_counted_by_StepStart(state: ObservedState, seen: PhaseEntered) -> CheckResults:
     """Each StepStart counts one step more than the one before it."""
     run = followed(state, seen)
-    if run is None or seen.phase != "StepStart" or seen.step is None:
+    if run is None or seen.step is None:
         return
     former = [phase.step for phase in run.phases if phase.phase == "StepStart"]
     right = (former[-1] or 0) + 1 if former else 1

@@ -304,12 +304,9 @@ def a_loop_is_not_early(state: ObservedState, seen: SegmentEnded) -> CheckResult
 @check("STOP-1", at=("Stopped",), rank=Rank.STATUS)
 def a_stop_names_its_condition(state: ObservedState, seen: SegmentEnded) -> CheckResults:
     """A run that ends as Stopped names the condition, which is one that was declared."""
-    if seen.reason.code == "Stopped":
-        code = seen.reason.stop.code if seen.reason.stop is not None else None
-        declared = [condition.kind for condition in state.scenario.agent.stop]
-        if code is None:
-            yield broken("the run ended as Stopped, yet it does not say what stopped it")
-        else:
-            yield (
-                HELD if code in declared else broken(f"the run was stopped by {code}, which was not declared")
-            )
+    code = seen.reason.stop.code if seen.reason.stop is not None else None
+    declared = [condition.kind for condition in state.scenario.agent.stop]
+    if code is None:
+        yield broken("the run ended as Stopped, yet it does not say what stopped it")
+    else:
+        yield (HELD if code in declared else broken(f"the run was stopped by {code}, which was not declared"))

@@ -66,7 +66,7 @@ def the_tools_of_the_last_step_are_executed(state: ObservedState, seen: SegmentE
     """The tools of the step that stops the run are executed first, or are not, as stop.tools says."""
     run, policy = state.run_of(seen), state.policy("stop.tools")
     stop = seen.reason.stop.code if seen.reason.stop is not None else None
-    if run is None or seen.reason.code != "Stopped" or stop == "timeout" or _is_open(run):
+    if run is None or stop == "timeout" or _is_open(run):
         return
     certain = _newest(run)
     for call in run.calls.values():
@@ -125,12 +125,12 @@ def _already_met(state: ObservedState, run: Run) -> str:
     return ""
 
 
-@check("STOP-11", at=("Stopped",), rank=Rank.STATUS)
+@check("STOP-11", at=("Stopped",), rank=Rank.STATUS, excuses=(CRASH,))
 def a_stop_comes_after_the_end_of_its_step(state: ObservedState, seen: SegmentEnded) -> CheckResults:
     """A stop condition that is met at work ends the run after StepEnd, before another StepStart."""
     run = state.run_of(seen)
     stop = seen.reason.stop.code if seen.reason.stop is not None else None
-    if run is None or seen.reason.code != "Stopped" or stop == "timeout" or run.disturbed_by(CRASH):
+    if run is None or stop == "timeout":
         return
     bounds = [entered.phase for entered in run.phases if entered.phase in ("StepStart", "StepEnd")]
     newest = bounds[-1] if bounds else "no phase"

@@ -138,15 +138,13 @@ def the_last_checkpoint_is_forced(state: ObservedState, seen: SegmentEnded) -> C
         yield HELD if newest.force is not False else broken("the checkpoint RunFinished was not forced")
 
 
-@check("STORE-4", at=("permission", "tool"), rank=Rank.CHECKPOINT)
+@check("STORE-4", at=("permission", "tool"), rank=Rank.CHECKPOINT, excuses=(CANCEL,))
 def the_turn_is_durable_before_its_tools(state: ObservedState, seen: GateOpened) -> CheckResults:
     """Where checkpoints have triggers, the assistant's turn is committed before a tool of it runs."""
     run, call = state.run_of(seen), state.call_of(seen)
-    if run is None or call is None or seen.on not in ("tool", "permission") or state.life > 1:
+    if run is None or call is None or state.life > 1:
         return
     if not _stores(state) or state.policy("checkpoint.at") != "triggers" or call.step != run.steps:
-        return
-    if run.disturbed_by(CANCEL):
         return
     committed = any(c.trigger == "AssistantTurnCommitted" for c in state.since_model)
     yield (
@@ -183,11 +181,11 @@ def _asks_after_a_round(state: ObservedState, seen: GateOpened, at: str) -> bool
     return state.policy("checkpoint.at") == at and bool((run.last_turn or {}).get("tool_calls"))
 
 
-@check("STORE-7", rank=Rank.CHECKPOINT, requires="a fault")
+@check("STORE-7", rank=Rank.CHECKPOINT, requires="a fault", excuses=(CANCEL,))
 def a_failed_commit_ends_the_run_in_Error(state: ObservedState, seen: SegmentEnded) -> CheckResults:
     """A commit that failed ends the run with reason Error."""
     run = state.run_of(seen)
-    if run is None or run.faulted != "store.put" or run.disturbed_by(CANCEL):
+    if run is None or run.faulted != "store.put":
         return
     code = seen.reason.code
     yield HELD if code == "Error" else broken(f"a commit failed, yet the run ended as {code}")
@@ -197,7 +195,7 @@ def a_failed_commit_ends_the_run_in_Error(state: ObservedState, seen: SegmentEnd
 def a_failed_commit_is_not_swallowed(state: ObservedState, seen: GateOpened) -> CheckResults:
     """After a commit that failed, the run asks nothing more of the model or of a tool."""
     run = state.run_of(seen)
-    if run is None or run.faulted != "store.put" or seen.on not in ("model", "tool") or not run.fault_alone:
+    if run is None or run.faulted != "store.put" or not run.fault_alone:
         return
     what = f"call {seen.call} runs" if seen.call else "the model is asked"
     yield broken(f"a commit failed, yet {what}")
@@ -260,7 +258,7 @@ def _repeats(run: Run, seen: Checkpointed) -> str:
 def a_turn_that_failed_is_not_committed(state: ObservedState, seen: Checkpointed) -> CheckResults:
     """Where checkpoints have triggers, an inference that failed or was cancelled commits no turn."""
     asked = state.last_model_gate
-    if seen.trigger != "AssistantTurnCommitted" or not _counts_turns(state) or asked is None:
+    if not _counts_turns(state) or asked is None:
         return
     failed = asked.outcome is None or asked.outcome["kind"] != "turn"
     yield HELD if not failed else broken("the newest inference gave no turn, yet one was committed")

@@ -211,22 +211,20 @@ def _suspension_on(state: ObservedState, stream: str, field: str, value: str) ->
 @check("STREAM-13", at=("Suspended",), rank=Rank.STREAM)
 def an_ai_sdk_suspension_is_a_finish_for_tool_calls(state: ObservedState, seen: SegmentEnded) -> CheckResults:
     """On a stream of AI SDK v6 a suspension is a finish whose reason is tool-calls."""
-    if seen.reason.code == "Suspended":
-        yield from _suspension_on(state, "ai-sdk-v6", "finishReason", "tool-calls")
+    yield from _suspension_on(state, "ai-sdk-v6", "finishReason", "tool-calls")
 
 
 @check("STREAM-14", at=("Suspended",), rank=Rank.STREAM)
 def an_ag_ui_suspension_is_an_interrupt(state: ObservedState, seen: SegmentEnded) -> CheckResults:
     """On a stream of AG-UI a suspension is a finished run whose outcome is an interrupt."""
-    if seen.reason.code == "Suspended":
-        yield from _suspension_on(state, "ag-ui", "outcome", "interrupt")
+    yield from _suspension_on(state, "ag-ui", "outcome", "interrupt")
 
 
 @check("STREAM-15", at=("Suspended",), rank=Rank.STREAM)
 def a_copilotkit_suspension_waits_on_the_page(state: ObservedState, seen: SegmentEnded) -> CheckResults:
     """On a stream of CopilotKit each call that was suspended is a part of the page that waits."""
     streams = {one.stream for one in state.shown if isinstance(one, Published) and one.watcher is not None}
-    if seen.reason.code != "Suspended" or streams != {"copilotkit"} or not state.alone:
+    if streams != {"copilotkit"} or not state.alone:
         return
     asked = [data.get("call") for data in _published(state, WAITING_PART)]
     held = [one.call for one in state.shown if isinstance(one, CallMoved) and one.to == "Suspended"]
@@ -273,8 +271,6 @@ def a_resume_reaches_its_own_watcher(state: ObservedState, seen: SegmentEnded) -
 @check("STREAM-12", at=("Suspended",), rank=Rank.STREAM)
 def a_suspension_is_told(state: ObservedState, seen: SegmentEnded) -> CheckResults:
     """Watchers were told that the segment suspends before it is over."""
-    if seen.reason.code != "Suspended":
-        return
     closed = [one for one in state.shown if isinstance(one, StreamClosed)]
     told = [one for one in state.shown if isinstance(one, Published) and one.name in SEGMENT_END.values()]
     if state.is_watched or closed:

@@ -31,7 +31,7 @@ def decisions_wake_a_parked_run(state: ObservedState) -> CheckResults:
 def a_decision_is_known_before_its_call_resumes(state: ObservedState, seen: CallMoved) -> CheckResults:
     """Decisions that wake a parked run are made known before their calls are resuming."""
     call = state.call_of(seen)
-    if call is None or call.is_unclear or seen.to != "Resuming" or call.claimed != "Suspended":
+    if call is None or call.is_unclear or call.claimed != "Suspended":
         return
     if not _parks(state) or state.runs[call.run].disturbed_by(CRASH) or not state.observes("decision"):
         return
@@ -46,7 +46,7 @@ def a_decision_is_known_before_its_call_resumes(state: ObservedState, seen: Call
 def all_are_resuming_before_one_is_replayed(state: ObservedState, seen: GateOpened) -> CheckResults:
     """All decided calls of a parked run are resuming before any of them is replayed."""
     call, found = state.call_of(seen), arrived(state)
-    if call is None or found is None or not _parks(state) or seen.on not in ("tool", "permission"):
+    if call is None or found is None or not _parks(state):
         return
     batch = [d for d in found[1] if d.action == "resume"]
     others = [d for d in batch if d.answers is not call]
@@ -60,11 +60,11 @@ def all_are_resuming_before_one_is_replayed(state: ObservedState, seen: GateOpen
     )
 
 
-@check("DECIDE-43", rank=Rank.LOST, requires="a decision")
+@check("DECIDE-43", rank=Rank.LOST, requires="a decision", excuses=(CRASH,))
 def a_resolved_wait_leads_to_the_model(state: ObservedState) -> CheckResults:
     """A parked run of which no call is suspended any more goes on to its next inference."""
     run = state.run
-    if run is None or not _parks(state) or run.is_done or state.gates_of(run) or run.disturbed_by(CRASH):
+    if run is None or not _parks(state) or run.is_done or state.gates_of(run):
         return
     formerly = any(call.claimed == "Suspended" for call in run.calls.values())  # set aside for an input
     if _is_resolved(run) and not formerly:
@@ -75,7 +75,7 @@ def a_resolved_wait_leads_to_the_model(state: ObservedState) -> CheckResults:
 def a_resolved_wait_led_to_the_model(state: ObservedState, seen: GateOpened) -> CheckResults:
     """Counts the waits that were resolved and led to the next inference."""
     run = state.run_of(seen)
-    if run is not None and seen.on == "model" and _parks(state) and _is_resolved(run):
+    if run is not None and _parks(state) and _is_resolved(run):
         yield HELD
 
 
@@ -94,11 +94,11 @@ def _part(run: Run) -> tuple[Call, Call] | None:
     return (replayed[0], waiting[0]) if replayed and waiting else None
 
 
-@check("DECIDE-44", at=("model",), rank=Rank.LOST, requires="a decision")
+@check("DECIDE-44", at=("model",), rank=Rank.LOST, requires="a decision", excuses=(CRASH, INPUT))
 def a_part_does_not_end_the_wait(state: ObservedState, seen: GateOpened) -> CheckResults:
     """A parked run of which a call is still suspended after a replay goes on waiting."""
     run = state.run_of(seen)
-    if run is None or seen.on != "model" or not _parks(state) or run.disturbed_by(CRASH, INPUT):
+    if run is None or not _parks(state):
         return
     found = _part(run)
     if found is not None:
@@ -118,23 +118,21 @@ def a_part_has_not_ended_the_wait(state: ObservedState) -> CheckResults:
         yield HELD
 
 
-@check("DECIDE-45", rank=Rank.LOST, requires="a cancel")
+@check("DECIDE-45", rank=Rank.LOST, requires="a cancel", excuses=(CRASH,))
 def a_cancel_ends_the_wait(state: ObservedState) -> CheckResults:
     """A cancel ends the wait of a parked run."""
     run = state.run
-    if run is None or run.cancel_at is None or not _parks(state) or run.disturbed_by(CRASH):
+    if run is None or run.cancel_at is None or not _parks(state):
         return
     if run.cancel_status == "Waiting" and not state.gates_of(run):
         yield HELD if run.is_done else broken("the run was cancelled while it was parked, yet it still waits")
 
 
-@check("DECIDE-46", rank=Rank.LOST)
+@check("DECIDE-46", rank=Rank.LOST, excuses=(FAULT, CRASH))
 def a_cancel_in_a_replay_ends_the_wait(state: ObservedState, seen: SegmentEnded) -> CheckResults:
     """A cancel ends the wait of a parked run also while a decided call is replayed."""
     run = state.run_of(seen)
     if run is None or run.cancel_in_replay is None or run.cancel_at is None or not _parks(state):
-        return
-    if run.disturbed_by(FAULT, CRASH):
         return
     why = f"the run was cancelled while call {run.cancel_in_replay.id} was replayed"
     yield HELD if seen.reason.code != "Suspended" else broken(f"{why}, yet it waits again")

@@ -409,7 +409,7 @@ class Paths(Monitor):
 
 
 def _unexplained(clause: str, named: Who, follower: Follower, label: str, detours: Detours) -> ClauseResult:
-    """What no drawn way explains; it waits until the runtime is quiescent, since others may name the cause."""
+    """What no drawn way explains; it waits for quiescence, since others may name the cause."""
     ways, who = " or ".join(follower.right(detours)), "{} {}".format(*named)
     if not ways:
         why = f"{who} is over, yet {label} was seen after {follower.last}"

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter, defaultdict
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from functools import wraps
 from typing import Any, Literal, TypeVar, cast
 
@@ -14,7 +14,7 @@ from runlock.conformance.families.lifecycle.messages import (
     Scenario,
 )
 from runlock.conformance.families.lifecycle.state.decisions import turned_down
-from runlock.conformance.families.lifecycle.state.disturbances import CANCEL, CRASH, FAULT
+from runlock.conformance.families.lifecycle.state.disturbances import CANCEL, CRASH, FAULT, Disturbance
 from runlock.conformance.families.lifecycle.state.expiry import with_expiries
 from runlock.conformance.families.lifecycle.state.nesting import (
     calls_within,
@@ -165,6 +165,11 @@ class ObservedState:
     def run_of(self, seen: Observation) -> Run | None:
         """The run that an observation speaks of."""
         return self.runs.get(seen.run or "") or self.run
+
+    def is_excused(self, kinds: Collection[Disturbance], *seen: Observation) -> bool:
+        """Whether one of these disturbances has met the run that an observation speaks of, or the newest."""
+        run = self.run_of(seen[0]) if seen else self.run
+        return run is not None and run.disturbed_by(*kinds)
 
     def gates_of(self, run: Run) -> list[Gate]:
         """The gates at which a run waits, and those within its calls."""

@@ -37,7 +37,7 @@ def a_call_that_is_over_stays_so(state: ObservedState, seen: CallMoved) -> Check
 def a_running_call_was_entered(state: ObservedState, seen: CallMoved) -> CheckResults:
     """A call moves from New to Running when its body is entered."""
     call = _moved(state, seen)
-    if call is not None and seen.to == "Running":
+    if call is not None:
         last = _last(call)
         yield held_or(last in (None, "New"), f"{named(call)} moved from {last} to Running")
 

@@ -105,6 +105,10 @@ class ObservedState:
                 return gate
         return None
 
+    def is_excused(self, kinds: Any, *seen: Observation) -> bool:
+        """No check of this family excuses a disturbance by its kind."""
+        return False
+
     def stimulus(self, method: str, params: Mapping[str, Any]) -> None:
         """The kit sends something; a look at the turn moves nothing."""
         self.stimuli += 1
