@@ -43,12 +43,15 @@ class Gate:
         if self.waiter is not None and not self.waiter.done():
             self.waiter.set_result(None)
 
-    async def take(self) -> Wire:
-        """Wait for the next answer."""
+    async def take(self, fault: type[WorldFault]) -> Any:
+        """Wait for the next answer; one that is a fault is raised as this one."""
         while not self.answers:
             self.waiter = self.loop.create_future()
             await self.waiter
-        return self.answers.popleft()
+        answer = self.answers.popleft()
+        if isinstance(answer, Fault):
+            raise fault(answer.message)
+        return answer
 
 
 class GateHost:
@@ -123,11 +126,11 @@ class GateHost:
         at: Any = None,
         activity: Callable[[Any], None] | None = None,
     ) -> Any:
-        """Wait at a gate for its outcome; a fault is raised."""
+        """Wait at a gate for its outcome."""
         gate = self.open(on, fields, at)
         gate.activity = activity
         try:
-            return unbroken(await gate.take(), fault)
+            return await gate.take(fault)
         finally:
             self.give_up(gate)
 
@@ -136,9 +139,10 @@ class GateHost:
         if self.dead:
             raise asyncio.CancelledError("this life of the runtime is over")
         number = next(self._numbers)
-        gate = Gate({"gate": f"g{number}", "on": on, **self._place(on, fields, at), **fields}, self._loop)
+        shown = {"gate": f"g{number}", "on": on, **self._place(on, fields, at), **fields}
+        gate = Gate(shown, self._loop)
         self.open_gates[gate.id] = gate
-        self._show("gate.open", gate.shown)
+        self._show("gate.open", shown)
         return gate
 
     def _place(self, on: str, fields: Mapping[str, Any], at: Any) -> dict[str, Any]:
@@ -155,10 +159,3 @@ class GateHost:
     def _show(self, kind: str, fields: Mapping[str, Any]) -> None:
         """Note what the runtime did."""
         self.append(kind, fields)
-
-
-def unbroken(answer: Wire, fault: type[WorldFault]) -> Wire:
-    """An answer; raises one that is a fault."""
-    if isinstance(answer, Fault):
-        raise fault(answer.message)
-    return answer

@@ -42,6 +42,8 @@ class HostedSut(Generic[Life]):
     it offers, how a life begins, and how a run is inspected.
     """
 
+    life: ClassVar[Callable[..., Any]]
+    """Makes a life from an adapter and its scenario."""
     methods: ClassVar[Mapping[str, tuple[Any, Any]]]
     """Each verb with the model of its parameters and of its answer."""
     plans: ClassVar[Mapping[str, Plan]]
@@ -96,12 +98,13 @@ class HostedSut(Generic[Life]):
     # What a family adds.
 
     def begin_life(self, scenario: Any) -> Life:
-        """A fresh adapter on a loop of its own."""
-        raise NotImplementedError
+        """The first life of a scenario."""
+        life: Life = self.life(self._factory(), scenario)
+        return life
 
     def control_of(self, adapter: Any, claimed: Mapping[str, Any]) -> dict[str, Any]:
         """How far the kit can control the runtime, given what its handshake says of that."""
-        raise NotImplementedError
+        return {**LOOP_CONTROL, "store": "none", "crash": [], **claimed}
 
     def observed_of(self, claimed: Handshake, stimuli: Collection[str]) -> list[str]:
         """What is observed of an adapter with these gates and stimuli, whether it says so or not."""

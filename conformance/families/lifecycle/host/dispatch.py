@@ -25,7 +25,7 @@ Work = Callable[[], Coroutine[Any, Any, Any]]
 
 def _start(life: Life, asked: RunStart, earlier: Sequence[Wire]) -> Delivery:
     counts = life.counts
-    if counts.status not in {None, "Done"} or _any(RunStart, earlier):
+    if counts.status not in {None, "Done"} or any(isinstance(other, RunStart) for other in earlier):
         raise illegal(f"Run {counts.run} is not Done; {asked.run} can start when it is.")
     if asked.run == counts.run or asked.run in counts.past:
         raise illegal(f"Run {asked.run} was started before; each run has an id of its own.")
@@ -60,19 +60,19 @@ def _cancel(life: Life, asked: Cancel, earlier: Sequence[Wire]) -> Delivery:
         return _turn_down(life, "cancel", asked.run, ())
     if has(life.adapter, "cancel"):
         return lambda stimulus: life.begin(Verb("cancel", asked.run, stimulus), life.adapter.cancel())
-    if life.counts.status == "Waiting" and not life.segment_under_way() and not _any_segment(earlier):
+    if life.counts.status == "Waiting" and not _segment_under_way(life, earlier):
         must_have(life.adapter, "cancel")
     return lambda stimulus: life.cancel_tasks()
 
 
 def _watch(life: Life, asked: Watch, earlier: Sequence[Wire]) -> Delivery:
     must_have(life.adapter, "watch")
-    return lambda stimulus: life.at_once(life.adapter.watch, asked.watcher, asked.stream or "native")
+    return lambda stimulus: life.loop.call_soon(life.adapter.watch, asked.watcher, asked.stream or "native")
 
 
 def _unwatch(life: Life, asked: Unwatch, earlier: Sequence[Wire]) -> Delivery:
     must_have(life.adapter, "unwatch")
-    return lambda stimulus: life.at_once(life.adapter.unwatch)
+    return lambda stimulus: life.loop.call_soon(life.adapter.unwatch)
 
 
 def _seated(life: Life, asked: RunStart | Decide, work: Work) -> Work:
@@ -146,16 +146,13 @@ def _is_past(life: Life, run: str, earlier: Sequence[Wire]) -> bool:
 
 
 def _must_be_free(life: Life, method: str, earlier: Sequence[Wire]) -> None:
-    if not life.takes_live_decisions and (life.segment_under_way() or _any_segment(earlier)):
+    if not life.takes_live_decisions and _segment_under_way(life, earlier):
         raise illegal(f"A segment is under way, and the handshake says that {method} is not taken meanwhile.")
 
 
-def _any(kind: type[Wire], earlier: Sequence[Wire]) -> bool:
-    return any(isinstance(other, kind) for other in earlier)
-
-
-def _any_segment(earlier: Sequence[Wire]) -> bool:
-    return any(isinstance(other, (RunStart, Decide, RunInput)) for other in earlier)
+def _segment_under_way(life: Life, earlier: Sequence[Wire]) -> bool:
+    begun = any(isinstance(other, (RunStart, Decide, RunInput)) for other in earlier)
+    return begun or any(verb.makes_a_segment for verb in life.verbs)
 
 
 def _ids(decisions: Sequence[Decision]) -> tuple[str, ...]:

@@ -6,8 +6,8 @@ from collections.abc import Mapping
 from typing import Any, Final
 
 from runlock.conformance.families.lifecycle.adapter import AdapterFactory, Refused
+from runlock.conformance.families.lifecycle.host.counts import Counts
 from runlock.conformance.families.lifecycle.host.dispatch import PLANS
-from runlock.conformance.families.lifecycle.host.kit_host import Counts
 from runlock.conformance.families.lifecycle.host.life import Life
 from runlock.conformance.families.lifecycle.host.verb import Verb
 from runlock.conformance.families.lifecycle.messages import METHODS, Scenario
@@ -70,7 +70,7 @@ class Hosted(HostedSut[Life]):
         must_have(life.adapter, "restore")
         life.loop.advance(asked.now_ms or 0)
         counts.recovered(asked.run, asked.store, self._asking)
-        verb = Verb("recover", asked.run, undo=lambda: _forget(counts))
+        verb = Verb("recover", asked.run, undo=lambda: counts.begin(None))
         life.begin(verb, self._restoring(life, verb, self._durable(life, asked.store)))
         return life.report(asked.turns)
 
@@ -104,7 +104,3 @@ class Hosted(HostedSut[Life]):
             raise
         verb.touched = True
         return await life.adapter.resume_run(verb.run) if has(life.adapter, "resume_run") else None
-
-
-def _forget(counts: Counts) -> None:
-    counts.begin(None)

@@ -15,7 +15,8 @@ from inspect import iscoroutine
 from typing import Any, Final
 
 from runlock.conformance.families.lifecycle.adapter import Refused, RequiredAdapter, Segment
-from runlock.conformance.families.lifecycle.host.kit_host import Counts, KitHost
+from runlock.conformance.families.lifecycle.host.counts import Counts
+from runlock.conformance.families.lifecycle.host.kit_host import KitHost
 from runlock.conformance.families.lifecycle.host.verb import CURRENT, Attended, Verb
 from runlock.conformance.families.lifecycle.messages import OUTCOMES_BY_GATE, Reason, Scenario
 from runlock.conformance.protocol import INTERNAL_ERROR, ProtocolError
@@ -67,9 +68,6 @@ class Life(HostedLife[KitHost]):
         for verb in self.verbs:
             verb.was_cancelled = True
 
-    def segment_under_way(self) -> bool:
-        return any(verb.makes_a_segment for verb in self.verbs)
-
     def cancel_tasks(self) -> None:
         """Cancel the segment from outside, for a runtime that has no cancel of its own."""
         self._mark_as_cancelled()
@@ -79,7 +77,7 @@ class Life(HostedLife[KitHost]):
 
     def bury(self) -> None:
         super().bury()
-        self.host.part()  # they know each other, and would live until a collection finds them
+        self.host.moved = lambda: None  # they know each other, and would live until a collection finds them
         for verb in self.verbs:
             verb.task = None
 

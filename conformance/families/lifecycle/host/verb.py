@@ -17,7 +17,7 @@ class Verb:
     run: str
     stimulus: int = 0
     decisions: tuple[str, ...] = ()
-    undo: Callable[[], None] | None = None
+    undo: Callable[[], object] | None = None
     touched: bool = False
     was_cancelled: bool = False  # a cancel of the run came while it was under way
     task: asyncio.Task[Any] | None = None

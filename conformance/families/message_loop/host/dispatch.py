@@ -39,8 +39,8 @@ def _cancel(life: Life, asked: Cancel, earlier: Sequence[Wire]) -> Delivery:
     def deliver(stimulus: int) -> None:
         if has(life.adapter, "cancel"):
             life.begin("cancel", stimulus, life.adapter.cancel())
-        elif not life.is_over:
-            life.cancel_turn()
+        elif life.turn is not None:
+            life.turn.cancel()
         else:
             life.host.turn_down(stimulus, f"turn {asked.run} is over")
 
@@ -64,12 +64,12 @@ def _gone(life: Life, asked: InteractorGone, earlier: Sequence[Wire]) -> Deliver
 
 def _watch(life: Life, asked: Watch, earlier: Sequence[Wire]) -> Delivery:
     must_have(life.adapter, "watch")
-    return lambda stimulus: life.at_once(_set_watchers, life, {asked.watcher: asked.fails}, "")
+    return lambda stimulus: life.loop.call_soon(_set_watchers, life, {asked.watcher: asked.fails}, "")
 
 
 def _unwatch(life: Life, asked: Unwatch, earlier: Sequence[Wire]) -> Delivery:
     must_have(life.adapter, "watch")
-    return lambda stimulus: life.at_once(_set_watchers, life, {}, asked.watcher)
+    return lambda stimulus: life.loop.call_soon(_set_watchers, life, {}, asked.watcher)
 
 
 def _set_watchers(life: Life, added: dict[str, bool], gone: str) -> None:

@@ -7,7 +7,7 @@ from typing import Any
 
 from runlock.conformance.families.message_loop.host.dispatch import PLANS
 from runlock.conformance.families.message_loop.host.life import Life
-from runlock.conformance.families.message_loop.messages import METHODS, Scenario
+from runlock.conformance.families.message_loop.messages import METHODS
 from runlock.conformance.protocol import Inspect
 from runlock.conformance.transport.hosted import LOOP_CONTROL, HostedSut
 from runlock.conformance.transport.hosting import must_have
@@ -16,16 +16,13 @@ from runlock.conformance.transport.hosting import must_have
 class Hosted(HostedSut[Life]):
     """A hosted adapter as the kit's `Sut`."""
 
+    life = Life
     methods = METHODS
     plans = PLANS
     needed = {"late": "late", "interactor.gone": "gone", "watch": "watch"}
     # without `cancel` the kit cancels the task itself
     shown_by = {"store.put": "checkpoint"}
     occupied = "A scenario"
-
-    def begin_life(self, scenario: Scenario) -> Life:
-        """The life of a scenario."""
-        return Life(self._factory(), scenario)
 
     def control_of(self, adapter: Any, claimed: Mapping[str, Any]) -> dict[str, Any]:
         """The kit's loop, and its store where the adapter has a gate for it."""

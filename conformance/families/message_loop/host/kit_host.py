@@ -35,7 +35,7 @@ from runlock.conformance.families.message_loop.messages import (
     Verdict,
 )
 from runlock.conformance.protocol import Fault
-from runlock.conformance.transport.gates import Gate, GateHost, unbroken
+from runlock.conformance.transport.gates import Gate, GateHost
 from runlock.conformance.transport.world import as_json
 
 
@@ -213,13 +213,12 @@ class _Stream(AsyncIterator[Delta | Turn]):
         if self._gate is None:
             self._gate = self._host.open("model", self._shown, self._stage)
         try:
-            answer = await self._gate.take()
+            answer = await self._gate.take(ModelFault)
         except BaseException:
             await self.aclose()
             raise
-        self._over = not isinstance(answer, Delta)
-        unbroken(answer, ModelFault)
         assert isinstance(answer, (Delta, Turn))
+        self._over = isinstance(answer, Turn)
         return answer
 
     async def aclose(self) -> None:

@@ -41,9 +41,11 @@ class Life(HostedLife[KitHost]):
         self.past.add(run)
         self.turn = self.loop.create_task(self._turn(work))
 
-    async def _turn(self, work: Coroutine[Any, Any, Any]) -> None:
+    async def _turn(self, work: Any) -> None:
         try:
-            result = await self._checked(work)
+            if not iscoroutine(work):
+                raise TypeError("the adapter's start is no coroutine function; write it with `async def`")
+            result: Any = await work
         except asyncio.CancelledError:
             result = Segment("Cancelled")
         except Exception as error:
@@ -56,21 +58,11 @@ class Life(HostedLife[KitHost]):
             words = f"The adapter's start returned {result!r}; it should return a Segment."
             self.broken = ProtocolError(INTERNAL_ERROR, words)
 
-    async def _checked(self, work: Any) -> Any:
-        if not iscoroutine(work):
-            raise TypeError("the adapter's start is no coroutine function; write it with `async def`")
-        return await work
-
     def begin(self, name: str, stimulus: int, work: Coroutine[Any, Any, Any]) -> None:
         """Start another verb: a cancel, a late answer, an interactor that goes."""
         task = self.loop.create_task(work)
         self.verbs.add(task)
         task.add_done_callback(partial(self._ended, name, stimulus))
-
-    def cancel_turn(self) -> None:
-        """Cancel the turn from outside, for a runtime that has no cancel of its own."""
-        if self.turn is not None:
-            self.turn.cancel()
 
     def bury(self) -> None:
         super().bury()

@@ -7,15 +7,16 @@ from typing import Any
 
 from runlock.conformance.families.tool_runner.host.dispatch import PLANS
 from runlock.conformance.families.tool_runner.host.life import Life
-from runlock.conformance.families.tool_runner.messages import METHODS, RunnerScenario
+from runlock.conformance.families.tool_runner.messages import METHODS
 from runlock.conformance.protocol import Inspect
-from runlock.conformance.transport.hosted import LOOP_CONTROL, HostedSut
+from runlock.conformance.transport.hosted import HostedSut
 from runlock.conformance.transport.hosting import must_have
 
 
 class HostedRunner(HostedSut[Life]):
     """A hosted adapter of a tool runner as the kit's `Sut`."""
 
+    life = Life
     methods = METHODS
     plans = PLANS
     required = ("open", "run", "last", "ended")
@@ -29,14 +30,6 @@ class HostedRunner(HostedSut[Life]):
         "cancel": "cancel",
         "cancel.yield": "cancel",
     }
-
-    def begin_life(self, scenario: RunnerScenario) -> Life:
-        """The life of a scenario."""
-        return Life(self._factory(), scenario)
-
-    def control_of(self, adapter: Any, claimed: Mapping[str, Any]) -> dict[str, Any]:
-        """The kit's loop; a runner keeps nothing."""
-        return {**LOOP_CONTROL, "store": "none", "crash": [], **claimed}
 
     def observed_of(self, claimed: Any, stimuli: Collection[str]) -> list[str]:
         """What the user sees: responses that he asks for, and streams that he reads."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator, Mapping, Sequence
+from collections.abc import AsyncIterator, Callable, Mapping, Sequence
 from typing import Any
 
 from runlock.conformance.families.tool_runner.messages import (
@@ -13,7 +13,7 @@ from runlock.conformance.families.tool_runner.messages import (
     RunnerTurn,
 )
 from runlock.conformance.protocol import Message, Wire
-from runlock.conformance.transport.gates import Gate, GateHost, unbroken
+from runlock.conformance.transport.gates import Gate, GateHost
 from runlock.conformance.transport.world import ModelFault, ToolFault, ToolRaised, as_json
 
 Messages = Sequence[Message | Mapping[str, Any]]
@@ -95,8 +95,9 @@ class KitHost(GateHost):
 
     # -- called by the kit
 
-    async def yielded(self, message: Message | None) -> Gate:
-        """Open the gate at which the user acts."""
+    async def yielded(self, message: Message | None, released: Callable[[Resume], None]) -> Gate:
+        """Open the gate at which the user acts; its release is one of the things that he does, in order."""
+        self._released = released
         self.iteration += 1
         return self.open("yield", {"iteration": self.iteration, "message": as_json(message)})
 
@@ -118,6 +119,8 @@ class KitHost(GateHost):
         return {"step": self.step}
 
     def _passed(self, gate: Gate, answer: Any) -> Any:
+        if isinstance(answer, Resume):
+            self._released(answer)
         if not isinstance(answer, RunnerTurn):
             return answer
         for call in answer.tool_calls:  # a reused id is a new call
@@ -135,7 +138,7 @@ class KitHost(GateHost):
 
 async def _piece(gate: Gate) -> Delta | RunnerTurn:
     """The next piece of a turn, or the whole turn."""
-    piece = unbroken(await gate.take(), ModelFault)
+    piece = await gate.take(ModelFault)
     assert isinstance(piece, Delta | RunnerTurn)
     return piece
 

@@ -9,7 +9,6 @@ from runlock.conformance.families.tool_runner.adapter import RequiredRunner
 from runlock.conformance.families.tool_runner.host.kit_host import KitHost
 from runlock.conformance.families.tool_runner.host.user import User
 from runlock.conformance.families.tool_runner.messages import OUTCOMES_BY_GATE, RunnerScenario
-from runlock.conformance.transport.gates import Gate
 from runlock.conformance.transport.hosted_life import HostedLife
 
 
@@ -27,12 +26,6 @@ class Life(HostedLife[KitHost]):
     @property
     def is_over(self) -> bool:
         return self.user.status in {None, "Done"}
-
-    def release(self, gate: Gate, answer: Any) -> None:
-        """Release a gate; the user hears of the release of a yield in its turn among the actions."""
-        super().release(gate, answer)
-        if gate.on == "yield" and self.user.walk is not None:
-            self.user.walk.inlet.put_nowait(answer)
 
     def spawn(self, work: Coroutine[Any, Any, Any]) -> None:
         """Run a coroutine on the loop; what it raises breaks the runner."""

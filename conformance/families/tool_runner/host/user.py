@@ -106,8 +106,8 @@ class User:
 
     async def _see(self, walk: Walk, message: Message | None, pieces: AsyncIterator[Delta] | None) -> None:
         """Hold an item until the user goes on; raises `Left` if the user leaves."""
-        walk.gate = gate = await self.host.yielded(message)
         walk.inlet = asyncio.Queue()
+        walk.gate = gate = await self.host.yielded(message, walk.inlet.put_nowait)
         loop = asyncio.get_running_loop()
         reader = loop.create_task(self._read(pieces, gate)) if pieces is not None and self.reads else None
         try:
