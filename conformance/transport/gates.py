@@ -82,7 +82,7 @@ class GateHost:
         if answer.kind == "activity":
             if gate.activity is not None:
                 self._loop.call_soon(gate.activity, answer.content)
-        elif answer.kind == "delta":
+        elif answer.kind == "delta":  # a piece, after which the gate stays open
             gate.give(answer)
         else:
             self._shut(gate)

@@ -1,7 +1,6 @@
-"""What the hosts of all families share: an adapter in this process after the methods of the protocol.
+"""What hosts need of the protocol: requests are parsed, stimuli are checked, and what breaks is answered.
 
-A host parses a request, plans its stimuli, delivers them, and lets the loop run.  Planning checks that a
-stimulus is legal and changes nothing, so that a `deliver` is delivered as a whole or not at all.
+Checking a stimulus changes nothing, so that a `deliver` is delivered as a whole or not at all.
 """
 
 from __future__ import annotations

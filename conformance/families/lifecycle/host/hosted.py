@@ -28,7 +28,7 @@ class Hosted(HostedSut[Life]):
         "decide": "decide", "cancel.waiting": "cancel", "run.input": "input", "watch": "watch",
         "watch.request": "watch",
     }  # fmt: skip
-    # without `cancel` the kit cancels the task itself
+    # Without `cancel` the kit cancels the task itself.
     shown_by = {"store.put": "checkpoint"}
 
     def __init__(self, factory: AdapterFactory) -> None:

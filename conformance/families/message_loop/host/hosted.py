@@ -20,7 +20,7 @@ class Hosted(HostedSut[Life]):
     methods = METHODS
     plans = PLANS
     needed = {"late": "late", "interactor.gone": "gone", "watch": "watch"}
-    # without `cancel` the kit cancels the task itself
+    # Without `cancel` the kit cancels the task itself.
     shown_by = {"store.put": "checkpoint"}
     occupied = "A scenario"
 
