@@ -1,15 +1,13 @@
-"""What the hosts of all families share: an adapter in this process after the methods of the protocol.
+"""What hosts need of the protocol: requests are parsed, stimuli are checked, and what breaks is answered.
 
-A host parses a request, plans its stimuli, delivers them, and lets the loop run.  Planning checks that a
-stimulus is legal and changes nothing, so that a `deliver` is delivered as a whole or not at all.
+Checking a stimulus changes nothing, so that a `deliver` is delivered as a whole or not at all.
 """
 
 from __future__ import annotations
 
 import traceback
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
-from contextlib import suppress
-from typing import Any, Final
+from collections.abc import Callable, Collection, Iterable, Mapping
+from typing import Any
 
 from pydantic import ValidationError
 
@@ -28,14 +26,11 @@ from runlock.conformance.protocol import (
     ProtocolError,
     Wire,
 )
-from runlock.conformance.transport.exceptions import error_in_words, exception_fields
-from runlock.conformance.transport.virtual_loop import DidNotSettle, VirtualLoop, raised
+from runlock.conformance.transport.exceptions import error_in_words
+from runlock.conformance.transport.virtual_loop import DidNotSettle
 
-Delivery = Callable[[int], None]
+Delivery = Callable[[int], object]
 """Delivers a planned stimulus; takes its index in its `deliver`."""
-
-WIND_UP_TURNS_MAX: Final = 1_000
-"""Turns of the loop that a closed scenario gets for its clean-up."""
 
 
 def has(adapter: Any, method: str) -> bool:
@@ -125,72 +120,3 @@ def refuse_incomplete(adapter: Any, methods: Collection[str]) -> None:
             f"The adapter {name} has no method {', '.join(missing)}.",
             f"Each adapter has {', '.join(methods)}.",
         )
-
-
-def exceptions_on(loop: VirtualLoop) -> Iterator[dict[str, Any]]:
-    """The exceptions of callbacks on the loop since the last call, as the fields of observations."""
-    errors, loop.errors = loop.errors, []
-    for context in errors:
-        error = context.get("exception")
-        fields = exception_fields("a callback", error) if isinstance(error, Exception) else None
-        if fields is not None:
-            yield fields
-
-
-def _unretrieved(tasks: Iterable[Any]) -> Iterator[dict[str, Any]]:
-    """The exceptions of background tasks that nothing awaited."""
-    failed = [task for task in tasks if task.done() and not task.cancelled() and task._log_traceback]
-    for task in sorted(failed, key=_task_name):
-        error = raised(task)
-        fields = exception_fields(_task_name(task), error) if isinstance(error, Exception) else None
-        if fields is not None:
-            yield {"raised": fields["error"]}
-
-
-def run(loop: VirtualLoop, turns: int | None) -> bool:
-    """Run a number of turns, or until nothing is left to run; whether nothing is left."""
-    if turns is not None:
-        return loop.run_turns(turns)
-    loop.settle()
-    return True
-
-
-def clean_up(loop: VirtualLoop) -> None:
-    """Cancel what is left on the loop, and give it a limited number of turns."""
-    with suppress(DidNotSettle):
-        for task in loop.alive():
-            task.cancel()
-        loop.settle(limit=WIND_UP_TURNS_MAX)
-
-
-def leaks(
-    adapter: Any, loop: VirtualLoop, gates: Iterable[Any], bystanders: Collection[Any]
-) -> list[dict[str, Any]]:
-    """What is still held when everything is over: open gates, tasks, and a `close` that goes wrong.
-
-    `bystanders` are the tasks that were there from the beginning.
-    """
-    found = [_leaked_gate(gate.shown) for gate in gates]
-    if has(adapter, "close"):
-        found += _close(adapter, loop)
-    tasks = loop.alive().difference(bystanders)
-    found += ({"task": name} for name in sorted(map(_task_name, tasks)))
-    return [*found, *_unretrieved(loop.tasks())]
-
-
-def _leaked_gate(shown: Mapping[str, Any]) -> dict[str, Any]:
-    return {name: shown[name] for name in ("gate", "on", "call") if shown.get(name) is not None}
-
-
-def _close(adapter: Any, loop: VirtualLoop) -> list[dict[str, Any]]:
-    closing = loop.create_task(adapter.close())
-    loop.settle()
-    if not closing.done():
-        return [{"close": "did not return"}]
-    if not closing.cancelled() and (error := closing.exception()) is not None:
-        return [{"close": f"{type(error).__name__}: {error}"}]
-    return []
-
-
-def _task_name(task: Any) -> str:
-    return str(getattr(task.get_coro(), "__qualname__", "a task"))

@@ -5,6 +5,7 @@ from types import SimpleNamespace
 import pytest
 
 from runlock.conformance.families.lifecycle.messages import METHODS, OUTCOMES_BY_GATE
+from runlock.conformance.family.family import families
 from runlock.conformance.protocol import (
     DID_NOT_SETTLE,
     ILLEGAL_STIMULUS,
@@ -17,29 +18,20 @@ from runlock.conformance.protocol import (
     Initialize,
     ProtocolError,
 )
+from runlock.conformance.transport.gates import GateHost
+from runlock.conformance.transport.hosted_life import HostedLife
 from runlock.conformance.transport.hosting import (
     answer_or_error,
     check_version,
-    clean_up,
-    leaks,
     must_have,
     open_gate,
     parse,
     parse_outcome,
-    run,
 )
-from runlock.conformance.transport.virtual_loop import DidNotSettle, VirtualLoop
+from runlock.conformance.transport.virtual_loop import DidNotSettle
 
 GATE = SimpleNamespace(shown={"gate": "g1", "on": "tool", "call": "c1", "step": 1})
 RELEASE = GateRelease(gate="g1", outcome={"kind": "ok"})
-
-
-@pytest.fixture
-def loop():
-    """A loop, closed after the test."""
-    made = VirtualLoop()
-    yield made
-    made.bury()
 
 
 @pytest.mark.parametrize(
@@ -88,20 +80,13 @@ def test_what_the_runtime_raises_is_an_answer(error, code):
     assert caught.value.code == code
 
 
-def test_a_number_of_turns_may_leave_work_and_settling_does_not(loop):
-    """The answer says whether anything is left to run."""
+class Over(HostedLife):
+    """A life in which no run is under way."""
 
-    async def three_turns():
-        for _ in range(3):
-            await _next_turn()
-
-    loop.create_task(three_turns())
-
-    assert not run(loop, 1)
-    assert run(loop, None)
+    is_over = True
 
 
-def test_leaks_are_open_gates_a_bad_close_and_tasks_that_were_not_there_before(loop):
+def test_leaks_are_open_gates_a_bad_close_and_tasks_that_were_not_there_before():
     """A task that was there from the beginning is no leak."""
 
     async def close():
@@ -110,24 +95,31 @@ def test_leaks_are_open_gates_a_bad_close_and_tasks_that_were_not_there_before(l
     async def forever(future):
         await future
 
-    before = loop.create_task(forever(loop.create_future()))
+    life = Over(SimpleNamespace(close=close), None, GateHost)
+    loop = life.loop
+    life.bystanders = {loop.create_task(forever(loop.create_future()))}
     loop.create_task(forever(loop.create_future()))
     loop.settle()
+    life.host.open_gates["g1"] = GATE
 
-    assert leaks(SimpleNamespace(close=close), loop, [GATE], [before]) == [
+    assert life.leaks() == [
         {"gate": "g1", "on": "tool", "call": "c1"},
         {"close": "OSError: the file is gone"},
         {"task": forever.__qualname__},
     ]
-    clean_up(loop)
-    assert leaks(object(), loop, [], []) == []
+    life.wind_up()
+    assert not loop.alive()
+    life.bury()
+
+
+@pytest.mark.parametrize("family", families(), ids=lambda family: family.name)
+def test_each_stimulus_of_a_family_has_a_plan(family):
+    """What is no plan is a verb of its own."""
+    hosted = family.host(object)
+
+    assert type(hosted).plans.keys() | hosted._verbs.keys() == family.vocabulary.methods.keys()
 
 
 def _hello(least, most):
     kit = {"name": "a kit", "version": "1"}
     return Initialize.model_validate({"protocol": {"min": least, "max": most}, "kit": kit})
-
-
-class _next_turn:
-    def __await__(self):
-        yield

@@ -1,19 +1,14 @@
-"""Plans the stimuli of a hosted runtime: all of a `deliver` are checked before any of them is delivered.
-
-A plan checks that the stimulus may come now, and changes nothing; it returns what delivers the stimulus
-before the loop turns again.  `earlier` are the requests before it in the same `deliver`.
-"""
+"""How the stimuli of a hosted runtime are planned."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Coroutine, Sequence
+import inspect
+from collections.abc import Callable, Coroutine, Mapping, Sequence
 from typing import Any, Final
 
-from runlock.conformance.families.lifecycle.host.handshake import takes_decisions
-from runlock.conformance.families.lifecycle.host.life import Life, Verb
+from runlock.conformance.families.lifecycle.host.life import Life
+from runlock.conformance.families.lifecycle.host.verb import Verb
 from runlock.conformance.families.lifecycle.messages import (
-    METHODS,
-    OUTCOMES_BY_GATE,
     Decide,
     Decision,
     RunInput,
@@ -21,39 +16,16 @@ from runlock.conformance.families.lifecycle.messages import (
     Unwatch,
     Watch,
 )
-from runlock.conformance.protocol import UNSUPPORTED, Cancel, ClockAdvance, GateRelease, ProtocolError, Wire
-from runlock.conformance.transport.hosting import (
-    Delivery,
-    has,
-    illegal,
-    must_have,
-    open_gate,
-    parse,
-    parse_outcome,
-)
+from runlock.conformance.protocol import UNSUPPORTED, Cancel, ClockAdvance, ProtocolError, Wire
+from runlock.conformance.transport.hosted_life import SHARED_PLANS, Plan
+from runlock.conformance.transport.hosting import Delivery, has, illegal, must_have
 
 Work = Callable[[], Coroutine[Any, Any, Any]]
 
 
-def plan(life: Life, method: str, asked: Any, earlier: Sequence[Wire] = ()) -> Delivery:
-    """Check one stimulus, and give what hands it over."""
-    return PLANS[method](life, asked, earlier)
-
-
-def plan_all(life: Life, requests: Sequence[tuple[str, Any]]) -> list[Delivery]:
-    """Check all stimuli of a race before any of them is handed over."""
-    earlier: list[Wire] = []
-    plans = []
-    for method, params in requests:
-        asked = parse(METHODS, method, params)
-        plans.append(plan(life, method, asked, earlier))
-        earlier.append(asked)
-    return plans
-
-
 def _start(life: Life, asked: RunStart, earlier: Sequence[Wire]) -> Delivery:
     counts = life.counts
-    if counts.status not in {None, "Done"} or _any(RunStart, earlier):
+    if counts.status not in {None, "Done"} or any(isinstance(other, RunStart) for other in earlier):
         raise illegal(f"Run {counts.run} is not Done; {asked.run} can start when it is.")
     if asked.run == counts.run or asked.run in counts.past:
         raise illegal(f"Run {asked.run} was started before; each run has an id of its own.")
@@ -88,25 +60,19 @@ def _cancel(life: Life, asked: Cancel, earlier: Sequence[Wire]) -> Delivery:
         return _turn_down(life, "cancel", asked.run, ())
     if has(life.adapter, "cancel"):
         return lambda stimulus: life.begin(Verb("cancel", asked.run, stimulus), life.adapter.cancel())
-    if life.counts.status == "Waiting" and not life.segment_under_way() and not _any_segment(earlier):
+    if life.counts.status == "Waiting" and not _segment_under_way(life, earlier):
         must_have(life.adapter, "cancel")
     return lambda stimulus: life.cancel_tasks()
 
 
-def _release(life: Life, asked: GateRelease, earlier: Sequence[Wire]) -> Delivery:
-    gate = open_gate(life.host.open_gates, asked, earlier)
-    answer = parse_outcome(OUTCOMES_BY_GATE, gate.on, asked.outcome)
-    return lambda stimulus: life.host.release(gate, answer)
-
-
 def _watch(life: Life, asked: Watch, earlier: Sequence[Wire]) -> Delivery:
     must_have(life.adapter, "watch")
-    return lambda stimulus: life.at_once(life.adapter.watch, asked.watcher, asked.stream or "native")
+    return lambda stimulus: life.loop.call_soon(life.adapter.watch, asked.watcher, asked.stream or "native")
 
 
 def _unwatch(life: Life, asked: Unwatch, earlier: Sequence[Wire]) -> Delivery:
     must_have(life.adapter, "unwatch")
-    return lambda stimulus: life.at_once(life.adapter.unwatch)
+    return lambda stimulus: life.loop.call_soon(life.adapter.unwatch)
 
 
 def _seated(life: Life, asked: RunStart | Decide, work: Work) -> Work:
@@ -123,8 +89,10 @@ def _seated(life: Life, asked: RunStart | Decide, work: Work) -> Work:
 
 
 def _advance(life: Life, asked: ClockAdvance, earlier: Sequence[Wire]) -> Delivery:
+    advance = SHARED_PLANS["clock.advance"](life, asked, earlier)
+
     def deliver(stimulus: int) -> None:
-        life.loop.advance(asked.ms)
+        advance(stimulus)
         run = life.counts.run
         expires = any(tool.expires_ms for tool in life.scenario.tools)
         if expires and run is not None and has(life.adapter, "time_passed"):
@@ -133,9 +101,9 @@ def _advance(life: Life, asked: ClockAdvance, earlier: Sequence[Wire]) -> Delive
     return deliver
 
 
-PLANS: Final[dict[str, Callable[[Life, Any, Sequence[Wire]], Delivery]]] = {
+PLANS: Final[Mapping[str, Plan]] = {
+    **SHARED_PLANS,
     "run.start": _start,
-    "gate.release": _release,
     "decide": _decide,
     "cancel": _cancel,
     "run.input": _input,
@@ -163,7 +131,7 @@ def _with_decisions(life: Life, method: str, text: str, decisions: Sequence[Deci
     verb = getattr(life.adapter, method)
     if not decisions:
         return lambda: verb(text)
-    if not takes_decisions(life.adapter, method):
+    if len(inspect.signature(verb).parameters) < 2:
         raise ProtocolError(UNSUPPORTED, f"The adapter's {method} takes no decisions with its text.")
     return lambda: verb(text, decisions)
 
@@ -178,16 +146,13 @@ def _is_past(life: Life, run: str, earlier: Sequence[Wire]) -> bool:
 
 
 def _must_be_free(life: Life, method: str, earlier: Sequence[Wire]) -> None:
-    if not life.takes_live_decisions and (life.segment_under_way() or _any_segment(earlier)):
+    if not life.takes_live_decisions and _segment_under_way(life, earlier):
         raise illegal(f"A segment is under way, and the handshake says that {method} is not taken meanwhile.")
 
 
-def _any(kind: type[Wire], earlier: Sequence[Wire]) -> bool:
-    return any(isinstance(other, kind) for other in earlier)
-
-
-def _any_segment(earlier: Sequence[Wire]) -> bool:
-    return any(isinstance(other, (RunStart, Decide, RunInput)) for other in earlier)
+def _segment_under_way(life: Life, earlier: Sequence[Wire]) -> bool:
+    begun = any(isinstance(other, (RunStart, Decide, RunInput)) for other in earlier)
+    return begun or any(verb.makes_a_segment for verb in life.verbs)
 
 
 def _ids(decisions: Sequence[Decision]) -> tuple[str, ...]:

@@ -1,14 +1,9 @@
-"""The kit's side of the hosted interface: whatever a runtime awaits of the outside world becomes a gate.
-
-A gate opens when the runtime comes to it, ends in `release` by the kit or in `gate.closed` by the
-runtime, and never in both.  What the kit counts for a run stands in `Counts`, which outlives a crash.
-"""
+"""The host of a run: its awaits, and what it shows."""
 
 from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
 from types import EllipsisType
 from typing import Any
 
@@ -22,122 +17,31 @@ from runlock.conformance.families.lifecycle.adapter import (
     ToolFault,
     ToolRaised,
 )
-from runlock.conformance.families.lifecycle.messages import Decision, HookAnswer, Outcome, Resumption, Verdict
+from runlock.conformance.families.lifecycle.host.counts import Counts
+from runlock.conformance.families.lifecycle.host.verb import CURRENT
+from runlock.conformance.families.lifecycle.messages import HookAnswer, Outcome, Resumption, Verdict
 from runlock.conformance.protocol import Fault, JsonObject, Message, Turn, Wire
+from runlock.conformance.transport.gates import Gate, GateHost
 from runlock.conformance.transport.world import as_json
 
 Resume = Resumption | Mapping[str, Any] | EllipsisType | None
 
 
-@dataclass(slots=True)
-class Counts:
-    """What the kit counts and remembers for the run at hand; it survives the runtime's crash."""
-
-    run: str | None = None
-    status: str | None = None
-    step: int = 0
-    gates: int = 0
-    attempts: dict[str, int] = field(default_factory=dict)
-    suspensions: dict[str, int] = field(default_factory=dict)
-    resumes: dict[str, dict[str, Any]] = field(default_factory=dict)
-    pending: tuple[str, ...] = ()
-    past: frozenset[str] = frozenset()
-
-    def begin(self, run: str | None) -> Callable[[], None]:
-        """A new run of the thread, on which everything is counted afresh; gives the way back."""
-        before = {name: getattr(self, name) for name in self.__slots__ if name != "gates"}
-        past = self.past | {self.run} if self.run else self.past
-        fresh = Counts(run=run, status="Created" if run else None, past=past)
-        self._become({name: getattr(fresh, name) for name in before})
-        return lambda: self._become(before)
-
-    def decided(self, decisions: Sequence[Decision]) -> Callable[[], None]:
-        """Decisions are handed over: the replay of a call that waits shows its own; gives the way back."""
-        before = self.resumes
-        self.resumes = before | {
-            decision.call: {"decision": decision.id, "action": decision.action, "payload": decision.payload}
-            for decision in decisions
-            if decision.call in self.pending
-        }
-        return lambda: self._become({"resumes": before})
-
-    def asked(self, turn: Turn) -> None:
-        """The model asked for calls: an id that was there before is a new call now."""
-        for call in turn.tool_calls:
-            self.attempts.pop(call.id, None)
-            self.suspensions.pop(call.id, None)
-            self.resumes.pop(call.id, None)
-
-    def ended(self, pending: Sequence[str], code: str) -> None:
-        """A segment ended."""
-        self.pending = tuple(pending)
-        if self.status != "Done":
-            self.status = "Waiting" if code == "Suspended" else "Done"
-        for call in pending:
-            self.resumes.pop(call, None)
-
-    def recovered(self, run: str, state: Any, asking: int) -> None:
-        """A run starts again from what is durable; an inference that was under way is asked again."""
-        self.run = run
-        self.step = max(0, self.step - asking)
-        if not isinstance(state, Mapping):
-            return
-        kept = state.get("run") or {}
-        self.status = kept.get("status", self.status)
-        self.step = kept.get("step", self.step) or 0
-        calls = (state.get("calls") or {}).items()
-        self.pending = tuple(call for call, seen in calls if seen.get("status") == "Suspended")
-        self.suspensions = {call: seen["suspension"] for call, seen in calls if seen.get("suspension")}
-        self.resumes = {
-            call: {"decision": one.get("id"), "action": one.get("action"), "payload": one.get("payload")}
-            for call, one in (state.get("decisions") or {}).items()
-        }
-
-    def _become(self, values: Mapping[str, Any]) -> None:
-        for name, value in values.items():
-            setattr(self, name, value)
-
-
-class Gate:
-    """One await of the outside world."""
-
-    __slots__ = ("activity", "asked", "future", "id", "on", "shown")
-
-    def __init__(
-        self,
-        gate: str,
-        on: str,
-        shown: dict[str, Any],
-        future: asyncio.Future[Any],
-        asked: Callable[[Turn], None],
-    ) -> None:
-        self.id = gate
-        self.on = on
-        self.shown = shown
-        self.future = future
-        self.asked = asked
-        self.activity: Callable[[Any], None] | None = None  # who hears a tool that is at work
-
-
-class KitHost:
-    """The host of one life of a runtime.  Once that life is over it does nothing more."""
+class KitHost(GateHost):
+    """The host of one life of a runtime, with what it counts for the run at hand."""
 
     def __init__(
         self, loop: asyncio.AbstractEventLoop, counts: Counts, hold: Sequence[str], moved: Callable[[], None]
     ) -> None:
-        self.log: list[dict[str, Any]] = []
-        self.open_gates: dict[str, Gate] = {}
-        self.dead = False
-        self.turn_down: Callable[[str, str | None], None] = _to_nobody
-        self._loop = loop
+        super().__init__(loop)
         self._counts = counts
+        self._numbers = counts.gates
         self._holds_store = "store.put" in hold
         self._holds_results = "apply" in hold
-        self._moved = moved
+        self.moved = moved
 
     @property
-    def run(self) -> str | None:
-        """The run at hand, by the kit's name."""
+    def run(self) -> str | None:  # type: ignore[override]
         return self._counts.run
 
     def within(self, call: str) -> KitHost:
@@ -158,10 +62,8 @@ class KitHost:
         shown = {"messages": [as_json(message) for message in messages]}
         made = {name: as_json(value) for name, value in (("system", system), ("params", params)) if value}
         made |= {} if tools is None else {"tools": [*tools]}
-        answer = await self._pass("model", {**shown, **made})
-        if not isinstance(answer, Turn):
-            raise ModelFault(answer.message)
-        return answer
+        turn: Turn = await self._pass("model", {**shown, **made}, ModelFault)
+        return turn
 
     async def tool(
         self,
@@ -177,9 +79,8 @@ class KitHost:
         counted = self._counts.attempts.get(call, 0) + 1 if attempt is None else attempt
         self._counts.attempts[call] = counted
         shown = {"call": call, "name": name, "args": as_json(args), "attempt": counted}
-        answer = await self._pass("tool", {**shown, "resume": self._resume(call, resume)}, step, activity)
-        if not isinstance(answer, Outcome):
-            raise ToolFault(answer.message)
+        shown["resume"] = self._resume(call, resume)
+        answer: Outcome = await self._pass("tool", shown, ToolFault, step, activity)
         if answer.kind == "raise":
             raise ToolRaised(answer.message or str(answer.content or "the tool raised"))
         return answer
@@ -194,26 +95,20 @@ class KitHost:
         step: int | None = None,
     ) -> Verdict:
         shown = {"call": call, "name": name, "args": as_json(args), "resume": self._resume(call, resume)}
-        answer = await self._pass("permission", shown, step)
-        if not isinstance(answer, Verdict):
-            raise PermissionFault(answer.message)
-        return answer
+        verdict: Verdict = await self._pass("permission", shown, PermissionFault, step)
+        return verdict
 
     async def hook(
         self, at: str, data: JsonObject, *, call: str | None = None, step: int | None = None
     ) -> HookAnswer:
         shown: dict[str, Any] = {"at": at, "data": as_json(data)}
-        answer = await self._pass("hook", shown if call is None else {**shown, "call": call}, step)
-        if not isinstance(answer, HookAnswer):
-            raise HookFault(answer.message)
+        shown |= {} if call is None else {"call": call}
+        answer: HookAnswer = await self._pass("hook", shown, HookFault, step)
         return answer
 
     async def apply(self, calls: Sequence[str]) -> None:
-        if not self._holds_results:
-            return
-        answer = await self._pass("apply", {"results": [*calls]})
-        if isinstance(answer, Fault):
-            raise ApplyFault(answer.message)
+        if self._holds_results:
+            await self._pass("apply", {"results": [*calls]}, ApplyFault)
 
     async def commit(self, checkpoint: Checkpoint) -> None:
         shown = {
@@ -222,12 +117,10 @@ class KitHost:
             "force": checkpoint.force,
             "state": as_json(checkpoint.state),
         }
-        if not self._holds_store:
-            return self._show("checkpoint", shown)
-        answer = await self._pass("store.put", shown)
-        if isinstance(answer, Fault):
-            raise CommitFault(answer.message)
-        return None
+        if self._holds_store:
+            await self._pass("store.put", shown, CommitFault)
+        else:
+            self._show("checkpoint", shown)
 
     # What the runtime tells.
 
@@ -243,73 +136,38 @@ class KitHost:
 
     def refuse(self, why: str, decision: str | None = None) -> None:
         if not self.dead:
-            self.turn_down(why, decision)
+            verb = CURRENT.get()
+            part = {} if decision is None else {"decision": decision}
+            self.turn_down(verb.stimulus if verb else 0, why, **part)
 
     # What the kit does.
 
-    def part(self) -> None:
-        """That life is over for good: its owner hears nothing of it any more."""
-        self.turn_down, self._moved = _to_nobody, _to_nobody
-
     def release(self, gate: Gate, answer: Wire) -> None:
-        """Let the runtime pass; too late, and so nothing, if it has given the gate up."""
-        if gate.future.done():
-            return
-        if isinstance(answer, Outcome) and answer.kind == "activity":
-            if gate.activity is not None:
-                self._loop.call_soon(gate.activity, answer.content)
-            return
-        del self.open_gates[gate.id]
+        """A release is too late from the moment of a cancel, though the runtime has not run since."""
+        if not gate.is_cancelled:
+            super().release(gate, answer)
+
+    def _passed(self, gate: Gate, answer: Any) -> Any:
         if isinstance(answer, Turn):
-            gate.asked(answer)
+            gate.counts.asked(answer)
         if gate.on == "store.put" and not isinstance(answer, Fault):
             # Durable from here on, whether or not the runtime lives to see it.
-            self.append(
-                "checkpoint", {key: gate.shown[key] for key in ("trigger", "cause", "force", "state")}
-            )
-        gate.future.set_result(answer)
+            kept = ("trigger", "cause", "force", "state")
+            self.append("checkpoint", {key: gate.shown[key] for key in kept})
+        return answer
 
-    def append(self, kind: str, fields: Mapping[str, Any]) -> None:
-        """Note an observation, for the run at hand if it names none."""
-        self.log.append({"kind": kind, "run": self.run, **fields})
+    def open(self, on: str, fields: dict[str, Any], at: int | None = None) -> Gate:
+        gate = super().open(on, fields, at)
+        gate.counts = self._counts
+        return gate
+
+    def _place(self, on: str, fields: Mapping[str, Any], at: int | None) -> dict[str, Any]:
+        return {"step": self._counts.step if at is None else at}
 
     def _show(self, kind: str, fields: Mapping[str, Any]) -> None:
         if not self.dead:
-            self._moved()
+            self.moved()
             self.append(kind, fields)
-
-    async def _pass(
-        self,
-        on: str,
-        fields: dict[str, Any],
-        step: int | None = None,
-        activity: Callable[[Any], None] | None = None,
-    ) -> Any:
-        if self.dead:
-            raise asyncio.CancelledError("that life of the runtime is over")
-        gate = self._open(on, fields, step)
-        gate.activity = activity
-        try:
-            return await gate.future
-        except BaseException:
-            self._give_up(gate)
-            raise
-
-    def _open(self, on: str, fields: dict[str, Any], step: int | None) -> Gate:
-        gate_id = self._fresh_gate()
-        shown = {"gate": gate_id, "on": on, "step": self._counts.step if step is None else step, **fields}
-        gate = Gate(gate_id, on, shown, self._loop.create_future(), self._counts.asked)
-        self.open_gates[gate_id] = gate
-        self._show("gate.open", shown)
-        return gate
-
-    def _fresh_gate(self) -> str:
-        self._counts.gates += 1
-        return f"g{self._counts.gates}"
-
-    def _give_up(self, gate: Gate) -> None:
-        if self.open_gates.pop(gate.id, None) is not None:
-            self._show("gate.closed", {"gate": gate.id, "because": "the runtime stopped waiting for it"})
 
     def _resume(self, call: str, given: Resume) -> Any:
         return self._counts.resumes.get(call) if isinstance(given, EllipsisType) else as_json(given)
@@ -317,8 +175,8 @@ class KitHost:
     def _count_suspension(self, shown: dict[str, Any]) -> None:
         call = str(shown.get("call"))
         known = shown.get("suspension")
-        count = known if isinstance(known, int) else self._next_suspension(call, shown)
-        self._counts.suspensions[call] = shown["suspension"] = count
+        number = known if isinstance(known, int) else self._next_suspension(call, shown)
+        self._counts.suspensions[call] = shown["suspension"] = number
 
     def _next_suspension(self, call: str, shown: Mapping[str, Any]) -> int:
         counted = self._counts.suspensions.get(call, 0)
@@ -332,41 +190,17 @@ class InnerHost(KitHost):
 
     def __init__(self, around: KitHost, call: str) -> None:
         self._around = around
-        self._call = call
         self._counts = Counts(run=f"{around.run}/{call}")
-        self._loop = around._loop
+        self._loop, self._numbers = around._loop, around._numbers
+        self.log, self.refused, self.open_gates = around.log, around.refused, around.open_gates
         self._holds_store = self._holds_results = False
-
-    @property
-    def run(self) -> str | None:
-        """The run within the call: the run around it may be another one by now."""
-        return self._counts.run
-
-    @property
-    def log(self) -> list[dict[str, Any]]:  # type: ignore[override]
-        return self._around.log
-
-    @property
-    def open_gates(self) -> dict[str, Gate]:  # type: ignore[override]
-        return self._around.open_gates
 
     @property
     def dead(self) -> bool:  # type: ignore[override]
         return self._around.dead
 
-    @property
-    def turn_down(self) -> Callable[[str, str | None], None]:  # type: ignore[override]
-        return self._around.turn_down
-
-    def _moved(self) -> None:
-        self._around._moved()
-
-    def _fresh_gate(self) -> str:
-        return self._around._fresh_gate()
+    def moved(self) -> None:
+        self._around.moved()
 
     def _resume(self, call: str, given: Resume) -> Any:
         return self._around._resume(call, given)
-
-
-def _to_nobody(*_said: Any) -> None:
-    """A callback that does nothing."""

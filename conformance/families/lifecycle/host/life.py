@@ -7,40 +7,24 @@ them says how; what a verb raises is a refusal or the segment's end in Error.
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Coroutine, Sequence
-from contextvars import ContextVar, copy_context
+from collections.abc import Coroutine, Sequence
+from contextvars import copy_context
 from dataclasses import dataclass
 from functools import partial
 from inspect import iscoroutine
 from typing import Any, Final
 
 from runlock.conformance.families.lifecycle.adapter import Refused, RequiredAdapter, Segment
-from runlock.conformance.families.lifecycle.host.kit_host import Counts, KitHost
-from runlock.conformance.families.lifecycle.messages import Reason, Scenario
+from runlock.conformance.families.lifecycle.host.counts import Counts
+from runlock.conformance.families.lifecycle.host.kit_host import KitHost
+from runlock.conformance.families.lifecycle.host.verb import CURRENT, Attended, Verb
+from runlock.conformance.families.lifecycle.messages import OUTCOMES_BY_GATE, Reason, Scenario
 from runlock.conformance.protocol import INTERNAL_ERROR, ProtocolError
-from runlock.conformance.transport.exceptions import EXCEPTION, SLIPS, exception_fields
-from runlock.conformance.transport.hosting import clean_up, exceptions_on, run
-from runlock.conformance.transport.virtual_loop import VirtualLoop, raised
+from runlock.conformance.transport.exceptions import SLIPS
+from runlock.conformance.transport.hosted_life import HostedLife
+from runlock.conformance.transport.virtual_loop import raised
 
 REFUSABLE: Final = frozenset({"decide", "input", "recover", "cancel"})
-
-
-@dataclass(eq=False, slots=True)
-class Verb:
-    """One call of the adapter that is under way."""
-
-    name: str
-    run: str
-    stimulus: int = 0
-    decisions: tuple[str, ...] = ()
-    undo: Callable[[], None] | None = None
-    touched: bool = False
-    was_cancelled: bool = False  # a cancel of the run came while it was under way
-    task: asyncio.Task[Any] | None = None
-
-    @property
-    def makes_a_segment(self) -> bool:
-        return self.name != "cancel"
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,54 +35,22 @@ class Announced:
     concurrent: frozenset[Verb]
 
 
-class Attended(Coroutine[Any, Any, Any]):
-    """A coroutine, and a callback for what it returned, in the same step."""
+class Life(HostedLife[KitHost]):
+    """A life with the verbs under way; what is counted for the run at hand outlives it."""
 
-    def __init__(self, work: Coroutine[Any, Any, Any], returned: Callable[[Any], None]) -> None:
-        self.cr_await = work  # what stands in its way, as a native coroutine says it
-        self.returned = returned
-
-    def send(self, value: Any) -> Any:
-        try:
-            return self.cr_await.send(value)
-        except StopIteration as stop:
-            self.returned(stop.value)
-            raise
-
-    def throw(self, *error: Any) -> Any:
-        try:
-            return self.cr_await.throw(*error)
-        except StopIteration as stop:
-            self.returned(stop.value)
-            raise
-
-    def close(self) -> None:
-        self.cr_await.close()
-
-    def __await__(self) -> Any:
-        return self.cr_await.__await__()
-
-
-CURRENT: ContextVar[Verb | None] = ContextVar("verb", default=None)
-
-
-class Life:
-    """An adapter object, its loop, its host, and the verbs under way."""
+    outcomes = OUTCOMES_BY_GATE
 
     def __init__(self, adapter: RequiredAdapter, scenario: Scenario, counts: Counts) -> None:
-        self.adapter: Any = adapter
-        self.scenario = scenario
         self.counts = counts
-        self.loop = VirtualLoop()
-        self.loop.outside.busy = getattr(adapter, "busy", None)
-        self.host = KitHost(self.loop, counts, scenario.hold, self._moved)
-        self.host.turn_down = self._turn_down
         self.takes_live_decisions = adapter.handshake.decisions.live
         self.verbs: list[Verb] = []
-        self.refused: list[dict[str, Any]] = []
-        self.bystanders: frozenset[asyncio.Task[Any]] = frozenset()
         self._announced: Announced | None = None
-        self._broken: ProtocolError | None = None
+        hold = scenario.hold
+        super().__init__(adapter, scenario, lambda loop: KitHost(loop, counts, hold, self._moved))
+
+    @property
+    def is_over(self) -> bool:
+        return self.counts.status in {None, "Done"}
 
     def begin(self, verb: Verb, work: Coroutine[Any, Any, Any]) -> None:
         """Start a verb; nothing of it runs before the loop turns."""
@@ -116,13 +68,6 @@ class Life:
         for verb in self.verbs:
             verb.was_cancelled = True
 
-    def at_once(self, deed: Callable[..., None], *args: Any) -> None:
-        """Have the adapter do what takes no time, when its loop turns."""
-        self.loop.call_soon(deed, *args)
-
-    def segment_under_way(self) -> bool:
-        return any(verb.makes_a_segment for verb in self.verbs)
-
     def cancel_tasks(self) -> None:
         """Cancel the segment from outside, for a runtime that has no cancel of its own."""
         self._mark_as_cancelled()
@@ -130,32 +75,9 @@ class Life:
             if verb.task is not None:
                 verb.task.cancel()
 
-    def report(self, turns: int | None) -> dict[str, Any]:
-        """Run, and tell what happened since the last report."""
-        quiescent = run(self.loop, turns)
-        for fields in exceptions_on(self.loop):
-            self.host.append(EXCEPTION, fields)
-        if self._broken is not None:
-            raise self._broken
-        observations, self.host.log = self.host.log, []
-        refused, self.refused = self.refused, []
-        return {"observations": observations, "quiescent": quiescent, "refused": refused}
-
-    def die(self) -> None:
-        """Stop where it stands: no clean-up code runs, and nothing from here reaches the world again."""
-        self.host.dead = True
-        self.loop.abandon()
-
-    def wind_up(self) -> None:
-        """At the end of a scenario, let what is left clean up on its own loop; none of it is heard."""
-        self.host.dead = True
-        clean_up(self.loop)
-
     def bury(self) -> None:
-        """Give back what a dead life still holds."""
-        self.die()
-        self.loop.bury()
-        self.host.part()  # they know each other, and would live until a collection finds them
+        super().bury()
+        self.host.moved = lambda: None  # they know each other, and would live until a collection finds them
         for verb in self.verbs:
             verb.task = None
 
@@ -209,26 +131,21 @@ class Life:
     def _break(self, verb: Verb, result: Any) -> None:
         right = "a Segment" if verb.name == "start" else "a Segment, or None"
         words = f"The adapter's {verb.name} returned {result!r}; it should return {right}."
-        self._broken = ProtocolError(INTERNAL_ERROR, words)
+        self.broken = ProtocolError(INTERNAL_ERROR, words)
 
     def _failed(self, verb: Verb, error: BaseException) -> Segment | None:
         if isinstance(error, Refused) or (verb.name in REFUSABLE and not verb.touched):
             if verb.undo is not None:
                 verb.undo()
             if isinstance(error, SLIPS):
-                self._show_exception(verb, error)
+                self.host.show_exception(verb.name, error)
             named = error.decisions if isinstance(error, Refused) else ()
             self.refuse(verb, str(error) or type(error).__name__, named)
             return None
-        self._show_exception(verb, error)
+        self.host.show_exception(verb.name, error)
         if verb.makes_a_segment:
             return Segment(Reason(code="Error", detail=f"{type(error).__name__}: {error}"))
         return None
-
-    def _show_exception(self, verb: Verb, error: BaseException) -> None:
-        fields = exception_fields(verb.name, error)
-        if fields is not None:
-            self.host.append(EXCEPTION, fields)
 
     def _announce(self, verb: Verb, segment: Segment, concurrent: frozenset[Verb]) -> None:
         fields = segment.to_wire()
@@ -243,12 +160,7 @@ class Life:
     def refuse(self, verb: Verb, why: str, named: Sequence[str] = ()) -> None:
         """Say that a verb was turned down, for each of its decisions."""
         if not verb.decisions and not named:
-            self.refused.append({"stimulus": verb.stimulus, "why": why})
+            self.host.turn_down(verb.stimulus, why)
         for decision in dict.fromkeys((*named, *verb.decisions)):
             words = why if decision in named or not named else f"turned down together with {', '.join(named)}"
-            self.refused.append({"stimulus": verb.stimulus, "decision": decision, "why": words})
-
-    def _turn_down(self, why: str, decision: str | None) -> None:
-        verb = CURRENT.get()
-        known = {} if decision is None else {"decision": decision}
-        self.refused.append({"stimulus": verb.stimulus if verb else 0, **known, "why": why})
+            self.host.turn_down(verb.stimulus, words, decision=decision)

@@ -1,14 +1,9 @@
-"""The host that the kit gives to an adapter: each await of the environment becomes a gate.
-
-A gate opens when the runtime begins to wait, and ends in `release` by the kit or in `gate.closed` by the
-runtime, never in both.
-"""
+"""The host of a message loop: its awaits, and what it reports."""
 
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator, Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import AsyncIterator, Callable, Mapping, Sequence
 from typing import Any, Literal
 
 from runlock.conformance.families.message_loop.adapter import (
@@ -26,7 +21,6 @@ from runlock.conformance.families.message_loop.adapter import (
     ToolFault,
     ToolRaised,
     Watcher,
-    WorldFault,
 )
 from runlock.conformance.families.message_loop.host.counts import Counts
 from runlock.conformance.families.message_loop.messages import (
@@ -40,42 +34,20 @@ from runlock.conformance.families.message_loop.messages import (
     Turn,
     Verdict,
 )
-from runlock.conformance.protocol import Fault, Wire
+from runlock.conformance.protocol import Fault
+from runlock.conformance.transport.gates import Gate, GateHost
 from runlock.conformance.transport.world import as_json
 
 
-class Gate:
-    """One await of the environment; a model gate may pass on several outcomes before it closes."""
-
-    __slots__ = ("activity", "answers", "id", "on", "shown")
-
-    def __init__(self, gate: str, on: str, shown: dict[str, Any]) -> None:
-        self.id = gate
-        self.on = on
-        self.shown = shown
-        self.answers: asyncio.Queue[Wire] = asyncio.Queue()
-        self.activity: Callable[[Any], None] | None = None
-
-    @property
-    def key(self) -> str:
-        """The key that a late answer names: the id of the prompt, or of the call."""
-        return str(self.shown.get("prompt") or self.shown.get("call") or self.id)
-
-
-class KitHost:
-    """The host of one runtime; it does nothing once the scenario is closed."""
+class KitHost(GateHost):
+    """The host of one runtime, with what it counts for the turn at hand."""
 
     def __init__(self, loop: asyncio.AbstractEventLoop, scenario: Scenario) -> None:
-        self.log: list[dict[str, Any]] = []
-        self.open_gates: dict[str, Gate] = {}
+        super().__init__(loop)
         self.past_gates: dict[str, Gate] = {}
-        self.dead = False
-        self.run: str | None = None
         self.stages: tuple[str, ...] = ()  # the stage executions of the turn
         self.counts = Counts()
-        self._loop = loop
         self._scenario = scenario
-        self._gates = 0
 
     # Awaited by the runtime.
 
@@ -103,10 +75,7 @@ class KitHost:
             "origin": spec.origin if spec is not None else "local",
             "attempt": self.counts.attempt(stage, call),
         }
-        with self._opened("tool", shown, stage) as gate:
-            gate.activity = activity
-            answer = await self._answer(gate, ToolFault)
-        assert isinstance(answer, Outcome)
+        answer: Outcome = await self._pass("tool", shown, ToolFault, stage, activity)
         if answer.kind == "raise":
             raise ToolRaised(answer.message or str(answer.content or "the tool raised"))
         return answer
@@ -118,7 +87,7 @@ class KitHost:
             "ask": prompt.ask,
             **_call(prompt.call, prompt.name, prompt.args),
         }
-        answer: Answer = await self._pass("prompt", shown, prompt.stage, PromptFault)
+        answer: Answer = await self._pass("prompt", shown, PromptFault, prompt.stage)
         return answer
 
     async def hook(
@@ -129,25 +98,24 @@ class KitHost:
             raise LookupError(f"The scenario has no hook {hook}.")
         place = {"at": spec.at, "point": spec.point, "role": spec.kind}
         shown = {"hook": hook, **place, "call": call, "data": as_json(data)}
-        answer: HookAnswer = await self._pass("hook", shown, stage, HookFault)
+        answer: HookAnswer = await self._pass("hook", shown, HookFault, stage)
         return answer
 
     async def judge(
         self, call: str, name: str, args: Mapping[str, Any], *, stage: str
     ) -> Literal["approve", "out"]:
-        answer: Verdict = await self._pass("sm", _call(call, name, args), stage, JudgeFault)
+        answer: Verdict = await self._pass("sm", _call(call, name, args), JudgeFault, stage)
         return answer.kind
 
     async def context(self, provider: str, budget: int, *, stage: str | None = None) -> Sequence[str]:
-        answer: Slices = await self._pass(
-            "context", {"provider": provider, "budget": budget}, stage, ContextFault
-        )
+        shown = {"provider": provider, "budget": budget}
+        answer: Slices = await self._pass("context", shown, ContextFault, stage)
         return answer.slices
 
     async def check(self, stage: str, transcript: Sequence[AnyMessage], cap_hit: bool) -> Assertion:
         attempt = self.counts.pass_of(stage).attempt
         shown = {"transcript": as_json(transcript), "cap_hit": cap_hit, "attempt": attempt}
-        answer: Assertion = await self._pass("assert", shown, stage, CheckFault)
+        answer: Assertion = await self._pass("assert", shown, CheckFault, stage)
         if answer.kind == "retry":
             self.counts.begin_attempt(stage)
         return answer
@@ -160,7 +128,7 @@ class KitHost:
             "state": as_json(checkpoint.state),
         }
         if "store.put" in self._scenario.hold:
-            await self._pass("store.put", shown, checkpoint.stage, CommitFault)
+            await self._pass("store.put", shown, CommitFault, checkpoint.stage)
         else:
             self._show("checkpoint", {**shown, "stage": checkpoint.stage})
 
@@ -190,24 +158,6 @@ class KitHost:
         self.run, self.stages = run, tuple(stages)
         self.counts = Counts()
 
-    def release(self, gate: Gate, answer: Wire) -> None:
-        """Release a gate; has no effect if the runtime has already closed it."""
-        if gate.id not in self.open_gates:
-            return
-        if isinstance(answer, Outcome) and answer.kind == "activity":
-            if gate.activity is not None:
-                self._loop.call_soon(gate.activity, answer.content)
-            return
-        if isinstance(answer, Delta):
-            gate.answers.put_nowait(answer)
-            return
-        self.past_gates[gate.id] = self.open_gates.pop(gate.id)
-        self.counts.released(gate.shown.get("stage"), gate.on, answer)
-        if gate.on == "store.put" and not isinstance(answer, Fault):
-            kept = ("trigger", "cause", "force", "state", "stage")
-            self.append("checkpoint", {key: gate.shown[key] for key in kept})
-        gate.answers.put_nowait(answer)
-
     def watcher(self, watchers: Mapping[str, bool]) -> Watcher:
         """The callback for each event: it notifies all watchers, some of which throw."""
 
@@ -219,17 +169,23 @@ class KitHost:
 
         return hear
 
-    def append(self, kind: str, fields: Mapping[str, Any]) -> None:
-        """Record an observation for the current turn."""
-        self.log.append({"kind": kind, "run": self.run, **fields})
-
     def _publish(self, name: str, data: Mapping[str, Any], watcher: str | None) -> None:
         stage = data.get("execution") or (self.stages[0] if len(self.stages) == 1 else None)
         self._show("event", {"name": name, "stage": stage, "data": as_json(data), "watcher": watcher})
 
-    def _show(self, kind: str, fields: Mapping[str, Any]) -> None:
-        if not self.dead:
-            self.append(kind, fields)
+    def _place(self, on: str, fields: Mapping[str, Any], at: str | None) -> dict[str, Any]:
+        return {"step": self.counts.step(at, on, fields), "stage": at}
+
+    def _shut(self, gate: Gate) -> None:
+        super()._shut(gate)
+        self.past_gates[gate.id] = gate
+
+    def _passed(self, gate: Gate, answer: Any) -> Any:
+        self.counts.released(gate.shown["stage"], gate.on, answer)
+        if gate.on == "store.put" and not isinstance(answer, Fault):
+            kept = ("trigger", "cause", "force", "state", "stage")
+            self.append("checkpoint", {key: gate.shown[key] for key in kept})
+        return answer
 
     def _request(self, request: Request) -> dict[str, Any]:
         return {
@@ -239,42 +195,6 @@ class KitHost:
             "context": list(request.context),
             "params": as_json(request.params),
         }
-
-    async def _pass(self, on: str, fields: dict[str, Any], stage: str | None, fault: type[WorldFault]) -> Any:
-        with self._opened(on, fields, stage) as gate:
-            return await self._answer(gate, fault)
-
-    async def _answer(self, gate: Gate, fault: type[WorldFault]) -> Wire:
-        answer = await gate.answers.get()
-        if isinstance(answer, Fault):
-            raise fault(answer.message)
-        return answer
-
-    @contextmanager
-    def _opened(self, on: str, fields: dict[str, Any], stage: str | None) -> Iterator[Gate]:
-        gate = self.open(on, fields, stage)
-        try:
-            yield gate
-        finally:
-            self.give_up(gate)
-
-    def open(self, on: str, fields: dict[str, Any], stage: str | None) -> Gate:
-        """Open a gate: the runtime begins to wait."""
-        if self.dead:
-            raise asyncio.CancelledError("the scenario is over")
-        self._gates += 1
-        step = self.counts.step(stage, on, fields)
-        shown = {"gate": f"g{self._gates}", "on": on, "step": step, "stage": stage, **fields}
-        gate = Gate(shown["gate"], on, shown)
-        self.open_gates[gate.id] = gate
-        self._show("gate.open", shown)
-        return gate
-
-    def give_up(self, gate: Gate) -> None:
-        """Close a gate: the runtime no longer waits for it."""
-        if self.open_gates.pop(gate.id, None) is not None:
-            self.past_gates[gate.id] = gate
-            self._show("gate.closed", {"gate": gate.id, "because": "the runtime stopped waiting for it"})
 
 
 class _Stream(AsyncIterator[Delta | Turn]):
@@ -293,14 +213,12 @@ class _Stream(AsyncIterator[Delta | Turn]):
         if self._gate is None:
             self._gate = self._host.open("model", self._shown, self._stage)
         try:
-            answer = await self._gate.answers.get()
+            answer = await self._gate.take(ModelFault)
         except BaseException:
             await self.aclose()
             raise
-        self._over = not isinstance(answer, Delta)
-        if isinstance(answer, Fault):
-            raise ModelFault(answer.message)
         assert isinstance(answer, (Delta, Turn))
+        self._over = isinstance(answer, Turn)
         return answer
 
     async def aclose(self) -> None:

@@ -1,10 +1,9 @@
-"""The host that the kit gives to an adapter: each await of the environment becomes a gate."""
+"""The host of a tool runner: its awaits, and what it reports."""
 
 from __future__ import annotations
 
 import asyncio
-from collections import deque
-from collections.abc import AsyncIterator, Mapping, Sequence
+from collections.abc import AsyncIterator, Callable, Mapping, Sequence
 from typing import Any
 
 from runlock.conformance.families.tool_runner.messages import (
@@ -13,53 +12,24 @@ from runlock.conformance.families.tool_runner.messages import (
     RunnerOutcome,
     RunnerTurn,
 )
-from runlock.conformance.protocol import Fault, Message, Wire
+from runlock.conformance.protocol import Message, Wire
+from runlock.conformance.transport.gates import Gate, GateHost
 from runlock.conformance.transport.world import ModelFault, ToolFault, ToolRaised, as_json
 
 Messages = Sequence[Message | Mapping[str, Any]]
 
 
-class Gate:
-    """One await of the environment; a model gate may pass on several pieces before it is released."""
-
-    __slots__ = ("answers", "id", "loop", "on", "shown", "waiter")
-
-    def __init__(self, gate: str, on: str, shown: dict[str, Any], loop: asyncio.AbstractEventLoop) -> None:
-        self.id = gate
-        self.on = on
-        self.shown = shown
-        self.loop = loop
-        self.answers: deque[Wire] = deque()
-        self.waiter: asyncio.Future[None] | None = None
-
-    def give(self, answer: Wire) -> None:
-        """Pass an answer to the waiting runner."""
-        self.answers.append(answer)
-        if self.waiter is not None and not self.waiter.done():
-            self.waiter.set_result(None)
-
-    async def take(self) -> Wire:
-        """Wait for the next answer."""
-        while not self.answers:
-            self.waiter = self.loop.create_future()
-            await self.waiter
-        return self.answers.popleft()
-
-
-class KitHost:
+class KitHost(GateHost):
     """The host of one scenario; it counts requests, yields, and entries of each call's body."""
 
+    waits = "the runner"
+
     def __init__(self, loop: asyncio.AbstractEventLoop) -> None:
-        self.log: list[dict[str, Any]] = []
-        self.open_gates: dict[str, Gate] = {}
-        self.run: str | None = None
+        super().__init__(loop)
         self.step = 0
         self.iteration = 0
         self.tools_entered = 0
-        self.is_over = False  # nothing that happens from here on is reported
         self._attempts: dict[str, int] = {}
-        self._gates = 0
-        self._loop = loop
         self._between: list[asyncio.Future[None]] = []  # waiting until no request is under way
 
     # -- awaited by the runner
@@ -80,7 +50,7 @@ class KitHost:
                 piece = await _piece(gate)
             return piece
         finally:
-            self._give_up(gate)
+            self.give_up(gate)
 
     def stream(
         self,
@@ -100,7 +70,7 @@ class KitHost:
                 piece = await _piece(gate)
                 yield piece
         finally:
-            self._give_up(gate)
+            self.give_up(gate)
 
     async def tool(
         self, call: str | None, name: str, args: Mapping[str, Any], *, version: int = 1
@@ -110,10 +80,7 @@ class KitHost:
         self._attempts[known] = attempt = self._attempts.get(known, 0) + 1
         self.tools_entered += 1
         shown = {"call": known, "name": name, "args": as_json(args), "attempt": attempt, "version": version}
-        answer = await self._pass(self._open("tool", shown))
-        if isinstance(answer, Fault):
-            raise ToolFault(answer.message)
-        assert isinstance(answer, RunnerOutcome)
+        answer: RunnerOutcome = await self._pass("tool", shown, ToolFault)
         if answer.kind == "raise":
             raise ToolRaised(answer.message or "the tool raised")
         return answer
@@ -128,10 +95,11 @@ class KitHost:
 
     # -- called by the kit
 
-    async def yielded(self, message: Message | None) -> Gate:
-        """Open the gate at which the user acts."""
+    async def yielded(self, message: Message | None, released: Callable[[Resume], None]) -> Gate:
+        """Open the gate at which the user acts; its release is one of the things that he does, in order."""
+        self._released = released
         self.iteration += 1
-        return self._open("yield", {"iteration": self.iteration, "message": as_json(message)})
+        return self.open("yield", {"iteration": self.iteration, "message": as_json(message)})
 
     async def between_requests(self) -> None:
         """Wait until no request is under way."""
@@ -140,57 +108,27 @@ class KitHost:
             self._between.append(waiter)
             await waiter
 
-    def release(self, gate: Gate, answer: Wire) -> None:
-        """Release a gate; has no effect if the runner has already closed it."""
-        if gate.id not in self.open_gates:
-            return
-        if isinstance(answer, RunnerTurn):
-            for call in answer.tool_calls:  # a reused id is a new call
-                self._attempts.pop(call.id, None)
-            answer = answer.model_copy(update={"stop_reason": answer.stop})
-        if not isinstance(answer, Delta):
-            self._shut(gate)
-        gate.give(answer)
-
-    def give_up(self, gate: Gate) -> None:
-        """Close a gate that was not released: the runner no longer waits for it."""
-        self._give_up(gate)
-
-    def append(self, kind: str, fields: Mapping[str, Any]) -> None:
-        """Record an observation for the current run."""
-        if not self.is_over:
-            self.log.append({"kind": kind, "run": self.run, **fields})
-
-    async def _pass(self, gate: Gate) -> Wire:
-        try:
-            return await gate.take()
-        finally:
-            self._give_up(gate)
-
     def _request(
         self, messages: Messages, sent: int, params: Mapping[str, Any], tools: Sequence[str] | None
     ) -> Gate:
         self.step += 1
         shown = {"messages": as_json(list(messages)), "sent": sent, "params": as_json(params)}
-        return self._open("model", shown if tools is None else {**shown, "tools": sorted(tools)})
+        return self.open("model", shown if tools is None else {**shown, "tools": sorted(tools)})
 
-    def _open(self, on: str, fields: dict[str, Any]) -> Gate:
-        if self.is_over:
-            raise asyncio.CancelledError("the scenario is over")
-        self._gates += 1
-        shown = {"gate": f"g{self._gates}", "on": on, "step": self.step, **fields}
-        gate = Gate(shown["gate"], on, shown, self._loop)
-        self.open_gates[gate.id] = gate
-        self.append("gate.open", shown)
-        return gate
+    def _place(self, on: str, fields: Mapping[str, Any], at: None) -> dict[str, Any]:
+        return {"step": self.step}
 
-    def _give_up(self, gate: Gate) -> None:
-        if gate.id in self.open_gates:
-            self._shut(gate)
-            self.append("gate.closed", {"gate": gate.id, "because": "the runner stopped waiting for it"})
+    def _passed(self, gate: Gate, answer: Any) -> Any:
+        if isinstance(answer, Resume):
+            self._released(answer)
+        if not isinstance(answer, RunnerTurn):
+            return answer
+        for call in answer.tool_calls:  # a reused id is a new call
+            self._attempts.pop(call.id, None)
+        return answer.model_copy(update={"stop_reason": answer.stop})
 
     def _shut(self, gate: Gate) -> None:
-        del self.open_gates[gate.id]
+        super()._shut(gate)
         if gate.on == "model":
             waiting, self._between = self._between, []
             for waiter in waiting:
@@ -200,9 +138,7 @@ class KitHost:
 
 async def _piece(gate: Gate) -> Delta | RunnerTurn:
     """The next piece of a turn, or the whole turn."""
-    piece = await gate.take()
-    if isinstance(piece, Fault):
-        raise ModelFault(piece.message)
+    piece = await gate.take(ModelFault)
     assert isinstance(piece, Delta | RunnerTurn)
     return piece
 

@@ -12,10 +12,11 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from runlock.conformance.families.tool_runner.adapter import Item
-from runlock.conformance.families.tool_runner.host.kit_host import Gate, KitHost, is_break
+from runlock.conformance.families.tool_runner.host.kit_host import KitHost, is_break
 from runlock.conformance.families.tool_runner.messages import Delta, Resume, RunnerTurn
 from runlock.conformance.protocol import Message
-from runlock.conformance.transport.exceptions import EXCEPTION, SLIPS, exception_fields
+from runlock.conformance.transport.exceptions import SLIPS
+from runlock.conformance.transport.gates import Gate
 from runlock.conformance.transport.world import Refused, as_json
 
 NO_YIELD = "no yield is open"
@@ -54,7 +55,6 @@ class User:
         self.reads = read == "all"
         self.is_cancelled = False
         self.walk: Walk | None = None
-        self.refused: list[dict[str, Any]] = []
         self.status: str | None = None
         self.reason: dict[str, Any] | None = None
 
@@ -73,13 +73,9 @@ class User:
     def act(self, act: Act) -> None:
         """Queue an action if a yield is open; refuse it otherwise."""
         if self.walk is None or self.walk.gate is None:
-            self.turn_down(act.stimulus, NO_YIELD)
+            self.host.turn_down(act.stimulus, NO_YIELD)
         else:
             self.walk.inlet.put_nowait(act)
-
-    def turn_down(self, stimulus: int, why: str) -> None:
-        """Report that the runner refused a stimulus."""
-        self.refused.append({"stimulus": stimulus, "why": why})
 
     # -- the iteration
 
@@ -93,25 +89,25 @@ class User:
             self._finish(self._ended())
         except Refused as refusal:
             undo()
-            self.turn_down(walk.stimulus, refusal.why)
+            self.host.turn_down(walk.stimulus, refusal.why)
         except Left:
             await _close(walk.items)
             self._finish({"code": "Cancelled" if self.is_cancelled else "BehaviorRequested"})
         except asyncio.CancelledError as error:
-            if self.host.is_over or not self.is_cancelled:
+            if self.host.dead or not self.is_cancelled:
                 raise
             await _close(walk.items)
             self._finish({"code": "Cancelled", "detail": str(error)})
         except Exception as error:
-            self._show_exception("run", error)
+            self.host.show_exception("run", error)
             await _close(walk.items)
             code = "Cancelled" if self.is_cancelled else "Error"
             self._finish({"code": code, "detail": f"{type(error).__name__}: {error}"})
 
     async def _see(self, walk: Walk, message: Message | None, pieces: AsyncIterator[Delta] | None) -> None:
         """Hold an item until the user goes on; raises `Left` if the user leaves."""
-        walk.gate = gate = await self.host.yielded(message)
         walk.inlet = asyncio.Queue()
+        walk.gate = gate = await self.host.yielded(message, walk.inlet.put_nowait)
         loop = asyncio.get_running_loop()
         reader = loop.create_task(self._read(pieces, gate)) if pieces is not None and self.reads else None
         try:
@@ -154,13 +150,8 @@ class User:
             await act.work()
         except Exception as error:
             if isinstance(error, SLIPS):
-                self._show_exception(act.name, error)
-            self.turn_down(act.stimulus, str(error) or type(error).__name__)
-
-    def _show_exception(self, verb: str, error: BaseException) -> None:
-        fields = exception_fields(verb, error)
-        if fields is not None:
-            self.host.append(EXCEPTION, fields)
+                self.host.show_exception(act.name, error)
+            self.host.turn_down(act.stimulus, str(error) or type(error).__name__)
 
     async def _respond(self, act: Act, reader: asyncio.Task[None] | None) -> None:
         """Ask for the response, after the stream if the user reads it: a stream has one reader at a time."""
@@ -170,7 +161,7 @@ class User:
         try:
             messages = await act.work()
         except Refused as refusal:
-            self.turn_down(act.stimulus, refusal.why)
+            self.host.turn_down(act.stimulus, refusal.why)
             return
         shown: dict[str, Any] = {"messages": None}
         if messages is not None:
@@ -191,7 +182,7 @@ class User:
         while not walk.inlet.empty():
             rest = walk.inlet.get_nowait()
             if isinstance(rest, Act):
-                self.turn_down(rest.stimulus, NO_YIELD)
+                self.host.turn_down(rest.stimulus, NO_YIELD)
 
     def _ended(self) -> dict[str, Any]:
         code = self.adapter.ended()

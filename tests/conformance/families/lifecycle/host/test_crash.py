@@ -6,7 +6,7 @@ import gc
 from hosted_fakes import OK, TURN, Talk, infer_once, kinds, only, resume, toy, wait_for_a_decision
 
 from runlock.conformance.families.lifecycle.adapter import Refused, Segment
-from runlock.conformance.families.lifecycle.host import hosted
+from runlock.conformance.transport import hosted
 
 
 async def keep(self):
