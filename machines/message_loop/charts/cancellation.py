@@ -28,7 +28,7 @@ class StrictCancellation(Chart):
     tool_over  =  clause("CANCEL-23", Draining.to(Draining),   "a tool has its own result")
     drained    =  clause("CANCEL-24", Draining.to(Quiet),      "no tool runs")
     settle     =  clause("CANCEL-25", Quiet.to(Settled),       "each call has one result")
-    finish     =  clause("CANCEL-26", Settled.to(Ended),       "the turn ends as Cancelled")
+    finish     =  clause("CANCEL-2",  Settled.to(Ended),       "the turn ends as Cancelled")
     # fmt: on
 
     closed = "CANCEL-29"

@@ -31,9 +31,9 @@ class StageWithHooks(Chart):
                | clause("HOOK-47", Post.to(Post),    "a hook leaves the outcome as it is"))
     begin     =  clause("HOOK-43", Pre.to(Body),     "every pre hook is answered")
     complete  =  clause("HOOK-44", Body.to(Post),    "the body is complete")
-    finish    =  clause("HOOK-48", Post.to(Over),    "every post hook is answered")
-    fault     =  clause("HOOK-49", Pre.to(Broken) | Body.to(Broken) | Post.to(Broken), "something broke")
-    interrupt =  clause("HOOK-50", Pre.to(Cancelled) | Body.to(Cancelled) | Post.to(Cancelled), "cancelled")
+    finish    =  clause("WIRE-1",  Post.to(Over),    "every post hook is answered")
+    fault     =  clause("HOOK-9",  Pre.to(Broken) | Body.to(Broken) | Post.to(Broken), "something broke")
+    interrupt =  clause("CANCEL-20", Pre.to(Cancelled) | Body.to(Cancelled) | Post.to(Cancelled), "cancelled")
     # fmt: on
 
     closed = "HOOK-60"

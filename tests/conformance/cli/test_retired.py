@@ -41,6 +41,11 @@ def test_a_retired_clause_is_explained(capsys, name):
     assert "Did you mean" not in ran.err
 
 
+def test_a_retired_transition_of_the_message_loop_is_explained(capsys):
+    """A family that says nothing of the id does not keep it from being found."""
+    assert "retired with revision 1.2; ROUND-1 says it now" in run(capsys, "explain", "AUTH-51").out
+
+
 def test_a_retired_clause_is_explained_to_a_machine(capsys):
     """Its kind tells it from a clause."""
     (found,) = run(capsys, "explain", "GATE-99", "--json").json["found"]

@@ -252,7 +252,6 @@ def a_stage_stops_at_its_cap_alone(state: ObservedState, seen: GateOpened) -> Ch
 
 INVARIANTS = (
     Invariant("LOOP-5", no_request_is_sent_beyond_the_bound, GateOpened, at=("model",)),
-    Invariant("LOOP-71", no_request_is_sent_beyond_the_bound, GateOpened, at=("model",)),
     Invariant("LOOP-7", a_later_pass_has_its_whole_bound, GateOpened, at=("model",)),
     Invariant("LOOP-6", the_bound_counts_rounds, TurnEnded),
     Invariant("LOOP-7", the_bound_starts_anew, TurnEnded),

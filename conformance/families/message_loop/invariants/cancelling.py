@@ -279,7 +279,6 @@ INVARIANTS = (
     Invariant("CANCEL-1", no_gate_opens_after_a_cancel, GateOpened),
     Invariant("CANCEL-9", a_cancelled_turn_renders_nothing, Published, at=("Rendered", "StageExited")),
     Invariant("CANCEL-2", a_cancelled_turn_ends_as_cancelled, TurnEnded),
-    Invariant("CANCEL-26", a_cancelled_turn_ends_as_cancelled, TurnEnded),
     Invariant("RUN-24", a_turn_ends_as_cancelled_only_by_a_cancel, TurnEnded),
     Invariant("CANCEL-6", an_aborted_call_has_the_result_cancelled, MessageAppended, at=("tool",)),
     Invariant("CANCEL-6", an_aborted_call_is_shown_as_cancelled, GateOpened, at=("model",)),
