@@ -37,6 +37,7 @@ LATER: Final = ("rewrite.place", ("after_approval", "asked_again"))
 TOGETHER: Final = ("prompt.line", ("parallel",))
 AGAIN: Final = ("rewrite.place", ("asked_again",))
 ABORTS: Final = ("cancel.inflight", ("abort",))
+DRAINS: Final = ("cancel.inflight", ("drain",))
 RETRIED: Final = ("model.fault", ("retried",))
 
 LEFT_OUT: Final = (
@@ -53,6 +54,8 @@ ONLY_UNDER: Final[Mapping[tuple[str, str, str], Needed]] = {
     ("AUTH-8", "Approved", "Denied"): [LATER, DENIES],
     ("AUTH-13", "Guards", "ModeGate"): [AGAIN],
     ("AUTH-13", "Approved", "ModeGate"): [AGAIN],
+    ("CANCEL-5", "GivingUp", "Draining"): [DRAINS],
+    ("CANCEL-5", "GivingUp", "Quiet"): [ABORTS],
     ("CANCEL-8", "Executing", "Cancelled"): [ABORTS],
     ("LOOP-20", "STREAM_RESPONSE", "STREAM_RESPONSE"): [RETRIED],
     ("CALL-6", "Running", "Cancelled"): [ABORTS],

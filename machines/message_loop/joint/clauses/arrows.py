@@ -163,8 +163,8 @@ def _is_cancelled(state: str) -> Occasion:
 
 def _cancel(terms: Terms) -> Iterator[Rule]:
     yield _due("CANCEL-20", "cancel", "Raised > GivingUp")
-    yield _due("CANCEL-21", "cancel", "GivingUp > Quiet")
-    yield _due("CANCEL-22", "cancel", "GivingUp > Draining")
+    stopped = "Quiet" if terms.says("cancel.inflight", "abort") else "Draining"
+    yield _due("CANCEL-5", "cancel", f"GivingUp > {stopped}")
     yield _due("CANCEL-24", "cancel", "Draining > Quiet")
     yield _due("CANCEL-25", "cancel", "Quiet > Settled")
     yield _due("CANCEL-2", "cancel", "Settled > Ended")
