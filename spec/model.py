@@ -20,14 +20,15 @@ from pydantic_core import ErrorDetails
 from runlock.spec.text import known_words
 
 __all__ = [
-    "Clause", "Erratum", "Place", "Policy", "Profile", "Revision", "Spec", "SpecError", "Term", "Value",
-    "load_spec", "read_entries", "read_spec",
+    "Clause", "Erratum", "Place", "Policy", "Profile", "Retired", "Revision", "Spec", "SpecError", "Term",
+    "Value", "load_spec", "read_entries", "read_spec",
 ]  # fmt: skip
 
 Level = Literal["MUST", "SHOULD", "MAY"]
 Value = str | list[str]
 """What a policy is set to: one of its values, or for a policy that is a set any of them."""
 
+ClauseId = Annotated[str, Field(pattern=r"^[A-Z]+-[1-9][0-9]*$")]
 Sentence = Annotated[str, Field(pattern=r"^\S.*\.$")]
 Source = Annotated[str, Field(pattern=r"^\S+ § \S.*$")]
 Words = Annotated[str, Field(pattern=r"^\S.*$")]
@@ -50,7 +51,7 @@ class Word(BaseModel):
 class Clause(Word):
     """One normative sentence: what it asks, why, under which policies, and what it takes to see it."""
 
-    id: Annotated[str, Field(pattern=r"^[A-Z]+-[1-9][0-9]*$")]
+    id: ClauseId
     level: Level
     sentence: Sentence
     intent: Sentence
@@ -67,6 +68,31 @@ class Clause(Word):
     def area(self) -> str:
         """The family of the clause: CALL of CALL-4."""
         return self.id.rpartition("-")[0]
+
+
+class Retired(Word):
+    """A clause that is not judged any more: what it said, and which clauses say it `instead`.
+
+    It was retired with `revision`, and its id is never used again.
+    """
+
+    id: ClauseId
+    sentence: Sentence
+    why: Sentence
+    instead: Annotated[list[ClauseId], Field(min_length=1)]
+    revision: Words
+    since: Words = FIRST
+
+    @property
+    def area(self) -> str:
+        """The area of the clause that it was."""
+        return self.id.rpartition("-")[0]
+
+    def __str__(self) -> str:
+        says = "says" if len(self.instead) == 1 else "say"
+        return (
+            f"{self.id} was retired with revision {self.revision}; {' and '.join(self.instead)} {says} it now"
+        )
 
 
 class Policy(Word):
@@ -141,7 +167,17 @@ class Spec:
         """The family of runtimes that it specifies, which is the name of its folder."""
         return self.folder.name.replace("_", "-")
 
-    # Only documents read the next two, and TOML is slow to parse.
+    # Few commands read the next three, and TOML is slow to parse.
+
+    @cached_property
+    def retired(self) -> Mapping[str, Retired]:
+        """The clauses that are not judged any more, by id; a family that retired none has no file of them."""
+        file = self.folder / "retired.toml"
+        retired = _by_name("id", _parts(file, "retired", Retired)) if file.is_file() else {}
+        for one in retired.values():
+            if complaint := _not_retired(one, self):
+                raise SpecError(f"retired.toml, retired {one.id}: {complaint}")
+        return retired
 
     @cached_property
     def errata(self) -> Mapping[str, Erratum]:
@@ -159,7 +195,8 @@ class Spec:
         about = _toml(resources.files(__package__) / "areas.toml")
         own = self.folder / "areas.toml"
         about |= _toml(own) if own.is_file() else {}
-        return {area: about.get(area, "") for area in sorted({one.area for one in self.clauses.values()})}
+        areas = {one.area for one in self.clauses.values()} | {one.area for one in self.retired.values()}
+        return {area: about.get(area, "") for area in sorted(areas)}
 
     @cached_property
     def needs(self) -> Mapping[str, Sequence[str]]:
@@ -172,14 +209,16 @@ class Spec:
         return _by_name("id", _parts(self.folder / "revisions.toml", "revision", Revision))
 
     def clauses_of(self, revision: str) -> list[str]:
-        """Return the ids of a revision: a clause that is younger is not in it."""
+        """Return the ids of a revision that are still judged: a clause that is younger is not in it."""
         _named("revision", revision, self.revisions)
         order = list(self.revisions)
         known = order[: order.index(revision) + 1]
         return [clause.id for clause in self.clauses.values() if clause.since in known]
 
     def clause(self, clause_id: str) -> Clause:
-        """Return a clause by its id."""
+        """Return a clause by its id; one that was retired is refused with the clause that says the same."""
+        if clause_id not in self.clauses and clause_id in self.retired:
+            raise SpecError(f"{self.retired[clause_id]}.")
         return _named("clause", clause_id, self.clauses)
 
     def policy(self, key: str) -> Policy:
@@ -370,6 +409,19 @@ def _complaints(spec: Spec) -> Iterator[tuple[str, str]]:
         for key, value in profile.policies.items():
             if complaint := _unset(key, value, spec):
                 yield f"profiles/{profile.name}.toml", complaint
+
+
+def _not_retired(one: Retired, spec: Spec) -> str | None:
+    """Say why a clause cannot have been retired like this, if it cannot."""
+    if one.id in spec.clauses:
+        return "is a clause still; an id is never used again."
+    for clause in one.instead:
+        if clause not in spec.clauses:
+            return f"is said by {clause!r}, which is no clause; {known_words(clause, spec.clauses)}"
+    for word in (one.revision, one.since):
+        if word not in spec.revisions:
+            return f"names the revision {word!r}; {known_words(word, spec.revisions)}"
+    return None
 
 
 def _not_a_need(need: str, known: Mapping[str, Sequence[str]]) -> str | None:

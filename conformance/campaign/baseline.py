@@ -91,6 +91,8 @@ def _unknown(entry: Expected, spec: Spec) -> str:
     known = spec.clauses
     if entry.clause in known:
         return ""
+    if retired := spec.retired.get(entry.clause.upper()):
+        return f"expects {entry.clause} to break, but {retired}: give the entry the new id."
     near = get_close_matches(entry.clause.upper(), known, n=1)
     meant = f"did you mean {near[0]}?" if near else "`runlock list clauses` shows them all."
     return f"expects {entry.clause} to break, and the spec has no such clause: {meant}"

@@ -1,10 +1,13 @@
-"""The family of a target, and its clauses."""
+"""The family of a target, its clauses, and those that were retired."""
 
 from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
 
 from runlock.conformance.campaign.audit import facts_of
 from runlock.conformance.campaign.targets import Target
 from runlock.conformance.driving.bench import Bench
+from runlock.conformance.errors import UsageError
 from runlock.conformance.family.family import Family, families
 from runlock.conformance.trace.trace import read_trace
 from runlock.spec.model import Clause
@@ -23,5 +26,19 @@ def family_of(target: Target) -> Family:
 
 def clauses_for(target: Target) -> dict[str, Clause]:
     """The clauses of its family; those of every family if only a running runtime could tell."""
-    some = families() if target.family is None else (target.family,)
+    some = families_for(target)
     return {one.id: one for family in reversed(some) for one in family.spec.clauses.values()}
+
+
+def families_for(target: Target) -> Sequence[Family]:
+    """Its family; every family if only a running runtime could tell."""
+    return families() if target.family is None else (target.family,)
+
+
+def refuse_retired(option: str, patterns: Iterable[str], among: Sequence[Family]) -> None:
+    """Refuse a pattern that is the id of a retired clause, and say which clause to name."""
+    for pattern in patterns:
+        is_judged = any(pattern in family.spec.clauses for family in among)
+        for family in () if is_judged else among:
+            if one := family.spec.retired.get(pattern.upper()):
+                raise UsageError(f"`{option} {pattern}` has no effect: {one}.")

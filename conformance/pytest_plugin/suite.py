@@ -24,7 +24,11 @@ import pytest
 
 from runlock.conformance.campaign.audit import audit
 from runlock.conformance.campaign.baseline import Compared, compared, read_baseline
-from runlock.conformance.campaign.families_of import family_of
+from runlock.conformance.campaign.families_of import (
+    families_for,
+    family_of,
+    refuse_retired,
+)
 from runlock.conformance.campaign.result import Result
 from runlock.conformance.campaign.stages import Order
 from runlock.conformance.campaign.supervisor import campaign
@@ -222,6 +226,7 @@ def outcomes_of(order: Order, results: Path, baseline: Path | None = None) -> Ou
     try:
         known = None if baseline is None else read_baseline(baseline)
         target = resolve(order.target)
+        refuse_retired("skip", order.skip, families_for(target))
         recorded = target.path
         judged = Selection(skip=order.skip)
         result = campaign(order, 1) if recorded is None else audit(recorded, order.target, judged)

@@ -36,6 +36,7 @@ from runlock.spec.model import (
     Erratum,
     Policy,
     Profile,
+    Retired,
     Term,
     Value,
 )
@@ -75,6 +76,7 @@ def _named(family: Family) -> Iterator[tuple[str, Make]]:
     spec, pictured = family.spec, pictures(family.name)
     charts = {table.name: table for table in family.tables}
     yield from ((name, partial(of_clause, family, one)) for name, one in spec.clauses.items())
+    yield from ((name, partial(of_retired, family, one)) for name, one in spec.retired.items())
     yield from ((name, partial(of_policy, family, one)) for name, one in spec.policies.items())
     yield from ((name, partial(of_profile, family, one)) for name, one in spec.profiles.items())
     yield from ((name, partial(of_erratum, one)) for name, one in spec.errata.items())
@@ -215,6 +217,18 @@ def _facts(family: Family, clause: Clause, right: Example | None, wrong: Example
         "illegal": wrong.as_json(clause) if wrong is not None else None,
         "mutants": [{"name": one.name, "fault": one.fault} for one in mutants_of(family, clause.id)],
     }
+
+
+def of_retired(family: Family, clause: Retired) -> Sheet:
+    """A retired clause: what it said, why it went, and the clauses that say it now."""
+    parts: list[Part] = [
+        Said("it said", [clause.sentence]),
+        Said("why", [clause.why]),
+        Said("now", [f"{one}: {family.spec.clause(one).sentence}" for one in clause.instead]),
+        Said("since", [f"revision {clause.since} of the spec, until {clause.revision}"]),
+    ]
+    rest = str(clause).removeprefix(clause.id)
+    return Sheet("retired clause", clause.id, f"{rest}.", parts, clause.model_dump(mode="json"))
 
 
 # --- everything else ----------------------------------------------------------------------------

@@ -19,7 +19,7 @@ from runlock.conformance.report.listing import LISTS
 from runlock.conformance.selftest.witnesses import mutants_of
 from runlock.diagrams.charts.playable import fragment
 from runlock.diagrams.of_family import drawing
-from runlock.spec.model import Clause
+from runlock.spec.model import Clause, Retired
 
 from . import matrix
 from .markdown import (
@@ -89,7 +89,8 @@ def _page(family: Family, area: str) -> str:
     on = dict.fromkeys(one.name for each in every for one in tables_of(family, each.id))
     drawn = f"\n\nCharts: {', '.join(map(chart, on))}." if on else ""
     rows = [(clause(one.id, family=family.name), one.level, text(one.sentence)) for one in every]
-    parts = "\n".join(_clause(family, one) for one in every)
+    gone = [one for one in family.spec.retired.values() if one.area == area]
+    parts = "\n".join([*(_clause(family, one) for one in every), *(_retired(family, one) for one in gone)])
     glance = fold("All at a glance", table(("clause", "level", "sentence"), rows))
     return f"# {in_family(area, family.name)}\n\n{_about(family, area)}{drawn}\n\n{glance}\n{parts}"
 
@@ -103,6 +104,24 @@ def _clause(family: Family, one: Clause) -> str:
 {facts}
 {_charts(family, one)}
 {_examples(family, one)}
+"""
+
+
+def _retired(family: Family, one: Retired) -> str:
+    """What was said under an id that is not used any more, and the clauses that say it now."""
+    now = " and ".join(clause(each, family=family.name) for each in one.instead)
+    return f"""## {one.id}: retired {{ #{one.id.lower()} data-toc-label="{one.id}" }}
+
+{text(one.sentence)} <span class="level">retired</span>
+{{ .sentence }}
+
+{text(one.why)}
+
+Now
+:   {now}
+
+Retired
+:   with revision {one.revision} of the specification
 """
 
 

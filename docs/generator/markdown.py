@@ -39,8 +39,9 @@ def table(head: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
 
 
 def clause(clause_id: str, root: str = "..", family: str = DEFAULT) -> str:
-    """A link to a clause of a family; a word that only looks like a clause id stays a word."""
-    if clause_id not in load_spec(family).clauses:
+    """A link to a clause of a family, or to a retired one; a word that only looks like an id stays a word."""
+    spec = load_spec(family)
+    if clause_id not in spec.clauses and clause_id not in spec.retired:
         return clause_id
     area = clause_id.rpartition("-")[0].lower()
     return f"[{clause_id}]({root}/clauses/{area}.md#{clause_id.lower()}){{ .id }}"

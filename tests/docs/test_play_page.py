@@ -110,7 +110,7 @@ def test_a_prompt_of_a_message_loop_is_answered(play):
     browser.reach("Reject")
     browser.press("Enter")
     assert browser.run(f"return {STATUSES}")[:3] == ["TOOL_CALL", "Denied", "Failed"]
-    assert browser.run(f"return {ROWS}")[-1].endswith("is denied (AUTH-46, CALL-15)")
+    assert browser.run(f"return {ROWS}")[-1].endswith("is denied (GATE-2, CALL-15)")
     assert browser.run(f"return {named}") == []
 
 

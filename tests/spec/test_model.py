@@ -48,6 +48,14 @@ found = "It ends twice."
 decided = "It ends once."
 why = "An end is an end."
 """
+RETIRED = """
+[[retired]]
+id = "LIFE-2"
+sentence = "What ends was alive."
+why = "It is the same fact."
+instead = ["LIFE-1"]
+revision = "1.0"
+"""
 
 
 def table(**changes):
@@ -128,12 +136,18 @@ REFUSED = {
         "errata.toml",
         ERRATUM.replace('{ document = "somewhere", section = "Lives", line = 3 }', ""),
     ),
+    "a retired clause that is judged": ("retired.toml", RETIRED.replace("LIFE-2", "LIFE-1")),
+    "a retired clause that nothing says": ("retired.toml", RETIRED.replace('["LIFE-1"]', "[]")),
+    "a retired clause that no clause says": ("retired.toml", RETIRED.replace("LIFE-1", "LIFE-3")),
+    "a retired clause of no revision": ("retired.toml", RETIRED.replace("1.0", "1.7")),
+    "a clause retired twice": ("retired.toml", RETIRED * 2),
     "a word twice": ("glossary.toml", '[[word]]\nword = "life"\nmeaning = "What ends."\n' * 2),
 }
 
 
 def read_whole(folder):
     spec = read_spec(folder)
+    assert spec.retired.keys() <= {"LIFE-2"}
     return spec, spec.errata, spec.glossary
 
 
@@ -144,6 +158,15 @@ def test_the_spec_that_the_refused_ones_are_made_from_is_read(folder):
     assert spec.clause("LIFE-1").needs == ["observes phase"]
     assert spec.profile("calm").policies == {"pace": "slow"}
     assert (list(errata), list(glossary)[-1]) == (["E-1"], "life")
+
+
+def test_a_retired_clause_leads_to_the_one_that_says_it_now(folder):
+    """A lookup is refused with the id to use."""
+    spec = read_spec(folder("retired.toml", RETIRED))
+
+    assert spec.retired["LIFE-2"].instead == ["LIFE-1"]
+    with pytest.raises(SpecError, match=r"^LIFE-2 was retired with revision 1\.0; LIFE-1 says it now\.$"):
+        spec.clause("LIFE-2")
 
 
 def approved():

@@ -14,8 +14,10 @@ from runlock.conformance.audit.formats import importer_named
 from runlock.conformance.audit.reading import files_of
 from runlock.conformance.audit.result import AuditResult, results_of
 from runlock.conformance.audit.workers import on_ray, processes
+from runlock.conformance.campaign.families_of import refuse_retired
 from runlock.conformance.cli.commands.output_streams import results
 from runlock.conformance.cli.commands.progress import reading
+from runlock.conformance.family.family import families
 from runlock.conformance.judging.selection import Selection
 from runlock.conformance.report import audit as report
 from runlock.conformance.report import result_folder as folder
@@ -41,6 +43,8 @@ def audit(paths: Sequence[str], task: Task, shown: Selection, options: Options) 
     """Run the whole command; the exit code."""
     if task.format is not None:
         importer_named(task.format)
+    for option, patterns in (("--only", shown.only), ("--skip", shown.skip)):
+        refuse_retired(option, patterns, families())
     with results() as stdout, folder.reserved(options.out) as out:
         files = list(files_of(list(paths)))
         target = f"audit:{paths[0]}" if len(paths) == 1 else f"audit:{paths[0]} and {len(paths) - 1} more"

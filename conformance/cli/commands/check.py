@@ -22,7 +22,12 @@ from runlock.conformance.campaign.baseline import (
     read_baseline,
 )
 from runlock.conformance.campaign.exhaustive_campaign import exhaust
-from runlock.conformance.campaign.families_of import clauses_for, family_of
+from runlock.conformance.campaign.families_of import (
+    clauses_for,
+    families_for,
+    family_of,
+    refuse_retired,
+)
 from runlock.conformance.campaign.result import Result
 from runlock.conformance.campaign.stages import Order
 from runlock.conformance.campaign.supervisor import campaign
@@ -87,6 +92,7 @@ def check(order: Order, jobs: int, budget_seconds: float | None, options: Option
     with results() as stdout:
         target = resolve(order.target, timeout_scale=order.timeout_scale)
         for option, patterns in (("--only", order.only), ("--skip", order.skip)):
+            refuse_retired(option, patterns, families_for(target))
             _refuse_idle_patterns(option, patterns, clauses_for(target))
         known = _known(options)
         if options.spec is not None:

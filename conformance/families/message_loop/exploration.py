@@ -31,10 +31,14 @@ FAMILY: Final = "message-loop"
 BOUNDS: Final = ("iterations", "interactors")
 """The names of the further bounds: the loop's `max_iterations`, and how many people can be asked."""
 
+REACHES: Final = ("reject.reach", ("round", "turn"))
 BEFORE, DENIES = ("rewrite.place", ("before_approval",)), ("hook.fault", ("deny",))
 LATER: Final = ("rewrite.place", ("after_approval", "asked_again"))
 TOGETHER: Final = ("prompt.line", ("parallel",))
+AGAIN: Final = ("rewrite.place", ("asked_again",))
 ABORTS: Final = ("cancel.inflight", ("abort",))
+DRAINS: Final = ("cancel.inflight", ("drain",))
+RETRIED: Final = ("model.fault", ("retried",))
 
 LEFT_OUT: Final = (
     "stage executions, other hooks than those of TOOL_CALL, texts, the history, the store, events"
@@ -44,16 +48,21 @@ Needed = Sequence[tuple[str, Sequence[str]]]
 
 ONLY_UNDER: Final[Mapping[tuple[str, str, str], Needed]] = {
     ("RUN-5", "Running", "Done"): [("bound.end", ("stopped",))],
-    ("AUTH-48", "Prompting", "Denied"): [TOGETHER],
-    ("AUTH-76", "Prompting", "Denied"): [TOGETHER],
-    ("AUTH-49", "Proposed", "Denied"): [BEFORE, DENIES],
-    ("AUTH-49", "Approved", "Denied"): [LATER, DENIES],
-    ("AUTH-53", "Executing", "Cancelled"): [ABORTS],
+    **{("AUTH-14", waits, "Denied"): [REACHES] for waits in ("Proposed", "ModeGate", "Guards", "Approved")},
+    ("AUTH-14", "Prompting", "Denied"): [REACHES, TOGETHER],
+    ("AUTH-8", "Proposed", "Denied"): [BEFORE, DENIES],
+    ("AUTH-8", "Approved", "Denied"): [LATER, DENIES],
+    ("AUTH-13", "Guards", "ModeGate"): [AGAIN],
+    ("AUTH-13", "Approved", "ModeGate"): [AGAIN],
+    ("CANCEL-5", "GivingUp", "Draining"): [DRAINS],
+    ("CANCEL-5", "GivingUp", "Quiet"): [ABORTS],
+    ("CANCEL-8", "Executing", "Cancelled"): [ABORTS],
+    ("LOOP-20", "STREAM_RESPONSE", "STREAM_RESPONSE"): [RETRIED],
     ("CALL-6", "Running", "Cancelled"): [ABORTS],
 }
 """Arrows that are drawn for some values of a policy whose clause is about all of them."""
 
-OF_A_CANCEL: Final = ("CANCEL-", "LOOP-52", "RUN-7", "AUTH-53", "CALL-6", "CALL-16")
+OF_A_CANCEL: Final = ("CANCEL-", "LOOP-52", "RUN-7", "CALL-6", "CALL-16")
 OF_A_CONTINUATION: Final = ("LOOP-45", "LOOP-70")
 OF_A_PROMPT: Final = ("ask", "allow", "deny", "defer")
 

@@ -32,15 +32,15 @@ class ModeAuthority(Chart):
     ask          =  clause("AUTH-43", ModeGate.to(Prompting),  "the interactors are asked")
     nobody       =  clause("AUTH-44", ModeGate.to(Denied),     "no interactor is active")
     allow        =  clause("AUTH-45", Prompting.to(Guards),    "an interactor allows it")
-    deny         =  clause("AUTH-46", Prompting.to(Denied),    "an interactor denies it")
+    deny         =  clause("GATE-2",  Prompting.to(Denied),    "an interactor denies it")
     defer        =  clause("AUTH-47", Prompting.to(Denied),    "the prompt is deferred")
-    cascade      =  clause("AUTH-48", Proposed.to(Denied) | ModeGate.to(Denied) | Prompting.to(Denied)
+    cascade      =  clause("AUTH-14", Proposed.to(Denied) | ModeGate.to(Denied) | Prompting.to(Denied)
                            | Guards.to(Denied),                "a denial reaches the round")
-    guard_denies =  clause("AUTH-49", Proposed.to(Denied) | Guards.to(Denied), "a hook denies it")
-    rewritten    =  clause("AUTH-50", Guards.to(ModeGate),     "rewritten after its approval")
-    execute      =  clause("AUTH-51", Guards.to(Executing),    "no guard denies it")
-    result       =  clause("AUTH-52", Executing.to(Executed),  "its tool is over")
-    interrupt    =  clause("AUTH-53", Proposed.to(Cancelled) | ModeGate.to(Cancelled)
+    guard_denies =  clause("AUTH-8",  Proposed.to(Denied) | Guards.to(Denied), "a hook denies it")
+    rewritten    =  clause("AUTH-13", Guards.to(ModeGate),     "rewritten after its approval")
+    execute      =  clause("ROUND-1", Guards.to(Executing),    "no guard denies it")
+    result       =  clause("PAIR-4",  Executing.to(Executed),  "its tool is over")
+    interrupt    =  clause("CANCEL-8", Proposed.to(Cancelled) | ModeGate.to(Cancelled)
                            | Prompting.to(Cancelled) | Guards.to(Cancelled) | Executing.to(Cancelled),
                            "the turn is cancelled")
     # fmt: on
@@ -69,19 +69,20 @@ class StageAuthority(Chart):
     in_envelope  =  clause("AUTH-55", Envelope.to(Guards),     "the stage allows it")
     token        =  clause("AUTH-56", Envelope.to(Guards),     "a token fits")
     standing     =  clause("AUTH-57", Envelope.to(Guards),     "a standing grant fits")
-    ask          =  clause("AUTH-58", Envelope.to(Granting),   "a grant is asked for")
+    ask          =  clause("AUTH-5",  Envelope.to(Granting),   "a grant is asked for")
     nobody       =  clause("AUTH-59", Envelope.to(Denied),     "no interactor is active")
     allow        =  clause("AUTH-60", Granting.to(Guards),     "an interactor grants it")
-    deny         =  clause("AUTH-61", Granting.to(Denied),     "an interactor denies the grant")
+    deny         =  clause("GATE-2",  Granting.to(Denied),     "an interactor denies the grant")
     defer        =  clause("AUTH-62", Granting.to(Denied),     "the grant is deferred")
-    cascade      =  clause("AUTH-64", Proposed.to(Denied) | Envelope.to(Denied) | Granting.to(Denied)
+    cascade      =  clause("AUTH-14", Proposed.to(Denied) | Envelope.to(Denied) | Granting.to(Denied)
                            | Guards.to(Denied),                "a denial reaches the round")
-    guard_denies =  clause("AUTH-49", Proposed.to(Denied) | Guards.to(Denied), "a hook denies it")
-    rewritten    =  clause("AUTH-63", Guards.to(Envelope),     "rewritten after its approval")
-    execute      =  clause("AUTH-51", Guards.to(Executing),    "no guard denies it")
-    result       =  clause("AUTH-52", Executing.to(Executed),  "its tool is over")
-    interrupt    =  clause("AUTH-53", Proposed.to(Cancelled) | Envelope.to(Cancelled) | Granting.to(Cancelled)
-                           | Guards.to(Cancelled) | Executing.to(Cancelled), "the turn is cancelled")
+    guard_denies =  clause("AUTH-8",  Proposed.to(Denied) | Guards.to(Denied), "a hook denies it")
+    rewritten    =  clause("AUTH-13", Guards.to(Envelope),     "rewritten after its approval")
+    execute      =  clause("ROUND-1", Guards.to(Executing),    "no guard denies it")
+    result       =  clause("PAIR-4",  Executing.to(Executed),  "its tool is over")
+    interrupt    =  clause("CANCEL-8", Proposed.to(Cancelled) | Envelope.to(Cancelled)
+                           | Granting.to(Cancelled) | Guards.to(Cancelled) | Executing.to(Cancelled),
+                           "the turn is cancelled")
     # fmt: on
 
     closed = "AUTH-81"
@@ -105,26 +106,26 @@ class ModeAuthorityAfterGuards(Chart):
 
     # fmt: off
     reject_form  =  clause("AUTH-40", Proposed.to(Unusable),   "no such tool, or unusable arguments")
-    show         =  clause("AUTH-65", Proposed.to(Guards),     "the guards come first")
-    guard_denies =  clause("AUTH-49", Guards.to(Denied) | Approved.to(Denied), "a hook denies it")
-    judge        =  clause("AUTH-66", Guards.to(ModeGate),     "no guard denies it")
+    show         =  clause("AUTH-2",  Proposed.to(Guards),     "the guards come first")
+    guard_denies =  clause("AUTH-8",  Guards.to(Denied) | Approved.to(Denied), "a hook denies it")
+    judge        =  clause("AUTH-41", Guards.to(ModeGate),     "no guard denies it")
     mode_passes  =  clause("AUTH-67", ModeGate.to(Approved),   "the mode or a standing grant lets it pass")
     ask          =  clause("AUTH-43", ModeGate.to(Prompting),  "the interactors are asked")
     nobody       =  clause("AUTH-44", ModeGate.to(Denied),     "no interactor is active")
     allow        =  clause("AUTH-68", Prompting.to(Approved),  "an interactor allows it")
-    deny         =  clause("AUTH-46", Prompting.to(Denied),    "an interactor denies it")
+    deny         =  clause("GATE-2",  Prompting.to(Denied),    "an interactor denies it")
     defer        =  clause("AUTH-47", Prompting.to(Denied),    "the prompt is deferred")
-    cascade      =  clause("AUTH-76", Proposed.to(Denied) | Guards.to(Denied) | ModeGate.to(Denied)
+    cascade      =  clause("AUTH-14", Proposed.to(Denied) | Guards.to(Denied) | ModeGate.to(Denied)
                            | Prompting.to(Denied) | Approved.to(Denied), "a denial reaches the round")
-    rewritten    =  clause("AUTH-50", Approved.to(ModeGate),   "rewritten after its approval")
-    execute      =  clause("AUTH-51", Approved.to(Executing),  "no guard denies it")
-    result       =  clause("AUTH-52", Executing.to(Executed),  "its tool is over")
-    interrupt    =  clause("AUTH-53", Proposed.to(Cancelled) | Guards.to(Cancelled) | ModeGate.to(Cancelled)
+    rewritten    =  clause("AUTH-13", Approved.to(ModeGate),   "rewritten after its approval")
+    execute      =  clause("ROUND-1", Approved.to(Executing),  "no guard denies it")
+    result       =  clause("PAIR-4",  Executing.to(Executed),  "its tool is over")
+    interrupt    =  clause("CANCEL-8", Proposed.to(Cancelled) | Guards.to(Cancelled) | ModeGate.to(Cancelled)
                            | Prompting.to(Cancelled) | Approved.to(Cancelled) | Executing.to(Cancelled),
                            "the turn is cancelled")
     # fmt: on
 
-    closed = "AUTH-82"
+    closed = "AUTH-80"
 
 
 class StageAuthorityAfterGuards(Chart):
@@ -145,25 +146,25 @@ class StageAuthorityAfterGuards(Chart):
 
     # fmt: off
     reject_form  =  clause("AUTH-40", Proposed.to(Unusable),   "no such tool, or unusable arguments")
-    show         =  clause("AUTH-65", Proposed.to(Guards),     "the guards come first")
-    guard_denies =  clause("AUTH-49", Guards.to(Denied) | Approved.to(Denied), "a hook denies it")
-    check        =  clause("AUTH-69", Guards.to(Envelope),     "no guard denies it")
+    show         =  clause("AUTH-2",  Proposed.to(Guards),     "the guards come first")
+    guard_denies =  clause("AUTH-8",  Guards.to(Denied) | Approved.to(Denied), "a hook denies it")
+    check        =  clause("AUTH-54", Guards.to(Envelope),     "no guard denies it")
     in_envelope  =  clause("AUTH-72", Envelope.to(Approved),   "the stage allows it")
     token        =  clause("AUTH-73", Envelope.to(Approved),   "a token fits")
     standing     =  clause("AUTH-74", Envelope.to(Approved),   "a standing grant fits")
-    ask          =  clause("AUTH-58", Envelope.to(Granting),   "a grant is asked for")
+    ask          =  clause("AUTH-5",  Envelope.to(Granting),   "a grant is asked for")
     nobody       =  clause("AUTH-59", Envelope.to(Denied),     "no interactor is active")
     allow        =  clause("AUTH-75", Granting.to(Approved),   "an interactor grants it")
-    deny         =  clause("AUTH-61", Granting.to(Denied),     "an interactor denies the grant")
+    deny         =  clause("GATE-2",  Granting.to(Denied),     "an interactor denies the grant")
     defer        =  clause("AUTH-62", Granting.to(Denied),     "the grant is deferred")
-    cascade      =  clause("AUTH-76", Proposed.to(Denied) | Guards.to(Denied) | Envelope.to(Denied)
+    cascade      =  clause("AUTH-14", Proposed.to(Denied) | Guards.to(Denied) | Envelope.to(Denied)
                            | Granting.to(Denied) | Approved.to(Denied), "a denial reaches the round")
-    rewritten    =  clause("AUTH-63", Approved.to(Envelope),   "rewritten after its approval")
-    execute      =  clause("AUTH-51", Approved.to(Executing),  "no guard denies it")
-    result       =  clause("AUTH-52", Executing.to(Executed),  "its tool is over")
-    interrupt    =  clause("AUTH-53", Proposed.to(Cancelled) | Guards.to(Cancelled) | Envelope.to(Cancelled)
+    rewritten    =  clause("AUTH-13", Approved.to(Envelope),   "rewritten after its approval")
+    execute      =  clause("ROUND-1", Approved.to(Executing),  "no guard denies it")
+    result       =  clause("PAIR-4",  Executing.to(Executed),  "its tool is over")
+    interrupt    =  clause("CANCEL-8", Proposed.to(Cancelled) | Guards.to(Cancelled) | Envelope.to(Cancelled)
                            | Granting.to(Cancelled) | Approved.to(Cancelled) | Executing.to(Cancelled),
                            "the turn is cancelled")
     # fmt: on
 
-    closed = "AUTH-83"
+    closed = "AUTH-81"

@@ -20,8 +20,8 @@ class ContinuationBound(Chart):
 
     # fmt: off
     continuation = (clause("LOOP-70", Within.to(Within, cond="below_bound"), "a round counts")
-                  | clause("LOOP-71", Within.to(Reached),                    "no further request is sent"))
-    pass_over    =  clause("LOOP-72", Within.to(Unused),                     "the pass ended by itself")
+                  | clause("LOOP-5",  Within.to(Reached),                    "no further request is sent"))
+    pass_over    =  clause("LOOP-3",  Within.to(Unused),                     "the pass ended by itself")
     # fmt: on
 
     closed = "LOOP-79"

@@ -23,12 +23,12 @@ class StrictCancellation(Chart):
 
     # fmt: off
     give_up    =  clause("CANCEL-20", Raised.to(GivingUp),     "requests, prompts and hooks are closed")
-    stop_tools = (clause("CANCEL-22", GivingUp.to(Draining, cond="drains"), "tools end by themselves")
-                | clause("CANCEL-21", GivingUp.to(Quiet),      "tools are aborted"))
+    stop_tools =  clause("CANCEL-5",  GivingUp.to(Draining, cond="drains") | GivingUp.to(Quiet),
+                         "running tools end as declared")
     tool_over  =  clause("CANCEL-23", Draining.to(Draining),   "a tool has its own result")
     drained    =  clause("CANCEL-24", Draining.to(Quiet),      "no tool runs")
     settle     =  clause("CANCEL-25", Quiet.to(Settled),       "each call has one result")
-    finish     =  clause("CANCEL-26", Settled.to(Ended),       "the turn ends as Cancelled")
+    finish     =  clause("CANCEL-2",  Settled.to(Ended),       "the turn ends as Cancelled")
     # fmt: on
 
     closed = "CANCEL-29"

@@ -19,13 +19,13 @@ class ProviderRequest(Chart):
     Abandoned = State(final=True)
 
     # fmt: off
-    tokens   = clause("WIRE-40", Started.to(Started),   "text arrives")
+    tokens   = clause("WIRE-3",  Started.to(Started),   "text arrives")
     complete = clause("WIRE-41", Started.to(Completed), "the response is complete")
     fail     = clause("WIRE-42", Started.to(Failed),    "the request broke")
     abandon  = clause("WIRE-43", Started.to(Abandoned), "cancelled or cut off")
     # fmt: on
 
-    closed = "WIRE-48"
+    closed = "WIRE-2"
 
 
 class ToolInvocation(Chart):
@@ -52,4 +52,4 @@ class ToolInvocation(Chart):
              | clause("WIRE-58", Denied.to(Cancelled),   "reported as cancelled as well"))
     # fmt: on
 
-    closed = "WIRE-59"
+    closed = "WIRE-4"

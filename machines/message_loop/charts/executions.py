@@ -58,7 +58,7 @@ class ExecutionGroup(Chart):
                     | clause("TURN-52", Siblings.to(Ended),      "there is no join"))
     join_exited    =  clause("TURN-53", Join.to(Ended),          "the join exited")
     fault          =  clause("TURN-54", Siblings.to(Failed) | Join.to(Failed), "a stage execution failed")
-    interrupt      =  clause("TURN-55", Siblings.to(Cancelled) | Join.to(Cancelled), "the user interrupts")
+    interrupt      =  clause("CANCEL-2", Siblings.to(Cancelled) | Join.to(Cancelled), "the user interrupts")
     # fmt: on
 
     closed = "TURN-71"
@@ -75,9 +75,9 @@ class SessionTurn(Chart):
     Closed = State(final=True)
 
     # fmt: off
-    announce_start =  clause("TURN-56", Opening.to(Working), "SessionTurnStart")
+    announce_start =  clause("TURN-1",  Opening.to(Working), "SessionTurnStart")
     work_over      =  clause("TURN-57", Working.to(Ending),  "on whichever way out")
-    announce_end   =  clause("TURN-58", Ending.to(Closed),   "SessionTurnEnd")
+    announce_end   =  clause("TURN-2",  Ending.to(Closed),   "SessionTurnEnd")
     end_silently   =  clause("TURN-59", Ending.to(Closed),   "no SessionTurnEnd: it did not render")
     # fmt: on
 

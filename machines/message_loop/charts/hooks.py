@@ -23,17 +23,14 @@ class StageWithHooks(Chart):
     Cancelled = State(final=True)
 
     # fmt: off
-    deny      = (clause("HOOK-40", Pre.to(Denied),   "a guard denies before the body")
-               | clause("HOOK-45", Post.to(Denied),  "a guard denies after the body"))
-    rewrite   = (clause("HOOK-41", Pre.to(Pre),      "a transform changes what the body gets")
-               | clause("HOOK-46", Post.to(Post),    "a transform changes what goes on"))
-    leave     = (clause("HOOK-42", Pre.to(Pre),      "a hook leaves it as it is")
-               | clause("HOOK-47", Post.to(Post),    "a hook leaves the outcome as it is"))
+    deny      =  clause("HOOK-3",  Pre.to(Denied) | Post.to(Denied), "a guard denies")
+    rewrite   =  clause("HOOK-4",  Pre.to(Pre) | Post.to(Post),      "a transform changes what goes on")
+    leave     =  clause("HOOK-7",  Pre.to(Pre) | Post.to(Post),      "a hook leaves it as it is")
     begin     =  clause("HOOK-43", Pre.to(Body),     "every pre hook is answered")
     complete  =  clause("HOOK-44", Body.to(Post),    "the body is complete")
-    finish    =  clause("HOOK-48", Post.to(Over),    "every post hook is answered")
-    fault     =  clause("HOOK-49", Pre.to(Broken) | Body.to(Broken) | Post.to(Broken), "something broke")
-    interrupt =  clause("HOOK-50", Pre.to(Cancelled) | Body.to(Cancelled) | Post.to(Cancelled), "cancelled")
+    finish    =  clause("WIRE-1",  Post.to(Over),    "every post hook is answered")
+    fault     =  clause("HOOK-9",  Pre.to(Broken) | Body.to(Broken) | Post.to(Broken), "something broke")
+    interrupt =  clause("CANCEL-20", Pre.to(Cancelled) | Body.to(Cancelled) | Post.to(Cancelled), "cancelled")
     # fmt: on
 
     closed = "HOOK-60"

@@ -34,7 +34,7 @@ class Pass(Chart):
     stream       =  clause("LOOP-42", SEND_REQUEST.to(STREAM_RESPONSE),    "the provider has the request")
     has_calls    =  clause("LOOP-43", STREAM_RESPONSE.to(TOOL_CALL),       "complete, with tool calls")
     no_calls     =  clause("LOOP-44", STREAM_RESPONSE.to(RENDER),          "complete, without a tool call")
-    send_again   =  clause("LOOP-54", STREAM_RESPONSE.to(STREAM_RESPONSE), "it failed before its first token")
+    send_again   =  clause("LOOP-20", STREAM_RESPONSE.to(STREAM_RESPONSE), "it failed before its first token")
     proceed      =  clause("LOOP-45", TOOL_CALL.to(COMPOSE_REQUEST),       "the results are appended")
     bound        =  clause("LOOP-46", TOOL_CALL.to(Bounded),               "the bound is reached")
     terminal     = (clause("LOOP-47", TOOL_CALL.to(RENDER, cond="renders_terminal"), "terminal, and rendered")

@@ -67,11 +67,11 @@ def test_a_machine_reads_the_report_and_the_graph_of_a_loop(capsys, tmp_path):
 
     assert (said["model"], said["verdict"], said["exhaustive"]) == ("message-loop", "held", True)
     assert said["bounds"] == {"calls": 1, "iterations": 0, "interactors": 1, "cancels": 0}
-    assert (never["AUTH-50"]["why"], never["LOOP-45"]["why"]) == (
+    assert (never["AUTH-13"]["why"], never["LOOP-45"]["why"]) == (
         "the policies exclude",
         "the bounds exclude",
     )
-    assert (asked["CANCEL-8"]["verdict"], asked["AUTH-46"]["verdict"]) == ("untested", "held")
+    assert (asked["CANCEL-8"]["verdict"], asked["GATE-2"]["verdict"]) == ("untested", "held")
     assert (len(read["states"]), len(read["edges"])) == (said["states"], said["transitions"])
     assert {"AUTH-45", "LOOP-43", "CALL-1"} <= {one for edge in read["edges"] for one in edge["clauses"]}
     assert "pass TOOL_CALL" in dot.read_text("utf-8")
@@ -102,7 +102,7 @@ def faulty():
     """What is found of a chart in which a denied call goes on to its guards."""
     charts = charts_of(choose("message-loop", {}).policies)
     rows = tuple(
-        replace(row, target="Guards") if row.clause == "AUTH-46" else row for row in charts.stack.rows
+        replace(row, target="Guards") if row.clause == "GATE-2" else row for row in charts.stack.rows
     )
     charts = replace(charts, stack=replace(charts.stack, rows=rows))
     plan = Plan("message-loop", 1, iterations=0, interactors=1, cancels=0)
@@ -121,7 +121,7 @@ def test_a_fault_of_a_chart_of_a_loop_is_told_with_the_shortest_way_there(faulty
 def test_a_fault_of_a_chart_of_a_loop_is_told_to_a_machine(faulty):
     """With every step, and who approved or denied the call."""
     found = {one["clause"]: one for one in as_json(faulty)["findings"]}
-    last = found["AUTH-46"]["way"][-1]
+    last = found["GATE-2"]["way"][-1]
 
     assert (last["run"], last["pass"]) == ("Running", "TOOL_CALL")
     assert last["calls"][0]["stack"] == "Prompting"

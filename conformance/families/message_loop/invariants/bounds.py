@@ -58,7 +58,7 @@ def counts(state: ObservedState) -> str:
     return str(state.policy("bound.counts") or "continuations")
 
 
-@check("LOOP-5", "LOOP-71", at=("model",), rank=Rank.STATUS)
+@check("LOOP-5", at=("model",), rank=Rank.STATUS)
 def no_request_is_sent_beyond_the_bound(state: ObservedState, seen: GateOpened) -> CheckResults:
     """No request is sent beyond the bound of the pass."""
     path = state.path_of(seen)

@@ -133,7 +133,7 @@ def _open_gates_given_up(state: ObservedState, kinds: tuple[str, ...], what: str
         yield held_or(not left, f"turn {turn.id} was cancelled, yet {what} {listed(left)} was not given up")
 
 
-@check("CANCEL-2", "CANCEL-26", rank=Rank.STATUS)
+@check("CANCEL-2", rank=Rank.STATUS)
 def a_cancelled_turn_ends_as_cancelled(state: ObservedState, seen: TurnEnded) -> CheckResults:
     """A turn whose cancel met no race ends with reason Cancelled."""
     turn = state.turn_of(seen)

@@ -239,7 +239,7 @@ def a_denial_reaches_its_call_alone(state: ObservedState, seen: GateOpened) -> C
             yield held_or(not dropped, why)
 
 
-@check("AUTH-51", "ROUND-1", at=("model",), rank=Rank.LOST)
+@check("ROUND-1", at=("model",), rank=Rank.LOST)
 def an_approved_call_is_executed(state: ObservedState, seen: GateOpened) -> CheckResults:
     """A call that is approved, and that no guard denies, was executed before the model is asked again."""
     for call in round_is_settled(state, seen):
@@ -285,6 +285,5 @@ def a_late_answer_was_quiet(state: ObservedState) -> CheckResults:
 INVARIANTS = ranked(
     Rank.LOST,
     Invariant("AUTH-5", _in_a_stage(True), GateOpened, at=("model",)),
-    Invariant("AUTH-58", _in_a_stage(True), GateOpened, at=("model",)),
     Invariant("AUTH-43", _in_a_stage(False), GateOpened, at=("model",)),
 )

@@ -172,7 +172,7 @@ def _never(state: ObservedState, call: Call) -> bool:
     return False
 
 
-@check("AUTH-8", "AUTH-49", rank=Rank.LOST)
+@check("AUTH-8", rank=Rank.LOST)
 def a_denied_call_did_not_run(state: ObservedState) -> CheckResults:
     """Counts the calls that a guard denied and that have not run."""
     for call in state.run.every_call() if state.run is not None else ():
@@ -181,7 +181,6 @@ def a_denied_call_did_not_run(state: ObservedState) -> CheckResults:
 
 
 @check("GATE-2", rank=Rank.CONSENT)
-@check("AUTH-46", rank=Rank.LOST)
 def a_rejected_call_did_not_run(state: ObservedState) -> CheckResults:
     """Counts the calls that a person denied and that have not run."""
     for call in state.run.every_call() if state.run is not None else ():
@@ -319,9 +318,7 @@ INVARIANTS = ranked(
     Rank.CONSENT,
     Invariant("AUTH-40", _entry_check("AUTH-40", _never), GateOpened, at=("tool",)),
     Invariant("AUTH-8", _entry_check("AUTH-8", _never), GateOpened, at=("tool",)),
-    Invariant("AUTH-49", _entry_check("AUTH-8", _never), GateOpened, at=("tool",)),
     Invariant("GATE-2", _entry_check("GATE-2", _never), GateOpened, at=("tool",)),
-    Invariant("AUTH-46", _entry_check("GATE-2", _never), GateOpened, at=("tool",)),
     Invariant("AUTH-6", _entry_check("AUTH-6", _on_a_token), GateOpened, at=("tool",)),
     Invariant("AUTH-29", _entry_check("AUTH-29", _never), GateOpened, at=("tool",)),
     Invariant("AUTH-47", _entry_check("AUTH-47", _never), GateOpened, at=("tool",)),

@@ -167,7 +167,7 @@ class RunsOtherArguments(MessageLoop):
         super().begin_call(p, call)
 
 
-@fault("AUTH-14", also=("AUTH-5", "AUTH-43", "AUTH-51"))
+@fault("AUTH-14", also=("AUTH-5", "AUTH-43", "ROUND-1"))
 class DenialReachesTheRound(Undeclared):
     """Denies the rest of the round on a denial, but declares that a denial affects only its call."""
 
@@ -185,7 +185,7 @@ class GrantsEveryTool(MessageLoop):
         return by == "standing" or super().approved(p, call, by)
 
 
-@fault("AUTH-13", "yet t0 runs with", policies={"rewrite.place": "asked_again"}, also=("AUTH-50", "WIRE-5"))
+@fault("AUTH-13", "yet t0 runs with", policies={"rewrite.place": "asked_again"}, also=("WIRE-5",))
 class GrantsItsOwnRewrite(MessageLoop):
     """Lets a rewritten call pass on the grant that a person gave for it before the rewrite."""
 
@@ -193,7 +193,7 @@ class GrantsItsOwnRewrite(MessageLoop):
         return (grant.call is call and grant.tool == call.name) or super().fits(p, call, grant)
 
 
-@fault("AUTH-16", "pass, yet people are asked about call", also=("AUTH-51",))
+@fault("AUTH-16", "pass, yet people are asked about call", also=("ROUND-1",))
 class AsksForListedTools(MessageLoop):
     """Asks about tools that are on the allowlist."""
 

@@ -119,7 +119,6 @@ def _denied() -> Iterator[Rule]:
     """A call that was denied by each of those who can, or that cannot run, is not entered."""
     for clause, by, because in (
         ("AUTH-8", "guard", "a guard denied a call, and it ran"),
-        ("AUTH-46", "person", "a person denied a call, and it ran"),
         ("AUTH-47", "no answer", "no one answered about a call, and it ran"),
     ):
         yield NeverStep(clause, because, is_entered, _is_denied(by))

@@ -61,12 +61,12 @@ def arrows(terms: Terms) -> Iterator[Rule]:
 
 def _closed(terms: Terms) -> Iterator[Rule]:
     guards_first = terms.says("guard.place", "before_approval")
-    stack, clause = (GUARDS_FIRST, "AUTH-82") if guards_first else (APPROVED_FIRST, "AUTH-80")
+    stack = GUARDS_FIRST if guards_first else APPROVED_FIRST
     yield _undrawn("RUN-15", "turn", {"Running": "Done"}, lambda c, call: c.run, "Running")
     yield _undrawn("LOOP-60", "pass", PASS_STEPS, lambda c, call: c.stage)
     yield _undrawn("LOOP-79", "bound", BOUND_STEPS, lambda c, call: c.bound)
     yield _undrawn("CANCEL-29", "cancel", CANCEL_STEPS, lambda c, call: c.cancel)
-    yield _undrawn(clause, "call in its stack", {**stack, **_BETWEEN_ROUNDS}, lambda c, call: call.stack)
+    yield _undrawn("AUTH-80", "call in its stack", {**stack, **_BETWEEN_ROUNDS}, lambda c, call: call.stack)
     yield _undrawn("CALL-19", "call", {**STATUS_STEPS, **_NEW}, lambda c, call: call.status, "New")
     yield _undrawn("CALL-20", "call", STATUS_STEPS, lambda c, call: call.status, "Running")
 
@@ -139,8 +139,8 @@ def _is_whole(c: Control, call: Call) -> bool:
 
 
 def _bound_and_turn(terms: Terms) -> Iterator[Rule]:
-    yield _due("LOOP-71", "bound", "Within > Reached", lambda c, call: c.stage == "TOOL_CALL" and c.left == 0)
-    yield _due("LOOP-72", "bound", "Within > Unused", lambda c, call: c.stage == "RENDER")
+    yield _due("LOOP-5", "bound", "Within > Reached", lambda c, call: c.stage == "TOOL_CALL" and c.left == 0)
+    yield _due("LOOP-3", "bound", "Within > Unused", lambda c, call: c.stage == "RENDER")
     at_bound = "Error" if terms.says("bound.end", "error") else "Stopped"
     for clause, reason, stages in (
         ("RUN-3", "NaturalEnd", ("Rendered", "Finished")),
@@ -163,11 +163,11 @@ def _is_cancelled(state: str) -> Occasion:
 
 def _cancel(terms: Terms) -> Iterator[Rule]:
     yield _due("CANCEL-20", "cancel", "Raised > GivingUp")
-    yield _due("CANCEL-21", "cancel", "GivingUp > Quiet")
-    yield _due("CANCEL-22", "cancel", "GivingUp > Draining")
+    stopped = "Quiet" if terms.says("cancel.inflight", "abort") else "Draining"
+    yield _due("CANCEL-5", "cancel", f"GivingUp > {stopped}")
     yield _due("CANCEL-24", "cancel", "Draining > Quiet")
     yield _due("CANCEL-25", "cancel", "Quiet > Settled")
-    yield _due("CANCEL-26", "cancel", "Settled > Ended")
+    yield _due("CANCEL-2", "cancel", "Settled > Ended")
 
 
 def _status(terms: Terms) -> Iterator[Rule]:
@@ -192,8 +192,8 @@ def _judged(terms: Terms) -> Iterator[Rule]:
     approved = "Approved" if guards_first else "Guards"
     yield _due("AUTH-40", "call", "Proposed > Unusable")
     if guards_first:
-        yield _due("AUTH-65", "call", "Proposed > Guards")
-        yield _due("AUTH-66", "call", "Guards > ModeGate", lambda c, call: call.guarded)
+        yield _due("AUTH-2", "call", "Proposed > Guards")
+        yield _due("AUTH-41", "call", "Guards > ModeGate", lambda c, call: call.guarded)
     else:
         yield _due("AUTH-41", "call", "Proposed > ModeGate")
     passes, allows = ("AUTH-67", "AUTH-68") if guards_first else ("AUTH-42", "AUTH-45")
@@ -201,9 +201,9 @@ def _judged(terms: Terms) -> Iterator[Rule]:
     yield _due("AUTH-43", "call", "ModeGate > Prompting", lambda c, call: c.active > 0 and not call.listed)
     yield _due(allows, "call", f"Prompting > {approved}")
     if terms.says("rewrite.place", "asked_again"):
-        yield _due("AUTH-50", "call", f"{approved} > ModeGate")
-    yield _due("AUTH-51", "call", f"{approved} > Executing", _may_run)
-    yield _due("AUTH-52", "call", "Executing > Executed")
+        yield _due("AUTH-13", "call", f"{approved} > ModeGate")
+    yield _due("ROUND-1", "call", f"{approved} > Executing", _may_run)
+    yield _due("PAIR-4", "call", "Executing > Executed")
 
 
 def _stopped(terms: Terms) -> Iterator[Rule]:
@@ -211,25 +211,24 @@ def _stopped(terms: Terms) -> Iterator[Rule]:
     guards_first = terms.says("guard.place", "before_approval")
     unrun = ["Proposed", "ModeGate", "Prompting", "Guards", *(["Approved"] if guards_first else [])]
     yield _due("AUTH-44", "call", "ModeGate > Denied by no answer", lambda c, call: c.active == 0)
-    yield _due("AUTH-46", "call", "Prompting > Denied by person")
+    yield _due("GATE-2", "call", "Prompting > Denied by person")
     yield _due("AUTH-47", "call", "Prompting > Denied by no answer")
-    yield _due("AUTH-49", "call", "Guards > Denied by guard")
+    yield _due("AUTH-8", "call", "Guards > Denied by guard")
     if terms.says("hook.fault", "deny"):
         yield from _broken_transform(terms, guards_first)
     closes = _is_cancelled("Raised")
     for state in unrun:
-        clause = "AUTH-76" if guards_first else "AUTH-48"
-        yield _due(clause, "call", f"{state} > Denied by round", lambda c, call: c.reaching)
-        yield _due("AUTH-53", "call", f"{state} > Cancelled", closes, closes)
+        yield _due("AUTH-14", "call", f"{state} > Denied by round", lambda c, call: c.reaching)
+        yield _due("CANCEL-8", "call", f"{state} > Cancelled", closes, closes)
     if terms.says("cancel.inflight", "abort"):
         given_up = _is_cancelled("GivingUp")
-        yield _due("AUTH-53", "call", "Executing > Cancelled", given_up, given_up)
+        yield _due("CANCEL-8", "call", "Executing > Cancelled", given_up, given_up)
 
 
 def _broken_transform(terms: Terms, guards_first: bool) -> Iterator[Rule]:
     """A transform that is asked apart from the guard breaks, which counts as a denial."""
     rewrites_first = terms.says("rewrite.place", "before_approval")
     if rewrites_first and not guards_first:
-        yield _due("AUTH-49", "call", "Proposed > Denied by guard")
+        yield _due("AUTH-8", "call", "Proposed > Denied by guard")
     elif guards_first and not rewrites_first:
-        yield _due("AUTH-49", "call", "Approved > Denied by guard")
+        yield _due("AUTH-8", "call", "Approved > Denied by guard")

@@ -127,7 +127,7 @@ def _denials(terms: Terms) -> Iterator[Rule]:
 def _reached(terms: Terms) -> Iterator[Rule]:
     """A denial that reaches the round denies each call that has not run."""
     yield NeverStep(
-        "AUTH-48" if terms.says("guard.place", "after_approval") else "AUTH-76",
+        "AUTH-14",
         "a denial reached the round, and a call of it that had not run was not denied",
         lambda c, call, to, after: after.status == "New",
         lambda c, call, to, after: c.reaching and not (to.reaching or to.cancel) and call.status == "New",
