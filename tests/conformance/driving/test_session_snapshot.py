@@ -26,8 +26,8 @@ from runlock.conformance.families.lifecycle.mutants import MUTANTS
 from runlock.conformance.families.lifecycle.reference import durable, factory
 from runlock.conformance.families.lifecycle.state import ObservedState
 from runlock.conformance.families.lifecycle.state.calls import Call, CallVolatile, Decided, Gate
+from runlock.conformance.families.lifecycle.state.knowledge import StateVolatile
 from runlock.conformance.families.lifecycle.state.records import Run, RunVolatile
-from runlock.conformance.families.lifecycle.state.volatile import StateVolatile
 from runlock.conformance.families.lifecycle.state.watchers import Audience
 from runlock.conformance.family.chart_monitor import Follower
 from runlock.conformance.family.coverage import Trails

@@ -42,11 +42,16 @@ they judge: the question is always whether this may be shown now.
 
 Modules
 -------
-`observed_state` is the fold and its queries; `stimuli` and `observations` have a function for each kind of
-record; `calls` and `records` define gates, decisions, calls and runs; `decisions` follows a decision from its
-arrival to its end, and `watchers` who receives events.
+Each imports only from those before it.
+
+* `records`, with `calls`, `disturbances`, `wires` and `watchers`: what is kept of a run, a call, a gate, a
+  decision, a watcher.
+* `knowledge`: all records of a scenario, and what can be asked of them; `nesting` and `expiry` ask more.
+* `fold`: a function for each stimulus and each kind of observation, which changes what is known.
+* `observed_state`: `ObservedState`, which is the knowledge together with its fold.
 """
 
-from runlock.conformance.families.lifecycle.state.observed_state import Feature, ObservedState, once
+from runlock.conformance.families.lifecycle.state.knowledge import Feature, once
+from runlock.conformance.families.lifecycle.state.observed_state import ObservedState
 
 __all__ = ["Feature", "ObservedState", "once"]
