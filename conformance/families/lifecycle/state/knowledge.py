@@ -106,8 +106,6 @@ class Knowledge(ABC):
         """Everything but the cache, whose keys are object identities."""
         return {**vars(self), "known": {}}
 
-    # -- what it knows
-
     @property
     def open_gates(self) -> Sequence[Gate]:
         """The gates at which the runtime waits, the oldest first."""
@@ -214,8 +212,6 @@ class Knowledge(ABC):
         round_ = [other for other in run.calls.values() if other.step == call.step]
         waited = durability == "step" and any(other.may_have_waited for other in round_)
         return durability in ("round", "step") and call.step < run.steps and not waited
-
-    # -- what it takes in
 
     def add_feature(self, what: Feature) -> None:
         """The feature has occurred in the scenario."""

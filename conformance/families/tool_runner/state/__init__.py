@@ -20,6 +20,16 @@ for each value that matters, and a check objects only if no plan allows what was
 the clauses that explain it, so that a violation names the rule that a maintainer has to look at. A
 point that the page does not settle (say, a change that arrives while a response is being made) is
 `None` in a plan: either is allowed.
+
+Modules
+-------
+Each imports only from those before it.
+
+* `records`: what is kept of a gate, an act of the user, a response, an iteration, a run.
+* `knowledge`: all records of a scenario, and what can be asked of them.
+* `fold`: a function for each stimulus and each kind of observation, which changes what is known.
+* `observed_state`: `ObservedRunner`, which is the knowledge together with its fold.
+* `facts` and `plan`: what follows for an iteration under a value of the policies.
 """
 
 from runlock.conformance.families.tool_runner.state.observed_state import ObservedRunner

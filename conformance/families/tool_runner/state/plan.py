@@ -253,6 +253,3 @@ class _Planner:
 
     def _kept(self) -> bool | None:
         return is_kept(self.state, self.iteration, len(self.iteration.responses), self.ask)
-
-
-# -- facts of an iteration under a hypothesis
