@@ -9,19 +9,9 @@ from dataclasses import dataclass, field
 from functools import wraps
 from typing import Any, Literal, Self, TypeVar, cast
 
-from runlock.conformance.families.lifecycle.messages import (
-    Checkpointed,
-    GateOpened,
-    Handshake,
-    Scenario,
-)
+from runlock.conformance.families.lifecycle.messages import Checkpointed, GateOpened, Handshake, Scenario
 from runlock.conformance.families.lifecycle.state.disturbances import CANCEL, CRASH, FAULT
-from runlock.conformance.families.lifecycle.state.records import (
-    Call,
-    Decided,
-    Gate,
-    Run,
-)
+from runlock.conformance.families.lifecycle.state.records import Call, Decided, Gate, Run
 from runlock.conformance.families.lifecycle.state.watchers import Audience
 from runlock.conformance.protocol import Message, Observation, Report
 

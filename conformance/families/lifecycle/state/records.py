@@ -9,12 +9,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from runlock.conformance.families.lifecycle.messages import (
-    PhaseEntered,
-    Reason,
-    ResumeEntered,
-    SegmentEnded,
-)
+from runlock.conformance.families.lifecycle.messages import PhaseEntered, Reason, ResumeEntered, SegmentEnded
 from runlock.conformance.families.lifecycle.state.calls import (
     WORKING_GATES,
     Call,

@@ -6,12 +6,7 @@ from collections import Counter
 from collections.abc import Mapping
 from typing import Any, Self
 
-from runlock.conformance.families.message_loop.messages import (
-    Handshake,
-    Message,
-    Published,
-    Scenario,
-)
+from runlock.conformance.families.message_loop.messages import Handshake, Message, Published, Scenario
 from runlock.conformance.families.message_loop.state.records import Call, Gate, Grant, Pass, Turn
 from runlock.conformance.protocol import Observation
 

@@ -19,12 +19,7 @@ from runlock.conformance.families.tool_runner.state.facts import (
     is_used_up,
 )
 from runlock.conformance.families.tool_runner.state.observed_state import ObservedRunner
-from runlock.conformance.families.tool_runner.state.records import (
-    Iteration,
-    answered_calls,
-    same,
-    stands,
-)
+from runlock.conformance.families.tool_runner.state.records import Iteration, answered_calls, same, stands
 from runlock.conformance.protocol import Message, ToolCall
 
 Next = Literal["request", "end", "stop"]

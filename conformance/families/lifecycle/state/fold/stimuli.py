@@ -11,12 +11,7 @@ from runlock.conformance.families.lifecycle.state.fold.decisions import decision
 from runlock.conformance.families.lifecycle.state.fold.watchers import unwatched, watched
 from runlock.conformance.families.lifecycle.state.knowledge import Knowledge, StateVolatile
 from runlock.conformance.families.lifecycle.state.nesting import waits_within
-from runlock.conformance.families.lifecycle.state.records import (
-    Call,
-    Decided,
-    Gate,
-    Run,
-)
+from runlock.conformance.families.lifecycle.state.records import Call, Decided, Gate, Run
 
 
 def _started(state: Knowledge, params: Mapping[str, Any]) -> None:
