@@ -9,8 +9,7 @@ from runlock.conformance.families.lifecycle.state.expiry import ends_at_ms, expi
 from runlock.conformance.families.lifecycle.state.fold.decisions import stands
 from runlock.conformance.families.lifecycle.state.knowledge import Knowledge
 from runlock.conformance.families.lifecycle.state.records import Call, Decided, Run
-
-Part = tuple[str, Mapping[str, Any]]
+from runlock.conformance.family.grounding import Part
 
 
 def with_expiries(state: Knowledge, parts: Sequence[Part]) -> list[Part]:

@@ -14,9 +14,8 @@ from runlock.conformance.families.lifecycle.state.nesting import (
     runs_within,
 )
 from runlock.conformance.families.lifecycle.state.records import Call, Run
+from runlock.conformance.family.grounding import Part
 from runlock.conformance.protocol import Report
-
-Part = tuple[str, Mapping[str, Any]]
 
 PASSES: Final = ("gate.release", "clock.advance", "crash")
 """The stimuli that name no run, and act where they belong."""
