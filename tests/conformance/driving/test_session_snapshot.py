@@ -39,8 +39,8 @@ from runlock.machines.table import Cursor
 
 BY_NAME = {mutant.name: mutant for mutant in MUTANTS}
 CHANGING = (
-    ObservedState, StateVolatile, Audience, Call, CallVolatile, Cursor, Decided, Follower, Gate, Judge, Run,
-    RunVolatile, Trails,
+    ObservedState, StateVolatile, Audience, Call, CallVolatile, Cursor, Decided, Follower,
+    Gate, Judge, Run, RunVolatile, Trails,
 )  # fmt: skip
 RIGHT = {
     **{profile: factory(profile) for profile in ("tirea", "tirea-stream", "awaken-8", "awaken-9")},
