@@ -13,7 +13,7 @@ is carried over from one iteration to the next but the messages of the last requ
 An error is found at the first request that shows it, and later iterations are judged from what was
 really sent.
 
-What the page lets a runner do is a `Plan`: whether the turn is put into the state, which calls are
+What the page lets a runner do is a plan: whether the turn is put into the state, which calls are
 handled, whether their results enter the state, and whether a request or the end comes next. A plan
 depends on policies. Where a policy is declared, there is one plan; where it is open, `plans` gives one
 for each value that matters, and a check objects only if no plan allows what was seen. Each plan holds
