@@ -6,6 +6,7 @@ Each rule is shown to fail on a planted violation.
 import ast
 from collections.abc import Iterator
 from functools import cache
+from graphlib import CycleError, TopologicalSorter
 from pathlib import Path
 from typing import NamedTuple
 
@@ -50,6 +51,11 @@ class Rule(NamedTuple):
 RULES = (
     Rule(
         JUDGING, (*MADE, "machines.*.runtime", "conformance.adapters"), "a judge must not see what it judges"
+    ),
+    Rule(
+        tuple(f"conformance.families.*.{part}" for part in ("invariants", "monitors", "joint")),
+        ("conformance.families.*.state.fold",),
+        "a check reads what is known, and changes nothing of it",
     ),
     Rule(
         ("conformance.adapters", "conformance.adapter"),
@@ -172,6 +178,21 @@ def violations(source: str, module: str) -> Iterator[str]:
             yield f"{module} imports {bare}, but families do not see each other"
 
 
+def circle(folder: dict[str, str]) -> list[str]:
+    """A circle of imports in a folder, if it has one; an import that only types need counts too."""
+    own = {module.removesuffix(".__init__"): module for module in folder}
+    graph: dict[str, set[str]] = {module: set() for module in folder}
+    for module, source in folder.items():
+        for name in filter(None, map(ours, imports_of(source, f"runlock.{module}"))):
+            found = own.get(name) or own.get(name.rpartition(".")[0])
+            graph[module] |= {found} if found else set()
+    try:
+        TopologicalSorter(graph).prepare()
+    except CycleError as error:
+        return list(error.args[1])
+    return []
+
+
 def uses(source: str, module: str) -> Iterator[str]:
     """A sentence for each use of a clock, of sleep, or of chance without a seed."""
     tree = parsed(source)
@@ -228,6 +249,11 @@ def test_the_layers_and_the_rules_hold() -> None:
     assert found == []
 
 
+def test_no_family_has_a_circle_of_imports() -> None:
+    """Of two modules of a family at most one imports the other, and so on: records, their fold, the state."""
+    assert circle(dict(sources("conformance/families"))) == []
+
+
 def test_every_module_lies_in_a_layer() -> None:
     """A new wing has to say where it belongs."""
     outside = {module for module, _ in sources(*PACKAGES) if layer_of(module) < 0}
@@ -270,6 +296,10 @@ PLANTED = {
         "conformance.families.acme.monitors.flow",
         "from runlock.machines.acme.runtime import Runtime",
     ): "but a judge must not see what it judges",
+    (
+        "conformance.families.acme.invariants.run",
+        "from ..state.fold.stimuli import SENT",
+    ): "but a check reads what is known",
     ("conformance.adapters.acme", "from ..judging.judge import Judge"): "an adapter that sees a judge",
     (
         "conformance.audit.importers.acme",
@@ -306,6 +336,27 @@ def test_a_planted_import_is_found(module: str, source: str) -> None:
 def test_an_allowed_import_is_not_found(module: str, source: str) -> None:
     """The rules forbid no more than they say."""
     assert list(violations(source, module)) == []
+
+
+TYPED_ONLY = "from typing import TYPE_CHECKING\nif TYPE_CHECKING:\n    from .state import State"
+
+
+@pytest.mark.parametrize(
+    ("folder", "found"),
+    [
+        ({"fold": TYPED_ONLY, "state": "from .fold import SENT"}, {"acme.fold", "acme.state"}),
+        (
+            {"fold": "from . import State", "__init__": "from .fold import SENT"},
+            {"acme.fold", "acme.__init__"},
+        ),
+        ({"fold": "from . import records", "records": "", "__init__": "from .fold import SENT"}, set()),
+    ],
+)
+def test_a_planted_circle_is_found(folder: dict[str, str], found: set[str]) -> None:
+    """A circle is found where only types close it, and where the package itself does."""
+    modules = {f"conformance.acme.{name}": source for name, source in folder.items()}
+
+    assert set(circle(modules)) == {f"conformance.{name}" for name in found}
 
 
 # --- shared code speaks of no family ------------------------------------------------------------

@@ -8,6 +8,7 @@ from typing import Any, Final
 from runlock.conformance.families.lifecycle.actions.context import request
 from runlock.conformance.families.lifecycle.state import ObservedState
 from runlock.conformance.families.lifecycle.state.expiry import ends_at_ms
+from runlock.conformance.families.lifecycle.state.nesting import leaves
 from runlock.conformance.trace.moves import Move
 
 EASY_OUTCOMES: Final[dict[str, dict[str, Any]]] = {
@@ -27,7 +28,7 @@ def drain(state: ObservedState) -> Move | None:
     assert run is not None
     for gate in state.open_gates:
         return Move("gate.release", {"gate": gate.ref, "outcome": _easy_outcome(gate.on, gate.ref)})
-    waiting = [call for call in state.leaves(run) if call.waits]
+    waiting = [call for call in leaves(state, run) if call.waits]
     ends = [end for call in waiting if (end := ends_at_ms(call)) is not None and end > state.now_ms]
     if ends and len(state.decision_ids) % 2 == 0:
         return Move("clock.advance", {"ms": min(ends) - state.now_ms + 1})

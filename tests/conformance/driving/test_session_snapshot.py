@@ -26,8 +26,8 @@ from runlock.conformance.families.lifecycle.mutants import MUTANTS
 from runlock.conformance.families.lifecycle.reference import durable, factory
 from runlock.conformance.families.lifecycle.state import ObservedState
 from runlock.conformance.families.lifecycle.state.calls import Call, CallVolatile, Decided, Gate
+from runlock.conformance.families.lifecycle.state.knowledge import StateVolatile
 from runlock.conformance.families.lifecycle.state.records import Run, RunVolatile
-from runlock.conformance.families.lifecycle.state.volatile import StateVolatile
 from runlock.conformance.families.lifecycle.state.watchers import Audience
 from runlock.conformance.family.chart_monitor import Follower
 from runlock.conformance.family.coverage import Trails
@@ -39,8 +39,8 @@ from runlock.machines.table import Cursor
 
 BY_NAME = {mutant.name: mutant for mutant in MUTANTS}
 CHANGING = (
-    ObservedState, StateVolatile, Audience, Call, CallVolatile, Cursor, Decided, Follower, Gate, Judge, Run,
-    RunVolatile, Trails,
+    ObservedState, StateVolatile, Audience, Call, CallVolatile, Cursor, Decided, Follower,
+    Gate, Judge, Run, RunVolatile, Trails,
 )  # fmt: skip
 RIGHT = {
     **{profile: factory(profile) for profile in ("tirea", "tirea-stream", "awaken-8", "awaken-9")},

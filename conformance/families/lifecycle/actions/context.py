@@ -8,6 +8,7 @@ from typing import Any
 
 from runlock.conformance.families.lifecycle.messages import Handshake, ToolSpec
 from runlock.conformance.families.lifecycle.state import ObservedState
+from runlock.conformance.families.lifecycle.state.nesting import leaves
 from runlock.conformance.families.lifecycle.state.records import Call, Gate, Run
 from runlock.conformance.family.chooser import Chooser, pick
 from runlock.conformance.trace.moves import Move
@@ -55,7 +56,7 @@ class Stage:
 
     def waiting(self) -> list[Call]:
         """The calls of the run that wait for a decision, and those within its calls."""
-        return [] if self.run is None else [call for call in self.state.leaves(self.run) if call.waits]
+        return [] if self.run is None else [call for call in leaves(self.state, self.run) if call.waits]
 
     def may_decide(self) -> bool:
         """Whether a decision can be handed over now."""

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any, Final
 
 from runlock.conformance.families.lifecycle.actions.context import Action, Stage
+from runlock.conformance.families.lifecycle.state.nesting import leaves
 from runlock.conformance.families.lifecycle.state.records import Call
 from runlock.conformance.family.chooser import Chooser, chance, pick
 from runlock.conformance.trace.moves import Move
@@ -54,7 +55,7 @@ def decide_anything(stage: Stage, chooser: Chooser) -> Move | None:
     run = stage.state.run
     if run is None or not stage.may_decide():
         return None
-    names = [*(call.id for call in stage.state.leaves(run)), "nobody"]
+    names = [*(call.id for call in leaves(stage.state, run)), "nobody"]
     return _decide(
         stage, [_decision(stage, chooser, pick(chooser, names), pick(chooser, ("resume", "cancel")))]
     )

@@ -10,7 +10,12 @@ from runlock.conformance.families.lifecycle.invariants import pair
 from runlock.conformance.families.lifecycle.messages import GateOpened, Nested, SegmentEnded
 from runlock.conformance.families.lifecycle.state import ObservedState
 from runlock.conformance.families.lifecycle.state.disturbances import CANCEL, CRASH, FAULT, INPUT
-from runlock.conformance.families.lifecycle.state.nesting import begins_anew, calls_within, runs_within
+from runlock.conformance.families.lifecycle.state.nesting import (
+    begins_anew,
+    calls_within,
+    leaves,
+    runs_within,
+)
 from runlock.conformance.families.lifecycle.state.records import WORKING_GATES, Call, Run
 from runlock.conformance.family.invariant import (
     HELD,
@@ -139,7 +144,7 @@ def a_decision_reaches_its_call_within(state: ObservedState) -> CheckResults:
     run = state.run
     if run is None or run.is_done or state.gates_of(run):
         return
-    if any(call.waits and not call.decisions for call in state.leaves(run)):
+    if any(call.waits and not call.decisions for call in leaves(state, run)):
         return
     for inner, within, call in calls_within(state, run):
         newest = call.decisions[-1] if call.decisions else None

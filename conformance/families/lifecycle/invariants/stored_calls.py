@@ -14,8 +14,7 @@ from runlock.conformance.families.lifecycle.invariants.checkpoint_content import
 from runlock.conformance.families.lifecycle.messages import FINAL_CALL_STATUSES
 from runlock.conformance.families.lifecycle.state import ObservedState
 from runlock.conformance.families.lifecycle.state.disturbances import CANCEL, CRASH, INPUT
-from runlock.conformance.families.lifecycle.state.observations import numbers_suspensions
-from runlock.conformance.families.lifecycle.state.records import Call, Run
+from runlock.conformance.families.lifecycle.state.records import Call, Run, numbers_suspensions
 from runlock.conformance.family.invariant import HELD, CheckResults, broken
 
 AT_WORK: Final = ("New", "Running", "Resuming")

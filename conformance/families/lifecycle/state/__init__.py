@@ -14,16 +14,16 @@ Two kinds of knowledge are kept apart.
 * A *claim* is something that the runtime says of itself: a status, a disposition, a checkpoint, an event.  A
   claim may be wrong, and whether it agrees with the facts is what many clauses are about.
 
-`Call.claimed` is the last claimed status; `Call.result`, `ended_as` and `last_verdict` follow from facts
-alone. A runtime need not show every kind of observation.  So a property such as `Call.waits` uses the claim
-where there is one, and the facts otherwise; `may_wait` is true where neither excludes it.
+Of a call, `claimed` is the last claimed status; `result`, `ended_as` and `last_verdict` follow from facts
+alone.  A runtime need not show every kind of observation.  So a property such as `waits` uses the claim where
+there is one, and the facts otherwise; `may_wait` is true where neither excludes it.
 
 Certainty
 ---------
 A stimulus can race with what the runtime is doing.  Then it is open in which order the two took effect, and
 both orders are legal.  `alone` is true for a stimulus that was sent to a quiescent runtime with nothing next
-to it.  Each record keeps whether it met no race (`Gate.alone`, `Decided.alone`, `Run.turn_alone`), and a
-check that would be wrong in one of the two orders does not judge what has raced.
+to it.  Each record keeps whether it met no race (`alone` of a gate and of a decision, `turn_alone` of a run),
+and a check that would be wrong in one of the two orders does not judge what has raced.
 
 A cancel, a fault, a crash and new input interfere with the flow of a run as well.  `Run.disturbed_by` says
 which of them have met a run, and golden/tolerated.txt in the tests lists which ones each check excuses.
@@ -42,11 +42,16 @@ they judge: the question is always whether this may be shown now.
 
 Modules
 -------
-`observed_state` is the fold and its queries; `stimuli` and `observations` have a function for each kind of
-record; `calls` and `records` define gates, decisions, calls and runs; `decisions` follows a decision from its
-arrival to its end, and `watchers` who receives events.
+Each imports only from those before it.
+
+* `records`, with `calls`, `disturbances`, `wires` and `watchers`: what is kept of a run, a call, a gate, a
+  decision, a watcher.
+* `knowledge`: all records of a scenario, and what can be asked of them; `nesting` and `expiry` ask more.
+* `fold`: a function for each stimulus and each kind of observation, which changes what is known.
+* `observed_state`: `ObservedState`, which is the knowledge together with its fold.
 """
 
-from runlock.conformance.families.lifecycle.state.observed_state import Feature, ObservedState, once
+from runlock.conformance.families.lifecycle.state.knowledge import Feature, once
+from runlock.conformance.families.lifecycle.state.observed_state import ObservedState
 
 __all__ = ["Feature", "ObservedState", "once"]

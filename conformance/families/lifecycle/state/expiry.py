@@ -1,37 +1,8 @@
-"""Waits that have an end: when it has come, the clock decides, as if a decision or a cancel had been sent."""
+"""Waits that have an end: when it comes, and what the decision is called that the clock then makes."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
-from typing import TYPE_CHECKING, Any
-
-from runlock.conformance.families.lifecycle.state.decisions import stands
-from runlock.conformance.families.lifecycle.state.records import Call, Decided, Run
-
-if TYPE_CHECKING:
-    from runlock.conformance.families.lifecycle.state.observed_state import ObservedState
-
-Part = tuple[str, Mapping[str, Any]]
-
-
-def with_expiries(state: ObservedState, parts: Sequence[Part]) -> list[Part]:
-    """What is sent, and next to time that passes, what the clock decides then."""
-    every = list(parts)
-    if state.has_expiries:
-        every += expiries(state, sum(params["ms"] for name, params in parts if name == "clock.advance"))
-    return every
-
-
-def expiries(state: ObservedState, ms: int) -> Iterator[Part]:
-    """What the clock decides when so much time has passed."""
-    run = state.run
-    expired = [call for call in run.calls.values() if _ends(state, call, ms)] if run is not None else []
-    if run is None or run.is_done or not (ms and expired):
-        return
-    if state.policy("expire.end") == "run":
-        yield "cancel", {"run": run.id, "by": "clock"}
-    else:
-        yield "decide", {"run": run.id, "decisions": [_expiry(call) for call in expired]}
+from runlock.conformance.families.lifecycle.state.records import Call
 
 
 def ends_at_ms(call: Call) -> int | None:
@@ -41,43 +12,6 @@ def ends_at_ms(call: Call) -> int | None:
     return None if began is None or lasts is None else began + lasts
 
 
-def _ends(state: ObservedState, call: Call, ms: int) -> bool:
-    """Whether the wait of a call ends with that time, and no decision has ended it before."""
-    ends_at = ends_at_ms(call)
-    is_over = ends_at is not None and state.now_ms + ms >= ends_at
-    is_decided = any(one.answers is call and stands(one, call) for one in call.decisions)
-    return is_over and not is_decided
-
-
-def _expiry(call: Call) -> Mapping[str, Any]:
-    expiry = {"id": expiry_id(call), "call": call.id, "action": "cancel", "by": "clock"}
-    return {**expiry, "suspension": call.suspensions}
-
-
 def expiry_id(call: Call) -> str:
     """The id of the decision that the clock makes about the wait that is open."""
     return f"expiry-{call.id}-{call.suspensions}"
-
-
-def begins_to_wait(state: ObservedState, call: Call) -> None:
-    """A call is shown to wait: in a new life it may have waited before."""
-    is_known = call.before_claim is None and call.suspensions in call.waits_began
-    if call.before_claim != "Suspended" and not is_known:
-        call.waits_began[call.suspensions] = state.now_ms
-
-
-def recovered(state: ObservedState, run: Run) -> None:
-    """After a crash a wait has the end that it had, which may be past already, or its whole time again."""
-    for call in run.calls.values():
-        if state.policy("expire.crash") == "anew":
-            call.waits_began = dict.fromkeys(call.waits_began, state.now_ms)
-        ends_at = ends_at_ms(call)
-        if ends_at is not None and state.now_ms >= ends_at:
-            call.decisions.append(_may_have_expired(state, call))
-
-
-def _may_have_expired(state: ObservedState, call: Call) -> Decided:
-    return Decided(
-        expiry_id(call), call.id, "cancel", None, call.suspensions, state.stimuli, alone=False,
-        unsure=True, is_expiry=True, entries_before=len(call.entries), in_suspension=call.suspensions,
-    )  # fmt: skip

@@ -9,12 +9,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from runlock.conformance.families.lifecycle.messages import (
-    PhaseEntered,
-    Reason,
-    ResumeEntered,
-    SegmentEnded,
-)
+from runlock.conformance.families.lifecycle.messages import PhaseEntered, Reason, ResumeEntered, SegmentEnded
 from runlock.conformance.families.lifecycle.state.calls import (
     WORKING_GATES,
     Call,
@@ -38,6 +33,7 @@ __all__ = [
     "Shown",
     "Station",
     "is_alike",
+    "numbers_suspensions",
 ]
 
 
@@ -213,3 +209,9 @@ class Run:
     def is_blocked(self) -> bool:
         """Whether its permission gate blocked a call of it."""
         return any(call.last_verdict == "block" for call in self.every_call)
+
+
+def numbers_suspensions(calls: Any) -> bool:
+    """Whether the calls of a checkpoint say which of their suspensions they are in."""
+    stored = calls.values() if isinstance(calls, Mapping) else ()
+    return any(isinstance(one, Mapping) and one.get("suspension") is not None for one in stored)

@@ -7,8 +7,7 @@ from typing import Any, Final
 
 from runlock.conformance.families.message_loop.messages import GateOpened, HookSpec
 from runlock.conformance.families.message_loop.state import ObservedState
-from runlock.conformance.families.message_loop.state.observations import COMPOSING
-from runlock.conformance.families.message_loop.state.records import Call, Gate, Pass, Request
+from runlock.conformance.families.message_loop.state.records import COMPOSING, Call, Gate, Pass, Request
 
 PATH_SLOTS: Final = frozenset({"RECEIVE_INPUT", "RENDER"})
 BY_KIND: Final = ("guard", "transform", "observer")

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, Final
 
 from runlock.conformance.families.message_loop.messages import (
     Checkpointed,
@@ -19,6 +19,11 @@ from runlock.conformance.families.message_loop.messages import (
     StageSpec,
     ToolSpec,
 )
+
+COMPOSING: Final = frozenset(
+    {("COMPOSE_REQUEST", "pre"), ("COMPOSE_REQUEST", "post"), ("SEND_REQUEST", "pre")}
+)
+"""Where a hook belongs to the request that is about to be sent."""
 
 
 @dataclass(eq=False, slots=True)
@@ -176,7 +181,6 @@ class Request:
     contexts: list[Gate] = field(default_factory=list)
     calls: list[Call] = field(default_factory=list)
     events: list[Published] = field(default_factory=list)
-    compose_from: int = 0  # where its COMPOSE_REQUEST begins in the order of the trace
 
     @property
     def gate(self) -> Gate | None:
@@ -339,7 +343,6 @@ class Turn:
     cancel_met: frozenset[str] = frozenset()  # the gates that were open then
     cancel_is_clean: bool = False  # it met a turn at rest
     session_before: tuple[Message, ...] = ()
-    stored_before: Any = None  # the session history of the last checkpoint before it
 
     @property
     def is_done(self) -> bool:

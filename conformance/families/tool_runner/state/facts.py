@@ -5,10 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 
 from runlock.conformance.families.tool_runner.state.observed_state import ObservedRunner
-from runlock.conformance.families.tool_runner.state.records import (
-    Act,
-    Iteration,
-)
+from runlock.conformance.families.tool_runner.state.records import Act, Iteration
 
 Ask = Callable[[str], str]
 

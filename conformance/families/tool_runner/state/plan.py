@@ -19,12 +19,7 @@ from runlock.conformance.families.tool_runner.state.facts import (
     is_used_up,
 )
 from runlock.conformance.families.tool_runner.state.observed_state import ObservedRunner
-from runlock.conformance.families.tool_runner.state.records import (
-    Iteration,
-    answered_calls,
-    same,
-    stands,
-)
+from runlock.conformance.families.tool_runner.state.records import Iteration, answered_calls, same, stands
 from runlock.conformance.protocol import Message, ToolCall
 
 Next = Literal["request", "end", "stop"]
@@ -253,6 +248,3 @@ class _Planner:
 
     def _kept(self) -> bool | None:
         return is_kept(self.state, self.iteration, len(self.iteration.responses), self.ask)
-
-
-# -- facts of an iteration under a hypothesis

@@ -20,6 +20,9 @@ from runlock.conformance.protocol import Message, ToolCall
 Phase = Literal["request", "yield", "response", "handling", "left"]
 """When a tool was entered: before or during the yield, for a response, after the resume, after a break."""
 
+Versions = Mapping[str, frozenset[int]]
+"""The tools of a set, and the versions that each may have."""
+
 
 @dataclass(eq=False, slots=True)
 class Gate:
@@ -108,7 +111,7 @@ class Iteration:
     request: Gate
     limit_counted: int  # requests of the runner with this one
     turns_counted: int  # turns that the runner had received before this one
-    tools: Mapping[str, frozenset[int]]  # the set at the request: the versions that each may have
+    tools: Versions  # the set at the request
     turn: RunnerTurn | None = None
     turn_in: int | None = None  # the window in which the turn became whole
     fault: bool = False

@@ -13,8 +13,8 @@ from runlock.conformance.families.lifecycle.host.hosted import Hosted
 from runlock.conformance.families.lifecycle.reference import factory
 from runlock.conformance.families.lifecycle.state import ObservedState
 from runlock.conformance.families.lifecycle.state.calls import CallVolatile
+from runlock.conformance.families.lifecycle.state.knowledge import StateVolatile
 from runlock.conformance.families.lifecycle.state.records import RunVolatile
-from runlock.conformance.families.lifecycle.state.volatile import StateVolatile
 from runlock.conformance.families.lifecycle.state.watchers import Audience
 from runlock.conformance.trace.moves import Move
 

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
 
 from runlock.conformance.families.message_loop.messages import Published
-from runlock.conformance.families.message_loop.state.observations import FILED
+from runlock.conformance.families.message_loop.state.fold.observations import FILED
+from runlock.conformance.families.message_loop.state.knowledge import Knowledge
 from runlock.conformance.families.message_loop.state.records import (
     Call,
     Execution,
@@ -17,20 +18,10 @@ from runlock.conformance.families.message_loop.state.records import (
     Turn,
 )
 
-if TYPE_CHECKING:
-    from runlock.conformance.families.message_loop.state.observed_state import ObservedState
-
 Params = Mapping[str, Any]
 
 
-def sent(state: ObservedState, method: str, params: Params) -> None:
-    """One stimulus, be it alone or part of a race."""
-    handler = SENT.get(method)
-    if handler is not None:
-        handler(state, params)
-
-
-def _start(state: ObservedState, params: Params) -> None:
+def _start(state: Knowledge, params: Params) -> None:
     group, join = params.get("group"), params.get("join")
     first = group if group is not None else [params["stage"]] if params.get("stage") else []
     kind = "group" if group is not None else "stage" if params.get("stage") else "chat"
@@ -38,13 +29,13 @@ def _start(state: ObservedState, params: Params) -> None:
     if join:
         executions[join["id"]] = _execution(state, join, is_join=True)
     turn = Turn(params["run"], kind, params.get("input"), executions, state.clock, len(state.turns) + 1)
-    turn.session_before, turn.stored_before = tuple(state.session), state.stored
+    turn.session_before = tuple(state.session)
     for stage in executions or [None]:
         begin_pass(turn, stage)
     state.turns[turn.id] = state.run = turn
 
 
-def _execution(state: ObservedState, one: Params, *, is_join: bool) -> Execution:
+def _execution(state: Knowledge, one: Params, *, is_join: bool) -> Execution:
     return Execution(one["id"], one["name"], state.scenario.stage(one["name"]), is_join)
 
 
@@ -58,7 +49,7 @@ def begin_pass(turn: Turn, stage: str | None) -> Pass:
     return path
 
 
-def _release(state: ObservedState, params: Params) -> None:
+def _release(state: Knowledge, params: Params) -> None:
     gate = state.gates.get(params["gate"])
     if gate is None or not gate.is_open:
         return
@@ -76,7 +67,7 @@ def _release(state: ObservedState, params: Params) -> None:
         effect(state, gate, outcome)
 
 
-def _is_second_answer(state: ObservedState, gate: Gate) -> bool:
+def _is_second_answer(state: Knowledge, gate: Gate) -> bool:
     """Whether the prompt has a firm answer in this window already, so that this one is late."""
     prompt = _prompt(gate)
     first = prompt.first_firm if prompt is not None else None
@@ -88,7 +79,7 @@ def _prompt(gate: Gate) -> Any:
     return next((one for one in prompts if gate in one.gates), None)
 
 
-def _answered(state: ObservedState, gate: Gate, outcome: Params) -> None:
+def _answered(state: Knowledge, gate: Gate, outcome: Params) -> None:
     """The response is complete: its calls exist from now on."""
     request = gate.request
     if outcome["kind"] != "turn" or request is None:
@@ -102,7 +93,7 @@ def _answered(state: ObservedState, gate: Gate, outcome: Params) -> None:
         _file_early(state, request, request.calls[-1])
 
 
-def _call(state: ObservedState, request: Request, index: int, asked: Params, *, doubled: bool) -> Call:
+def _call(state: Knowledge, request: Request, index: int, asked: Params, *, doubled: bool) -> Call:
     tool = state.scenario.tool(asked["name"])
     call = Call(asked["id"], asked["name"], asked.get("args", {}), index, request, tool, doubled)
     call.events += _early(request, call.id)
@@ -119,7 +110,7 @@ def _early(request: Request, call: str) -> Iterator[Published]:
             yield event
 
 
-def _file_early(state: ObservedState, request: Request, call: Call) -> None:
+def _file_early(state: Knowledge, request: Request, call: Call) -> None:
     """File under a call the gates that opened for it before its response was complete (LOOP-17)."""
     asked_at = request.gate.at if request.gate is not None else state.clock
     for gate in request.path.turn.gates:
@@ -129,7 +120,7 @@ def _file_early(state: ObservedState, request: Request, call: Call) -> None:
             FILED[gate.on](state, gate, request.path)
 
 
-def _granted(state: ObservedState, gate: Gate, outcome: Params) -> None:
+def _granted(state: Knowledge, gate: Gate, outcome: Params) -> None:
     """An allow may stand for more than its call."""
     call, shown = gate.call, gate.opened
     if outcome["kind"] != "allow" or call is None or gate.closed_at:
@@ -141,12 +132,12 @@ def _granted(state: ObservedState, gate: Gate, outcome: Params) -> None:
         state.grants.append(Grant(call, name, args, scope, shown.ask, *where))
 
 
-def _asserted(state: ObservedState, gate: Gate, outcome: Params) -> None:
+def _asserted(state: Knowledge, gate: Gate, outcome: Params) -> None:
     if outcome["kind"] == "retry":
         begin_pass(gate.turn, gate.opened.stage)
 
 
-def _cancel(state: ObservedState, params: Params) -> None:
+def _cancel(state: Knowledge, params: Params) -> None:
     turn = state.turns.get(params["run"])
     if turn is None or turn.is_done or turn.cancelled_at:
         return
@@ -155,35 +146,35 @@ def _cancel(state: ObservedState, params: Params) -> None:
     turn.cancel_is_clean = state.is_clean(state.window) and state.last_method == "cancel"
 
 
-def _gone(state: ObservedState, params: Params) -> None:
+def _gone(state: Knowledge, params: Params) -> None:
     interactor = params["interactor"]
     if interactor in state.active:
         state.active.remove(interactor)
     state.gone_in[interactor] = state.window
 
 
-def _watch(state: ObservedState, params: Params) -> None:
+def _watch(state: Knowledge, params: Params) -> None:
     clean = state.is_clean(state.window) and state.last_method == "watch"
     since = state.clock if clean else -1
     state.watchers[params["watcher"]] = (since, bool(params.get("fails")))
 
 
-def _unwatch(state: ObservedState, params: Params) -> None:
+def _unwatch(state: Knowledge, params: Params) -> None:
     since, _ = state.watchers.pop(params["watcher"], (-1, False))
     state.unwatched[params["watcher"]] = (since, state.clock)
 
 
-def _late(state: ObservedState, params: Params) -> None:
+def _late(state: Knowledge, params: Params) -> None:
     state.late.append((state.stimuli, params))
 
 
-EFFECTS: Final[Mapping[str, Callable[[Any, Gate, Params], None]]] = {
+EFFECTS: Final[Mapping[str, Callable[[Knowledge, Gate, Params], None]]] = {
     "model": _answered,
     "prompt": _granted,
     "assert": _asserted,
 }
 
-SENT: Final[Mapping[str, Callable[[Any, Params], None]]] = {
+SENT: Final[Mapping[str, Callable[[Knowledge, Params], None]]] = {
     "run.start": _start,
     "gate.release": _release,
     "cancel": _cancel,

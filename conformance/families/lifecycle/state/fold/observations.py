@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
 
 from runlock.conformance.families.lifecycle.messages import (
     CallMoved,
@@ -20,9 +20,11 @@ from runlock.conformance.families.lifecycle.messages import (
     SegmentEnded,
     StreamClosed,
 )
-from runlock.conformance.families.lifecycle.state.decisions import disposed
-from runlock.conformance.families.lifecycle.state.expiry import begins_to_wait
-from runlock.conformance.families.lifecycle.state.nesting import segment_ended, shown_within
+from runlock.conformance.families.lifecycle.state.fold.decisions import disposed
+from runlock.conformance.families.lifecycle.state.fold.expiry import begins_to_wait
+from runlock.conformance.families.lifecycle.state.fold.nesting import segment_ended, shown_within
+from runlock.conformance.families.lifecycle.state.fold.watchers import published, stream_closed
+from runlock.conformance.families.lifecycle.state.knowledge import Knowledge
 from runlock.conformance.families.lifecycle.state.records import (
     WORKING_GATES,
     Form,
@@ -30,15 +32,12 @@ from runlock.conformance.families.lifecycle.state.records import (
     Run,
     Shown,
     Station,
+    numbers_suspensions,
 )
-from runlock.conformance.families.lifecycle.state.watchers import published, stream_closed
 from runlock.conformance.protocol import GateClosed, Observation
 
-if TYPE_CHECKING:
-    from runlock.conformance.families.lifecycle.state.observed_state import ObservedState
 
-
-def _gate_opened(state: ObservedState, seen: GateOpened) -> None:
+def _gate_opened(state: Knowledge, seen: GateOpened) -> None:
     run = state.runs.get(seen.run or "") or state.run
     if run is None:
         return
@@ -72,7 +71,7 @@ def _asked_again(run: Run, seen: GateOpened) -> None:
     run.volatile.faulted = None
 
 
-def _gate_closed(state: ObservedState, seen: GateClosed) -> None:
+def _gate_closed(state: Knowledge, seen: GateClosed) -> None:
     gate = state.gates.get(seen.gate)
     if gate is not None and gate.outcome is None:
         gate.gone = seen.because or "given up"
@@ -81,7 +80,7 @@ def _gate_closed(state: ObservedState, seen: GateClosed) -> None:
         gate.outcome, gate.gone = None, seen.because or "given up"
 
 
-def _run_moved(state: ObservedState, seen: RunMoved) -> None:
+def _run_moved(state: Knowledge, seen: RunMoved) -> None:
     run = state.runs.get(seen.run or "")
     if run is None:
         return
@@ -93,7 +92,7 @@ def _run_moved(state: ObservedState, seen: RunMoved) -> None:
         state.add_feature("a wait")
 
 
-def _call_moved(state: ObservedState, seen: CallMoved) -> None:
+def _call_moved(state: Knowledge, seen: CallMoved) -> None:
     run = state.runs.get(seen.run or "")
     call = run.calls.get(seen.call) if run is not None else None
     if call is None:
@@ -109,7 +108,7 @@ def _call_moved(state: ObservedState, seen: CallMoved) -> None:
         begins_to_wait(state, call)
 
 
-def _segment_ended(state: ObservedState, seen: SegmentEnded) -> None:
+def _segment_ended(state: Knowledge, seen: SegmentEnded) -> None:
     run = state.runs.get(seen.run or "")
     if run is None:
         return
@@ -130,7 +129,7 @@ def _segment_ended(state: ObservedState, seen: SegmentEnded) -> None:
         segment_ended(state, run, seen)
 
 
-def _checkpointed(state: ObservedState, seen: Checkpointed) -> None:
+def _checkpointed(state: Knowledge, seen: Checkpointed) -> None:
     state.checkpoints.append(seen)
     state.stores_numbers = state.stores_numbers or numbers_suspensions((seen.state or {}).get("calls"))
     run = state.run_of(seen)
@@ -140,36 +139,30 @@ def _checkpointed(state: ObservedState, seen: Checkpointed) -> None:
     state.since_answer.append(seen)
 
 
-def numbers_suspensions(calls: Any) -> bool:
-    """Whether the calls of a checkpoint say which of their suspensions they are in."""
-    stored = calls.values() if isinstance(calls, Mapping) else ()
-    return any(isinstance(one, Mapping) and one.get("suspension") is not None for one in stored)
-
-
-def _phase_entered(state: ObservedState, seen: PhaseEntered) -> None:
+def _phase_entered(state: Knowledge, seen: PhaseEntered) -> None:
     run = state.runs.get(seen.run or "")
     if run is not None:
         run.phases.append(seen)
 
 
-def _station_reached(state: ObservedState, seen: ResumeEntered) -> None:
+def _station_reached(state: Knowledge, seen: ResumeEntered) -> None:
     run = state.runs.get(seen.run or "")
     if run is not None:
         run.stations.append(Station(seen, state.stimuli, len(state.checkpoints)))
 
 
-def _appended(state: ObservedState, seen: MessageAppended) -> None:
+def _appended(state: Knowledge, seen: MessageAppended) -> None:
     state.messages.append(seen.message)
 
 
-def _call_shown(state: ObservedState, seen: CallShown) -> None:
+def _call_shown(state: Knowledge, seen: CallShown) -> None:
     call = state.call_of(seen)
     if call is not None:
         form = Form(seen.name, seen.args)
         call.shown.append(Shown(form, state.stimuli, len(call.entries), len(call.judged), call.suspensions))
 
 
-SHOWN: Final[Mapping[type[Observation], Callable[[ObservedState, Any], None]]] = {
+SHOWN: Final[Mapping[type[Observation], Callable[[Knowledge, Any], None]]] = {
     GateOpened: _gate_opened,
     GateClosed: _gate_closed,
     RunMoved: _run_moved,

@@ -3,19 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from runlock.conformance.families.lifecycle.messages import DecisionTaken
+from runlock.conformance.families.lifecycle.state.fold.watchers import watched
+from runlock.conformance.families.lifecycle.state.knowledge import Knowledge
 from runlock.conformance.families.lifecycle.state.nesting import is_within
 from runlock.conformance.families.lifecycle.state.records import Call, Decided, Run
-from runlock.conformance.families.lifecycle.state.watchers import watched
 from runlock.conformance.protocol import Refusal
 
-if TYPE_CHECKING:
-    from runlock.conformance.families.lifecycle.state.observed_state import ObservedState
 
-
-def decisions_sent(state: ObservedState, params: Mapping[str, Any]) -> None:
+def decisions_sent(state: Knowledge, params: Mapping[str, Any]) -> None:
     """Decisions come, by themselves or with something else."""
     watched(state, params)
     run = state.runs.get(params["run"])
@@ -27,7 +25,7 @@ def decisions_sent(state: ObservedState, params: Mapping[str, Any]) -> None:
             _decided(state, run, raw, len(decisions))
 
 
-def _decided(state: ObservedState, run: Run | None, raw: Mapping[str, Any], batch: int) -> None:
+def _decided(state: Knowledge, run: Run | None, raw: Mapping[str, Any], batch: int) -> None:
     state.add_feature("a decision")
     if raw.get("edit"):
         state.add_feature("an edit")
@@ -52,7 +50,7 @@ def _decided(state: ObservedState, run: Run | None, raw: Mapping[str, Any], batc
         state.decision_ids[decided.id] = decided
 
 
-def _reaches(state: ObservedState, decided: Decided, run: Run, call: Call, *, is_known: bool) -> None:
+def _reaches(state: Knowledge, decided: Decided, run: Run, call: Call, *, is_known: bool) -> None:
     """The call that a decision is for: does it come too late for it, and does the call wait for it?"""
     suspension = decided.suspension
     current = suspension is None or suspension == call.suspensions
@@ -72,7 +70,7 @@ def _reaches(state: ObservedState, decided: Decided, run: Run, call: Call, *, is
     call.decisions.append(decided)
 
 
-def _place(state: ObservedState, decided: Decided, run: Run, call: Call) -> None:
+def _place(state: Knowledge, decided: Decided, run: Run, call: Call) -> None:
     """What the run was at when a decision came that met no race."""
     on = {gate.on for gate in state.gates_of(run)}
     decided.early = call.claimed in ("New", "Running") and decided.suspension is None
@@ -94,7 +92,7 @@ def stands(decided: Decided, call: Call) -> bool:
     return decided.unsure or raced or call.suspensions == decided.in_suspension + 1
 
 
-def disposed(state: ObservedState, seen: DecisionTaken) -> None:
+def disposed(state: Knowledge, seen: DecisionTaken) -> None:
     """The SUT says what it does with a decision."""
     state.dispositions[seen.decision].append(seen.disposition)
     sent = [decided for decided in _all_sent(state) if decided.id == seen.decision]
@@ -111,7 +109,7 @@ def disposed(state: ObservedState, seen: DecisionTaken) -> None:
     decided.turned_down = not taken
 
 
-def turned_down(state: ObservedState, refusal: Refusal) -> None:
+def turned_down(state: Knowledge, refusal: Refusal) -> None:
     """A stimulus, or one decision in it, was turned down."""
     state.refused_whole = state.refused_whole or refusal.decision is None
     if refusal.decision is not None:
@@ -137,14 +135,14 @@ def turned_down(state: ObservedState, refusal: Refusal) -> None:
         state.refused_inputs.append(params["input"])
 
 
-def _turn_down(state: ObservedState, decision: str) -> None:
+def _turn_down(state: Knowledge, decision: str) -> None:
     """Of a decision that was sent more than once, the newest one was turned down."""
     sent = [d for d in _all_sent(state) if d.id == decision]
     if sent:
         sent[-1].turned_down = True
 
 
-def _all_sent(state: ObservedState) -> Iterator[Decided]:
+def _all_sent(state: Knowledge) -> Iterator[Decided]:
     yield from state.unplaced
     for run in state.runs.values():
         for call in run.every_call:

@@ -3,26 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
 
 from runlock.conformance.families.lifecycle.messages import ToolSpec
-from runlock.conformance.families.lifecycle.state import expiry
-from runlock.conformance.families.lifecycle.state.decisions import decisions_sent
+from runlock.conformance.families.lifecycle.state.fold import expiry
+from runlock.conformance.families.lifecycle.state.fold.decisions import decisions_sent
+from runlock.conformance.families.lifecycle.state.fold.watchers import unwatched, watched
+from runlock.conformance.families.lifecycle.state.knowledge import Knowledge, StateVolatile
 from runlock.conformance.families.lifecycle.state.nesting import waits_within
-from runlock.conformance.families.lifecycle.state.records import (
-    Call,
-    Decided,
-    Gate,
-    Run,
-)
-from runlock.conformance.families.lifecycle.state.volatile import StateVolatile
-from runlock.conformance.families.lifecycle.state.watchers import unwatched, watched
-
-if TYPE_CHECKING:
-    from runlock.conformance.families.lifecycle.state.observed_state import ObservedState
+from runlock.conformance.families.lifecycle.state.records import Call, Decided, Gate, Run
 
 
-def _started(state: ObservedState, params: Mapping[str, Any]) -> None:
+def _started(state: Knowledge, params: Mapping[str, Any]) -> None:
     state.run = state.runs[params["run"]] = Run(
         params["run"],
         began_alone=state.alone,
@@ -35,7 +27,7 @@ def _started(state: ObservedState, params: Mapping[str, Any]) -> None:
     decisions_sent(state, params)
 
 
-def _released(state: ObservedState, params: Mapping[str, Any]) -> None:
+def _released(state: Knowledge, params: Mapping[str, Any]) -> None:
     gate = state.gates.get(params["gate"])
     if gate is None or not gate.is_open:
         return
@@ -70,7 +62,7 @@ def _released(state: ObservedState, params: Mapping[str, Any]) -> None:
             _asked(state, run, gate.outcome.get("tool_calls", []))
 
 
-def _asked(state: ObservedState, run: Run, asked: Sequence[Mapping[str, Any]]) -> None:
+def _asked(state: Knowledge, run: Run, asked: Sequence[Mapping[str, Any]]) -> None:
     if asked:
         state.add_feature("calls")
     for index, raw in enumerate(asked):
@@ -100,7 +92,7 @@ def _asked(state: ObservedState, run: Run, asked: Sequence[Mapping[str, Any]]) -
         run.calls[call_id] = call
 
 
-def _tool_for(state: ObservedState, raw: Mapping[str, Any]) -> tuple[ToolSpec | None, str]:
+def _tool_for(state: Knowledge, raw: Mapping[str, Any]) -> tuple[ToolSpec | None, str]:
     """The tool that a call may reach, and why there is none though the scenario has one of its name."""
     tool, gate = state.tools.get(raw["name"]), state.last_model_gate
     offered = gate.opened.tools if gate is not None else None
@@ -111,7 +103,7 @@ def _tool_for(state: ObservedState, raw: Mapping[str, Any]) -> tuple[ToolSpec | 
     return (tool, "") if tool.fits(raw.get("args", {})) else (None, "unfit")
 
 
-def _plugin_acted(state: ObservedState, run: Run, gate: Gate, outcome: Mapping[str, Any]) -> None:
+def _plugin_acted(state: Knowledge, run: Run, gate: Gate, outcome: Mapping[str, Any]) -> None:
     if outcome["kind"] in ("terminate", "skip_inference"):
         run.volatile.faulted, run.fault_alone = "plugin", state.alone
     data = outcome.get("data") or {}
@@ -123,7 +115,7 @@ def _plugin_acted(state: ObservedState, run: Run, gate: Gate, outcome: Mapping[s
             call.entries[-1].outcome = {**call.entries[-1].outcome, "content": data["content"]}
 
 
-def _calls_left(state: ObservedState, run: Run, left: list[Mapping[str, Any]]) -> None:
+def _calls_left(state: Knowledge, run: Run, left: list[Mapping[str, Any]]) -> None:
     """Of a turn, a plugin left these calls: the others were never asked for."""
     run.left_in = {call["id"] for call in left}
     run.taken_out = {call.id for call in run.calls.values() if call.step == run.steps} - run.left_in
@@ -134,7 +126,7 @@ def _calls_left(state: ObservedState, run: Run, left: list[Mapping[str, Any]]) -
     run.turn_alone = run.turn_alone and state.alone
 
 
-def _cancelled(state: ObservedState, params: Mapping[str, Any]) -> None:
+def _cancelled(state: Knowledge, params: Mapping[str, Any]) -> None:
     state.add_feature("a cancel")
     run = state.runs.get(params["run"])
     if run is None:
@@ -163,7 +155,7 @@ def _cut_off(run: Run) -> list[Call]:
     return [call for call in newest if call.result is not None] if plain and executing else []
 
 
-def _new_input(state: ObservedState, params: Mapping[str, Any]) -> None:
+def _new_input(state: Knowledge, params: Mapping[str, Any]) -> None:
     decisions_sent(state, params)
     state.inputs.append(params["input"])
     run = state.runs.get(params["run"])
@@ -174,18 +166,18 @@ def _new_input(state: ObservedState, params: Mapping[str, Any]) -> None:
             _put_aside(state, run, params["input"])
 
 
-def _put_aside(state: ObservedState, run: Run, text: str) -> None:
+def _put_aside(state: Knowledge, run: Run, text: str) -> None:
     run.input_at, run.input_text = state.stimuli, text
     for call in run.calls.values():
         if call.waits:
             call.input_at = state.stimuli
 
 
-def _time_passed(state: ObservedState, params: Mapping[str, Any]) -> None:
+def _time_passed(state: Knowledge, params: Mapping[str, Any]) -> None:
     state.now_ms += params["ms"]
 
 
-def _crashed(state: ObservedState, _params: Mapping[str, Any]) -> None:
+def _crashed(state: Knowledge, _params: Mapping[str, Any]) -> None:
     state.add_feature("a crash")
     state.life += 1
     state.kept_before = len(state.checkpoints), len(state.messages)
@@ -204,7 +196,7 @@ def _crashed(state: ObservedState, _params: Mapping[str, Any]) -> None:
         run.crash(whole[name])
 
 
-def _owed(state: ObservedState, run: Run) -> list[Decided]:
+def _owed(state: Knowledge, run: Run) -> list[Decided]:
     """The decisions that were certainly accepted in a wait and whose calls are not over, nor wait again."""
     if run.is_done or not state.settled_before or state.is_committing(run):
         return []
@@ -213,7 +205,7 @@ def _owed(state: ObservedState, run: Run) -> list[Decided]:
     return [one for one in newest if one is not None and (one.disposition == "accepted" or not told)]
 
 
-def _recovered(state: ObservedState, params: Mapping[str, Any]) -> None:
+def _recovered(state: Knowledge, params: Mapping[str, Any]) -> None:
     run = state.runs.get(params["run"])
     durable = state.durable(run) if run is not None else None
     own = durable.state if durable is not None and state.handshake.control.store == "own" else None
@@ -265,7 +257,7 @@ def _turns(messages: Any) -> list[dict[str, Any]]:
     return [one for one in stored if isinstance(one, dict) and one.get("role") == "assistant"]
 
 
-SENT: Final[Mapping[str, Callable[[ObservedState, Mapping[str, Any]], None]]] = {
+SENT: Final[Mapping[str, Callable[[Knowledge, Mapping[str, Any]], None]]] = {
     "run.start": _started,
     "gate.release": _released,
     "decide": decisions_sent,

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
 
 from runlock.conformance.families.message_loop.messages import (
     CallMoved,
@@ -14,38 +14,31 @@ from runlock.conformance.families.message_loop.messages import (
     RunMoved,
     TurnEnded,
 )
+from runlock.conformance.families.message_loop.state.knowledge import Knowledge
 from runlock.conformance.families.message_loop.state.naming import gate_name
-from runlock.conformance.families.message_loop.state.records import Gate, Pass, Prompt, Request, Turn
-from runlock.conformance.protocol import GateClosed, Observation
-
-if TYPE_CHECKING:
-    from runlock.conformance.families.message_loop.state.observed_state import ObservedState
-
-COMPOSING: Final = frozenset(
-    {("COMPOSE_REQUEST", "pre"), ("COMPOSE_REQUEST", "post"), ("SEND_REQUEST", "pre")}
+from runlock.conformance.families.message_loop.state.records import (
+    COMPOSING,
+    Gate,
+    Pass,
+    Prompt,
+    Request,
+    Turn,
 )
-"""Where a hook belongs to the request that is about to be sent."""
+from runlock.conformance.protocol import GateClosed, Observation
 
 OF_A_REQUEST: Final = frozenset({"COMPOSE_REQUEST", "SEND_REQUEST", "STREAM_RESPONSE"})
 
 
-def take_in(state: ObservedState, seen: Observation) -> None:
-    """One observation."""
-    handler = SEEN.get(type(seen))
-    if handler is not None:
-        handler(state, seen)
-
-
-def composing(path: Pass, now: int) -> Request:
+def composing(path: Pass) -> Request:
     """The request that a gate before its model gate belongs to."""
     request = path.request
     if request is None or (request.model_gates and not request.may_be_sent_again):
-        request = Request(len(path.requests) + 1, path, compose_from=now)
+        request = Request(len(path.requests) + 1, path)
         path.requests.append(request)
     return request
 
 
-def _opened(state: ObservedState, seen: GateOpened) -> None:
+def _opened(state: Knowledge, seen: GateOpened) -> None:
     turn = state.turn_of(seen)
     if turn is None:
         return
@@ -62,31 +55,31 @@ def _opened(state: ObservedState, seen: GateOpened) -> None:
         turn.executions[seen.stage].exits.append(gate)
 
 
-def _file_model(state: ObservedState, gate: Gate, path: Pass) -> None:
-    gate.request = composing(path, state.clock)
+def _file_model(state: Knowledge, gate: Gate, path: Pass) -> None:
+    gate.request = composing(path)
     gate.request.model_gates.append(gate)
 
 
-def _file_context(state: ObservedState, gate: Gate, path: Pass) -> None:
-    gate.request = composing(path, state.clock)
+def _file_context(state: Knowledge, gate: Gate, path: Pass) -> None:
+    gate.request = composing(path)
     gate.request.contexts.append(gate)
 
 
-def _file_hook(state: ObservedState, gate: Gate, path: Pass) -> None:
+def _file_hook(state: Knowledge, gate: Gate, path: Pass) -> None:
     at, point = gate.opened.at, gate.opened.point or "pre"
     if at == "TOOL_CALL":
         if gate.call is not None:
             gate.call.hooks.append(gate)
     elif at in OF_A_REQUEST:
         later = path.request
-        gate.request = composing(path, state.clock) if (at, point) in COMPOSING else later
+        gate.request = composing(path) if (at, point) in COMPOSING else later
         if gate.request is not None:
             gate.request.hooks.append(gate)
     else:
         path.hooks.append(gate)
 
 
-def _file_prompt(state: ObservedState, gate: Gate, path: Pass) -> None:
+def _file_prompt(state: Knowledge, gate: Gate, path: Pass) -> None:
     shown, call = gate.opened, gate.call
     if call is None:
         return
@@ -98,28 +91,28 @@ def _file_prompt(state: ObservedState, gate: Gate, path: Pass) -> None:
     prompt.gates.append(gate)
 
 
-def _file_tool(state: ObservedState, gate: Gate, path: Pass) -> None:
+def _file_tool(state: Knowledge, gate: Gate, path: Pass) -> None:
     if gate.call is not None:
         gate.call.entries.append(gate)
 
 
-def _file_verdict(state: ObservedState, gate: Gate, path: Pass) -> None:
+def _file_verdict(state: Knowledge, gate: Gate, path: Pass) -> None:
     if gate.call is not None:
         gate.call.judged.append(gate)
 
 
-def _file_assert(state: ObservedState, gate: Gate, path: Pass) -> None:
+def _file_assert(state: Knowledge, gate: Gate, path: Pass) -> None:
     path.asserts.append(gate)
 
 
-def _closed(state: ObservedState, seen: GateClosed) -> None:
+def _closed(state: Knowledge, seen: GateClosed) -> None:
     gate = state.gates.get(seen.gate)
     if gate is not None and not gate.closed_at:
         gate.closed_at, gate.closed_in = state.clock, state.window
         _take_back(state, gate)
 
 
-def _take_back(state: ObservedState, gate: Gate) -> None:
+def _take_back(state: Knowledge, gate: Gate) -> None:
     """What was released and then given up never took effect."""
     state.grants = [one for one in state.grants if one.at != gate.released_at or gate.on != "prompt"]
     request = gate.request
@@ -128,13 +121,13 @@ def _take_back(state: ObservedState, gate: Gate) -> None:
         request.path.calls = {call.id: call for call in request.path.every_call()}
 
 
-def _finished(state: ObservedState, seen: TurnEnded) -> None:
+def _finished(state: Knowledge, seen: TurnEnded) -> None:
     turn = state.turn_of(seen)
     if turn is not None and turn.reason is None:
         turn.reason, turn.ended_at = seen.reason, state.clock
 
 
-def _message(state: ObservedState, seen: MessageAppended) -> None:
+def _message(state: Knowledge, seen: MessageAppended) -> None:
     turn = state.turn_of(seen)
     if seen.transcript == "session":
         state.session.append(seen.message)
@@ -149,7 +142,7 @@ def _message(state: ObservedState, seen: MessageAppended) -> None:
         call.results.append(seen.message)
 
 
-def _checkpoint(state: ObservedState, seen: Checkpointed) -> None:
+def _checkpoint(state: Knowledge, seen: Checkpointed) -> None:
     turn = state.turn_of(seen)
     if isinstance(seen.state, Mapping) and "messages" in seen.state:
         state.stored = seen.state["messages"]
@@ -160,7 +153,7 @@ def _checkpoint(state: ObservedState, seen: Checkpointed) -> None:
         turn.executions[seen.stage].exit_checkpoints.append(seen)
 
 
-def _event(state: ObservedState, seen: Published) -> None:
+def _event(state: Knowledge, seen: Published) -> None:
     if seen.watcher is not None:
         state.watched.append((state.clock, seen))
         return
@@ -175,7 +168,7 @@ def _event(state: ObservedState, seen: Published) -> None:
     _file_event(state, turn, seen)
 
 
-def _file_event(state: ObservedState, turn: Turn, seen: Published) -> None:
+def _file_event(state: Knowledge, turn: Turn, seen: Published) -> None:
     call = seen.get("call")
     found = state.call_of(seen, call) if isinstance(call, str) else None
     if found is not None:
@@ -187,19 +180,19 @@ def _file_event(state: ObservedState, turn: Turn, seen: Published) -> None:
             path.request.events.append(seen)
 
 
-def _run_moved(state: ObservedState, seen: RunMoved) -> None:
+def _run_moved(state: Knowledge, seen: RunMoved) -> None:
     turn = state.turn_of(seen)
     if turn is not None:
         turn.statuses.append(seen.to)
 
 
-def _call_moved(state: ObservedState, seen: CallMoved) -> None:
+def _call_moved(state: Knowledge, seen: CallMoved) -> None:
     call = state.call_of(seen)
     if call is not None:
         call.statuses.append(seen.to)
 
 
-FILED: Final[Mapping[str, Callable[[Any, Gate, Pass], None]]] = {
+FILED: Final[Mapping[str, Callable[[Knowledge, Gate, Pass], None]]] = {
     "model": _file_model,
     "context": _file_context,
     "hook": _file_hook,
@@ -209,7 +202,7 @@ FILED: Final[Mapping[str, Callable[[Any, Gate, Pass], None]]] = {
     "assert": _file_assert,
 }
 
-SEEN: Final[Mapping[type[Observation], Callable[[Any, Any], None]]] = {
+SHOWN: Final[Mapping[type[Observation], Callable[[Knowledge, Any], None]]] = {
     GateOpened: _opened,
     GateClosed: _closed,
     TurnEnded: _finished,
