@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any, Final
 
-from runlock.conformance.families.message_loop.messages import Handshake
+from runlock.conformance.families.message_loop.messages import VOCABULARY, Handshake
 from runlock.conformance.trace.document import Document
 
 
@@ -110,10 +110,8 @@ def _stimulus(method: str, params: Mapping[str, Any], gates: Mapping[str, str]) 
             yield "turn join"
     elif method == "gate.release":
         yield from _release(gates.get(params["gate"], params["gate"].partition(":")[0]), params["outcome"])
-    elif method in ("unwatch", "watch"):
-        yield "stimulus watch"
-    elif method in ("cancel", "late", "interactor.gone", "clock.advance"):
-        yield f"stimulus {method}"
+    elif need := VOCABULARY.need_of(method):
+        yield need
 
 
 def _release(on: str, outcome: Mapping[str, Any]) -> Iterator[str]:

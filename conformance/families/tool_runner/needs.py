@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from runlock.conformance.families.tool_runner.messages import RunnerHandshake
+from runlock.conformance.families.tool_runner.messages import VOCABULARY, RunnerHandshake
 from runlock.conformance.trace.document import Document
 
 
@@ -71,8 +71,8 @@ def _stimulus(method: str, params: Mapping[str, Any]) -> Iterator[str]:
         yield from (f"stimulus runner.set.{part}" for part in ("messages", "params") if params.get(part))
     elif method == "gate.release":
         yield from _outcome(params["outcome"])
-    elif method.startswith("runner.") or method in ("cancel", "clock.advance"):
-        yield f"stimulus {method}"
+    elif need := VOCABULARY.need_of(method):
+        yield need
 
 
 def _outcome(outcome: Mapping[str, Any]) -> Iterator[str]:
