@@ -35,8 +35,14 @@ class Vocabulary:
 
     def need_of(self, verb: str) -> str:
         """What a runtime has to offer for a verb, in the words of the clauses' needs; empty for nothing."""
-        declared: Declared | None = getattr(self.methods[verb][0], "declared", None)
+        params = self.methods[verb][0] if verb in self.methods else None
+        declared: Declared | None = getattr(params, "declared", None)
         return declared.needs if declared is not None else ""
+
+    def is_taken(self, verb: str, handshake: Handshake) -> bool:
+        """Whether the handshake names the stimulus that a verb is, where a runtime may lack it."""
+        word, _, stimulus = self.need_of(verb).partition(" ")
+        return word != "stimulus" or stimulus in handshake.stimuli
 
     def check_observation(self, seen: Mapping[str, Any]) -> None:
         """Raise a `ValidationError` if an observation does not fit the model of its kind."""

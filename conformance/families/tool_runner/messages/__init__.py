@@ -20,13 +20,9 @@ from runlock.conformance.families.tool_runner.messages.observations import (
     Responded as Responded,
     RunFinished as RunFinished,
     RunMoved as RunMoved,
-    RunnerCall as RunnerCall,
     RunnerGate as RunnerGate,
     RunnerInspected as RunnerInspected,
-    RunnerObservation as RunnerObservation,
     RunnerReport as RunnerReport,
-    RunnerSnapshot as RunnerSnapshot,
-    StopReason as StopReason,
 )
 from runlock.conformance.families.tool_runner.messages.outcomes import (
     RELEASED as RELEASED,
@@ -42,19 +38,5 @@ from runlock.conformance.families.tool_runner.messages.scenario import (
     RunnerTool as RunnerTool,
 )
 from runlock.conformance.families.tool_runner.messages.stimuli import (
-    Again as Again,
-    ChangeTools as ChangeTools,
-    Push as Push,
-    Respond as Respond,
-    RunnerDeliver as RunnerDeliver,
-    RunnerPart as RunnerPart,
-    RunStart as RunStart,
-    SetState as SetState,
-)
-from runlock.conformance.families.tool_runner.messages.vocabulary import (
-    REQUIRED_GATES as REQUIRED_GATES,
-    RunnerGateKind as RunnerGateKind,
-    RunnerStatus as RunnerStatus,
-    RunnerStimulus as RunnerStimulus,
-    StopReasonName as StopReasonName,
+    USER_VERBS as USER_VERBS,
 )

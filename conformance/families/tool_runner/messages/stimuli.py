@@ -49,6 +49,7 @@ class Again(Stimulus, verb="runner.again", line="again {run}", words="again {run
     run: str
 
 
+USER_VERBS: Final = verbs((Push, SetState, Respond, ChangeTools))
 OWN: Final = (Push, SetState, Respond, ChangeTools, Again)
 
 

@@ -8,6 +8,7 @@ from copy import copy
 from typing import Any, Final
 
 from runlock.conformance.families.tool_runner.messages import (
+    USER_VERBS,
     Delta,
     RunnerGate,
     RunnerHandshake,
@@ -19,7 +20,6 @@ from runlock.conformance.families.tool_runner.state.shown import SHOWN
 from runlock.conformance.protocol import Observation, Report
 from runlock.spec.model import load_spec
 
-USER_VERBS: Final = ("runner.push", "runner.set", "runner.respond", "runner.tools")
 MAY_BE_REFUSED: Final = ("runner.again", "cancel", *USER_VERBS)
 MOVES_NOTHING: Final = ("inspect", "settle", "clock.advance")
 Versions = Mapping[str, frozenset[int]]
