@@ -5,6 +5,11 @@ import re
 
 from places import ROOT
 
+from runlock.conformance.families.message_loop.family import FAMILY
+from runlock.conformance.family.fitting import check_fits
+from runlock.conformance.family.recordings import from_text
+from runlock.conformance.trace.moves import moves_of
+
 PAGE = ROOT / "docs" / "adding-a-stimulus.md"
 SHOWN = re.compile(r"^(`(?P<path>[\w/.]+)` · `(?P<name>\w+)`\n\n```python\n)(?P<code>.*?)```$", re.M | re.S)
 
@@ -34,10 +39,25 @@ def test_the_page_shows_the_code_as_it_is(rewrites: bool) -> None:
     assert PAGE.read_text("utf-8") == fresh
 
 
-def test_the_words_of_the_page_are_those_of_the_code() -> None:
-    """Files and tables that the page names without showing them are there."""
-    family = ROOT / "conformance" / "families" / "message_loop"
+def test_the_script_of_the_page_sends_it() -> None:
+    """It is a scenario file of the family, whose steps have words."""
+    (text,) = re.findall(r"```text\n(.*?)```", PAGE.read_text("utf-8"), re.DOTALL)
+    trace = from_text(text)
+    check_fits(FAMILY, list(enumerate(trace.records, 1)), PAGE.name)
+    *_, last = moves_of(trace, FAMILY.line_formats.gate_name)
 
-    assert "PLANS" in (family / "host" / "dispatch.py").read_text("utf-8")
-    assert "TABLE" in (family / "actions" / "__init__.py").read_text("utf-8")
-    assert '"interactor.gone"' in (ROOT / "spec" / "message_loop" / "needs.toml").read_text("utf-8")
+    assert FAMILY.wording.move(last) == "interactor i1 goes"
+
+
+def test_what_the_page_names_is_in_the_code() -> None:
+    """Tables and words that the page names without showing them are there."""
+    named = {
+        "host/dispatch.py": "PLANS", "host/hosted.py": "STIMULI_NEED", "actions/__init__.py": "TABLE",
+        "adapter.py": "def gone", "reference.py": "def gone", "state/stimuli.py": "SENT",
+        "../tool_runner/host/hosted.py": "PLANS", "../tool_runner/host/handshake.py": "NEEDED_METHODS",
+        "../tool_runner/state/observed_state.py": "def _sent",
+        "../../../spec/message_loop/needs.toml": "interactor.gone",
+    }  # fmt: skip
+    folder = ROOT / "conformance" / "families" / "message_loop"
+
+    assert [path for path, name in named.items() if name not in (folder / path).read_text("utf-8")] == []
