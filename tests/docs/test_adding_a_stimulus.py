@@ -35,7 +35,7 @@ def test_the_page_shows_the_code_as_it_is(rewrites: bool) -> None:
     if rewrites:
         PAGE.write_text(fresh, "utf-8")
 
-    assert len(SHOWN.findall(fresh)) == 6
+    assert len(SHOWN.findall(fresh)) == 8
     assert PAGE.read_text("utf-8") == fresh
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Annotated, Final, Literal
 
 from runlock.conformance.protocol.declared import OneOf
-from runlock.spec.model import load_spec
+from runlock.spec.needs import needs_of
 
 RunStatus = Literal["Created", "Running", "Waiting", "Done"]
 CallStatus = Literal["New", "Running", "Suspended", "Resuming", "Succeeded", "Failed", "Cancelled"]
@@ -17,7 +17,7 @@ ReasonCode = Literal[
     "NaturalEnd", "BehaviorRequested", "Stopped", "Cancelled", "Blocked", "Suspended", "Error"
 ]
 Trigger = Literal["UserMessage", "AssistantTurnCommitted", "ToolResultsCommitted", "StepEnd", "RunFinished"]
-STIMULUS_KINDS: Final = tuple(load_spec("lifecycle").needs["stimulus"])
+STIMULUS_KINDS: Final = tuple(needs_of("lifecycle")["stimulus"])
 StimulusKind = Annotated[str, OneOf(STIMULUS_KINDS)]
 PhaseName = Literal[
     "RunStart", "StepStart", "BeforeInference", "AfterInference", "ToolGate",

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Final, Literal
 
-from runlock.spec.model import load_spec
+from runlock.spec.needs import needs_of
 
 StageName = Literal[
     "RECEIVE_INPUT", "COMPOSE_REQUEST", "SEND_REQUEST", "STREAM_RESPONSE", "TOOL_CALL", "RENDER"
@@ -23,7 +23,7 @@ ResultStatus = Literal["ok", "error", "cancelled"]
 STAGES: Final[tuple[StageName, ...]] = (
     "RECEIVE_INPUT", "COMPOSE_REQUEST", "SEND_REQUEST", "STREAM_RESPONSE", "TOOL_CALL", "RENDER"
 )  # fmt: skip
-NEEDS: Final = load_spec("message-loop").needs
+NEEDS: Final = needs_of("message-loop")
 """What a clause can need: the words that a handshake offers."""
 
 GATES: Final = tuple(NEEDS["gate"])

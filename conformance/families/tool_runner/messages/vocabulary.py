@@ -5,10 +5,10 @@ from __future__ import annotations
 from typing import Annotated, Final, Literal
 
 from runlock.conformance.protocol.declared import OneOf
-from runlock.spec.model import load_spec
+from runlock.spec.needs import needs_of
 
 RunnerStatus = Literal["Running", "Done"]
 StopReasonName = Literal["tool_use", "end_turn", "max_tokens", "refusal", "pause_turn", "stop_sequence"]
 RunnerGateKind = Literal["model", "tool", "yield"]
-RunnerStimulus = Annotated[str, OneOf(tuple(load_spec("tool-runner").needs["stimulus"]))]
+RunnerStimulus = Annotated[str, OneOf(tuple(needs_of("tool-runner")["stimulus"]))]
 REQUIRED_GATES: Final = ("model", "tool", "yield")
