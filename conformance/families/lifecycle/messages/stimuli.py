@@ -85,12 +85,13 @@ class Unwatch(Stimulus, verb="unwatch", words="the stream is cut", needs="stimul
 
 
 FIRST: Final = (RunStart, GateRelease, Decide, Cancel, RunInput)
+RACED: Final = (*FIRST, ClockAdvance, Watch, Unwatch)
 
 
 class Request(shared.Request):
     """A method and its parameters, as one member of a race."""
 
-    method: Annotated[str, OneOf(verbs((*FIRST, ClockAdvance, Watch, Unwatch)))]
+    method: Annotated[str, OneOf(verbs(RACED))]
 
 
 class Deliver(shared.Deliver):

@@ -51,12 +51,13 @@ class Again(Stimulus, verb="runner.again", line="again {run}", words="again {run
 
 USER_VERBS: Final = verbs((Push, SetState, Respond, ChangeTools))
 OWN: Final = (Push, SetState, Respond, ChangeTools, Again)
+RACED: Final = (RunStart, GateRelease, Cancel, ClockAdvance, *OWN)
 
 
 class RunnerPart(Wire):
     """A stimulus as a member of a race."""
 
-    method: Annotated[str, OneOf(verbs((RunStart, GateRelease, Cancel, ClockAdvance, *OWN)))]
+    method: Annotated[str, OneOf(verbs(RACED))]
     params: JsonObject
 
 
