@@ -1,7 +1,7 @@
 """Stimuli that every family has, and how a runtime refuses one.
 
-A stimulus is declared once, as in `class Push(Stimulus, verb="runner.push", line="push", words=...)`; see
-`declared` for what the keywords mean.  Without `needs` a runtime has to offer `stimulus VERB`.
+A stimulus is declared once, as in `class Say(Stimulus, verb="say", words="say {text!q}")`; see `declared` for
+what the keywords mean.  Without `needs` a runtime has to offer `stimulus VERB`.
 """
 
 from __future__ import annotations
