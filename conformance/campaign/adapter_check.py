@@ -30,7 +30,6 @@ from runlock.conformance.protocol.answers import fitted
 from runlock.conformance.trace.moves import CRASH_AND_RECOVER, Move
 from runlock.conformance.transport.sut import Sut
 
-NEEDS: Final = {"crash": "control crash=any", "recover": "control crash=any"}
 NOT_SENT: Final = ("initialize", "scenario.open", "scenario.close", "inspect", "shutdown")
 FIRST: Final = ("run.start", "gate.release", "settle")
 LAST: Final = ("crash", "recover")
@@ -155,11 +154,8 @@ class _Drive:
         self.verbs.setdefault(verb, Tried(verb, NOT_REACHED, why))
 
     def _lacks(self, verb: str) -> str:
-        return unmet(
-            self.bench.family,
-            self.bench.family.verb_needs.get(verb, NEEDS.get(verb, f"stimulus {verb}")),
-            self.bench.handshake,
-        )
+        need = self.bench.family.vocabulary.need_of(verb)
+        return unmet(self.bench.family, need, self.bench.handshake) if need else ""
 
     def _play_until(self, fits: Callable[[Script], bool], is_done: Callable[[], bool], verb: str = "") -> str:
         """Run some scripts that fit, the shortest first; returns the reason if none of them is enough."""

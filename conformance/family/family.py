@@ -212,9 +212,6 @@ class Family:
     explored: Exploration | None = None  # of a family whose charts have a joint model
     charts: Callable[[], Iterable[type[Chart]]] | None = None
     """The charts of a family in another distribution; those of the kit's own families are found by name."""
-    verb_needs: Mapping[str, str] = field(
-        default_factory=dict
-    )  # verb: the need that offers it, if it is not the verb itself
     determinism: str = ""  # the clause that compares two runs of one schedule
     mixing: str = ""  # the clause that an open policy has one value throughout
     leaks: str = ""  # the clause that nothing is held when a scenario is closed

@@ -135,6 +135,9 @@ def unmet(family: Family, need: str, handshake: Handshake) -> str:
         return "" if what in handshake.stimuli else f"the runtime does not take {what}"
     if word == "control":
         return _unmet_control(what, handshake)
+    if word == "either":
+        reasons = [unmet(family, one, handshake) for one in what.split(" | ")]
+        return "" if "" in reasons else ", and ".join(reasons)
     return family.unmet(need, handshake)
 
 

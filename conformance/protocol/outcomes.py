@@ -2,11 +2,29 @@
 
 from __future__ import annotations
 
-from typing import Literal
+from collections.abc import Mapping
+from typing import Any, ClassVar, Literal
 
 from pydantic import Field
 
+from runlock.conformance.protocol.declared import Declared
 from runlock.conformance.protocol.wire import JsonObject, Wire
+
+
+class GateOutcome(Wire):
+    """The base of what a gate is released with.
+
+    `text` is the field that needs no name in a line, for each kind that has one; after the kinds in
+    `keeps_open` the gate is still open.
+    """
+
+    declared: ClassVar[Declared] = Declared()
+
+    def __init_subclass__(
+        cls, *, text: Mapping[str, str] | None = None, keeps_open: tuple[str, ...] = (), **config: Any
+    ) -> None:
+        super().__init_subclass__(**config)
+        cls.declared = Declared(text=text or {}, keeps_open=frozenset(keeps_open))
 
 
 class Usage(Wire):
@@ -24,7 +42,7 @@ class ToolCall(Wire):
     args: JsonObject = Field(default_factory=dict)
 
 
-class Turn(Wire):
+class Turn(GateOutcome, text={"turn": "text"}):
     """An answer of the model: text, and the calls that it asks for."""
 
     kind: Literal["turn"] = "turn"
@@ -33,14 +51,14 @@ class Turn(Wire):
     usage: Usage = Usage()
 
 
-class Fault(Wire):
+class Fault(GateOutcome, text={"fault": "message"}):
     """The environment failed: a runtime-level error, at any gate."""
 
     kind: Literal["fault"] = "fault"
     message: str = "the outside world broke"
 
 
-class Acknowledged(Wire):
+class Acknowledged(GateOutcome):
     """The store has written the checkpoint."""
 
     kind: Literal["ok"] = "ok"

@@ -10,6 +10,7 @@ if TYPE_CHECKING:
     from pydantic import TypeAdapter
 
     from runlock.conformance.protocol import Handshake, Observation, Report, Scenario, Wire
+    from runlock.conformance.protocol.declared import Declared
 
 PROTOCOL_VERSION: Final = 1
 SPEC_REVISION: Final = "1.2"
@@ -31,6 +32,17 @@ class Vocabulary:
     def stimuli(self) -> tuple[str, ...]:
         """The verbs whose answer is a report."""
         return tuple(verb for verb, (_, answer) in self.methods.items() if answer is self.report)
+
+    def need_of(self, verb: str) -> str:
+        """What a runtime has to offer for a verb, in the words of the clauses' needs; empty for nothing."""
+        params = self.methods[verb][0] if verb in self.methods else None
+        declared: Declared | None = getattr(params, "declared", None)
+        return declared.needs if declared is not None else ""
+
+    def is_taken(self, verb: str, handshake: Handshake) -> bool:
+        """Whether the handshake names the stimulus that a verb is, where a runtime may lack it."""
+        word, _, stimulus = self.need_of(verb).partition(" ")
+        return word != "stimulus" or stimulus in handshake.stimuli
 
     def check_observation(self, seen: Mapping[str, Any]) -> None:
         """Raise a `ValidationError` if an observation does not fit the model of its kind."""

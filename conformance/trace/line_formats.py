@@ -18,15 +18,6 @@ RELEASE: Final = "release"
 CALLS: Final = "tool_calls"
 """The field in which a call can be written `c1:t0`."""
 
-SHARED_WORDS: Final[Mapping[str, str]] = {
-    "run.start": "start",
-    "gate.release": RELEASE,
-    "deliver": RACE,
-    "clock.advance": "advance",
-    "inspect": "look",
-}
-"""Words for methods that most families have; `inspect` is also the kind of an observation."""
-
 TARGET: Final = "target"
 FAMILY: Final = "family"
 NEEDS: Final = "needs"

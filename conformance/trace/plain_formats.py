@@ -1,22 +1,25 @@
-"""Line formats derived from the models of a family: word = method or kind, fields by name.
+"""Line formats made from the messages of a family: as they declare their lines, or word = method or kind.
 
-Required text fields are positional, in the order of the model.
+Where no line is declared, required text fields are positional, in the order of the model.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+import re
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any, Final, Literal, get_args, get_origin
 
 from pydantic import TypeAdapter
 from pydantic.fields import FieldInfo
 
 from runlock.conformance.protocol import Handshake, Observation, Scenario, Wire
+from runlock.conformance.protocol.declared import Declared, kinds_of
+from runlock.conformance.protocol.outcomes import GateOutcome
 from runlock.conformance.trace.line_formats import (
     RELEASE,
-    SHARED_WORDS,
     LineFormat,
     LineFormats,
+    ListFormat,
     MemberFormat,
     fields_of,
     named_by,
@@ -28,6 +31,9 @@ SESSION_METHODS: Final = frozenset({"initialize", "scenario.open", "scenario.clo
 
 TEXT_FIELDS: Final = ("text", "content", "message", "data")
 """Fields of an outcome that can be positional: the first of these that it has."""
+
+START: Final = "start"
+"""The word for `run.start`."""
 
 ERROR_TEXT: Final[Mapping[str, str]] = {"raise": "message", "fault": "message"}
 
@@ -42,34 +48,40 @@ def plain_formats(
     outcomes: Mapping[str, TypeAdapter[Any]],
     *,
     handshake: type[Handshake] = Handshake,
-    words: Mapping[str, str] | None = None,
-    outcome_text: Mapping[str, str] | None = None,
+    lines: Mapping[str, str] | None = None,
+    lists: Mapping[str, ListFormat] | None = None,
+    members: Mapping[str, MemberFormat] | None = None,
+    released: Sequence[type[GateOutcome]] = (),
     keeps_open: frozenset[str] = frozenset(),
-    begins_run: frozenset[str] = frozenset({"run.start", "recover"}),
     gate_name: Callable[[Mapping[str, Any]], str] | None = None,
     codes: Mapping[str, Callable[[str], Any]] | None = None,
     call_gate: Callable[[str], Mapping[str, Any]] = no_fields,
 ) -> LineFormats:
-    """Formats for a family with these models; `words` replaces the names of methods."""
-    kinds, fields = _outcomes(outcomes)
-    chosen = {**SHARED_WORDS, **(words or {})}
-    members = dict(_members(scenario))
+    """Formats for a family with these messages.
+
+    `lines` are those of shared messages that this family writes in another way, and `lists` the lists that
+    a method has in its line.  `released` are the outcomes that declare something of themselves.
+    """
+    derived, fields = _outcomes(outcomes)
+    own = lines or {}
+    stimuli = {
+        method: _stimulus(method, model, own.get(method), (lists or {}).get(method))
+        for method, (model, _) in methods.items()
+        if method not in SESSION_METHODS
+    }
+    starts = {method for method, line in stimuli.items() if "run" in line.positions}
     return LineFormats(
         family=family,
         handshake=LineFormat("handshake", (), (handshake,)),
         scenario=LineFormat("scenario", _texts(scenario), (scenario,)),
-        stimuli={
-            method: _stimulus(chosen.get(method, method), method, params, begins_run)
-            for method, (params, _) in methods.items()
-            if method not in SESSION_METHODS
-        },
-        observations={kind: _observation(kind, model) for kind, model in observations.items()},
+        stimuli=stimuli,
+        observations={kind: _observation(kind, model, own.get(kind)) for kind, model in observations.items()},
         outcome=LineFormat(RELEASE, listed=fields),
         gate_name=gate_name or named_by("on", "call"),
-        members=members,
-        outcome_text={**kinds, **(outcome_text or {})},
-        keeps_open=keeps_open,
-        begins_run=begins_run,
+        members=members if members is not None else dict(_members(scenario)),
+        outcome_text=_as_released(derived, released),
+        keeps_open=keeps_open.union(*(one.declared.keeps_open for one in released)),
+        begins_run=frozenset({*starts, "recover"}),
         codes=codes or {},
         call_gate=call_gate,
     )
@@ -78,24 +90,44 @@ def plain_formats(
 # --- stimuli and observations -------------------------------------------------------------------
 
 
-def _stimulus(word: str, method: str, model: type[Wire], begins_run: frozenset[str]) -> LineFormat:
-    if method in ("gate.release", "deliver"):
-        return LineFormat(word, (), (model,))
-    has_run = "run" in fields_of(model)
-    is_implied = has_run and (method not in begins_run or method == "recover")
-    positions = tuple(name for name in _texts(model) if not (is_implied and name == "run"))
-    return LineFormat(word, positions, (model,), about_a_run=is_implied)
+def _stimulus(method: str, model: type[Wire], line: str | None, items: ListFormat | None) -> LineFormat:
+    word, positions = _as_declared(line or _declared(model).line) or _derived(method, model)
+    is_implied = "run" in fields_of(model) and "run" not in positions
+    return LineFormat(word, positions, (model,), about_a_run=is_implied, items=items)
 
 
-def _observation(kind: str, model: type[Observation]) -> LineFormat:
+def _derived(method: str, model: type[Wire]) -> tuple[str, tuple[str, ...]]:
+    """What starts a run names it; any other stimulus is about the newest one."""
+    texts = _texts(model)
+    return (START, texts) if method == "run.start" else (method, tuple(one for one in texts if one != "run"))
+
+
+def _observation(kind: str, model: type[Observation], line: str | None) -> LineFormat:
     fields = {info.alias or name: info for name, info in model.model_fields.items()}
     is_change = {"from", "to"} <= fields.keys()
     inner = _model_of(fields[kind]) if kind in fields else None
-    if inner is not None:
-        return LineFormat(kind, _texts(inner), (model, inner), about_a_run=True, inner=kind)
     left_out = {"kind", "run", *(("from", "to") if is_change else ())}
-    positions = tuple(name for name in _texts(model) if name not in left_out)
-    return LineFormat(kind, positions, (model,), about_a_run=True, is_change=is_change)
+    derived = _texts(inner) if inner else tuple(name for name in _texts(model) if name not in left_out)
+    declared = _as_declared(line or model.declared.line)
+    return LineFormat(
+        kind,
+        declared[1] if declared else derived,
+        (model, inner) if inner else (model,),
+        implied=model.declared.implied,
+        about_a_run=True,
+        inner=kind if inner else "",
+        is_change=is_change,
+    )
+
+
+def _declared(model: type[Wire]) -> Declared:
+    found: Declared = getattr(model, "declared", Declared())
+    return found
+
+
+def _as_declared(line: str) -> tuple[str, tuple[str, ...]] | None:
+    """The word of a declared line, and its fields."""
+    return (line.split(maxsplit=1)[0], tuple(re.findall(r"{(\w+)}", line))) if line else None
 
 
 def _texts(model: type[Wire]) -> tuple[str, ...]:
@@ -135,6 +167,14 @@ def _members(scenario: type[Scenario]) -> Iterator[tuple[str, MemberFormat]]:
 
 
 # --- outcomes -----------------------------------------------------------------------------------
+
+
+def _as_released(derived: Mapping[str, str], released: Sequence[type[GateOutcome]]) -> dict[str, str]:
+    """The positional field of each kind: as its outcome declares it, where that declares any."""
+    declaring = [one for one in released if one.declared.text]
+    known = {kind for one in declaring for kind in kinds_of(one)}
+    kept = {kind: name for kind, name in derived.items() if kind not in known}
+    return kept | {kind: name for one in declaring for kind, name in one.declared.text.items()}
 
 
 def _outcomes(outcomes: Mapping[str, TypeAdapter[Any]]) -> tuple[dict[str, str], frozenset[str]]:

@@ -5,21 +5,20 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from importlib.metadata import EntryPoint
-from typing import Any, ClassVar, Literal
+from typing import Any, Literal
 
 from places import ROOT
 
 from runlock.conformance.family.family import Actions, Family, Wording
 from runlock.conformance.family.invariant import HELD, CheckResults, Invariant, broken
 from runlock.conformance.family.made import Made
-from runlock.conformance.protocol import Handshake, Observation, Scenario, reports
-from runlock.conformance.protocol.handshake import Initialize
-from runlock.conformance.protocol.reports import Empty
-from runlock.conformance.protocol.scenario import Closed
-from runlock.conformance.protocol.stimuli import Settle, Stimulus
+from runlock.conformance.protocol import Empty, Handshake, Observation, Scenario, Settle, Stimulus, reports
+from runlock.conformance.protocol.methods import methods_of
+from runlock.conformance.protocol.observations import listed
 from runlock.conformance.protocol.vocabulary import Vocabulary
 from runlock.conformance.trace.moves import Move
 from runlock.conformance.trace.plain_formats import plain_formats
+from runlock.conformance.trace.sentences import Sentences
 from runlock.conformance.transport.in_process import InProcess
 from runlock.spec.model import read_spec
 
@@ -30,17 +29,15 @@ LAST = "bye"
 # --- messages -----------------------------------------------------------------------------------
 
 
-class Start(Stimulus):
-    method: ClassVar[str] = "run.start"
+class Start(Stimulus, verb="run.start", needs=""):
     run: str
 
 
-class Say(Stimulus):
-    method: ClassVar[str] = "say"
+class Say(Stimulus, verb="say", words="say {text}"):
     text: str
 
 
-class Said(Observation):
+class Said(Observation, words="{text}"):
     kind: Literal["said"] = "said"
     text: str
 
@@ -49,11 +46,9 @@ class Report(reports.Report):
     observations: list[Said] = []
 
 
-METHODS = {
-    "initialize": (Initialize, Handshake), "scenario.open": (Scenario, Empty),
-    "scenario.close": (Empty, Closed), "shutdown": (Empty, Empty),
-    "run.start": (Start, Report), "say": (Say, Report), "settle": (Settle, Report),
-}  # fmt: skip
+METHODS = methods_of(Handshake, Scenario, Report, None, (Start, Say, Settle))
+LISTED = listed(Said)
+SENTENCES = Sentences(METHODS, LISTED, {})
 
 
 # --- state, check and actions -------------------------------------------------------------------
@@ -180,15 +175,11 @@ class Mutant:
         return Shouts()
 
 
-def in_words(move: Move) -> str:
-    return f"{move.method} {move.params.get('text', '')}".strip()
-
-
 FAMILY = Family(
     name="made-up",
     spec=read_spec(FOLDER),
-    vocabulary=Vocabulary(Handshake, Scenario, Report, Empty, METHODS, {"said": Said}, {}),
-    line_formats=plain_formats("made-up", METHODS, {"said": Said}, Scenario, {}),
+    vocabulary=Vocabulary(Handshake, Scenario, Report, Empty, METHODS, LISTED, {}),
+    line_formats=plain_formats("made-up", METHODS, LISTED, Scenario, {}),
     new_state=State,
     invariants=(Invariant("ECHO-1", a_text_is_shown_as_it_was_said, Said),),
     monitors=(),
@@ -201,9 +192,7 @@ FAMILY = Family(
     host=lambda factory: InProcess(factory(), again=factory),
     made=Made(lambda profile, policies: Echo, mutants=lambda: {"Shouts": Mutant()}),
     default_profile="quiet",
-    wording=Wording(
-        lambda move: f"{move.method} {move.params.get('text', '')}".strip(), lambda seen: seen["text"]
-    ),
+    wording=Wording(SENTENCES.step, SENTENCES.shown),
 )
 
 ENTRY = EntryPoint("made-up", "made_up_family:FAMILY", "runlock.families")

@@ -272,7 +272,6 @@ def test_the_needs_of_clauses_are_what_the_protocol_can_declare():
     }
 
     assert set(load_spec("lifecycle").needs["outcome"]) == outcomes
-    assert set(load_spec("lifecycle").needs["stimulus"]) == set(get_args(vocabulary.StimulusKind))
     assert set(load_spec("lifecycle").needs["hook"]) == set(get_args(vocabulary.PhaseName))
     assert set(load_spec("lifecycle").needs["stream"]) == {*get_args(vocabulary.StreamKind), "any", "calls"}
     assert set(load_spec("lifecycle").needs["gate"]) == set(protocol.OUTCOMES_BY_GATE)

@@ -12,15 +12,7 @@ from runlock.conformance.families.lifecycle.inference import known, learner, que
 from runlock.conformance.families.lifecycle.invariants import INVARIANTS
 from runlock.conformance.families.lifecycle.invariants.selectors import name_of, newest_of
 from runlock.conformance.families.lifecycle.line_formats import LINE_FORMATS
-from runlock.conformance.families.lifecycle.messages import (
-    LISTED,
-    METHODS,
-    OUTCOMES_BY_GATE,
-    Handshake,
-    Report,
-    Scenario,
-    Snapshot,
-)
+from runlock.conformance.families.lifecycle.messages import VOCABULARY
 from runlock.conformance.families.lifecycle.monitors.coverage_targets import covered
 from runlock.conformance.families.lifecycle.monitors.derived_statuses import Derived
 from runlock.conformance.families.lifecycle.monitors.flow_charts import Paths
@@ -32,7 +24,6 @@ from runlock.conformance.family.exploration import Asked, Estimate, Exploration
 from runlock.conformance.family.family import Family, Inference, Strategy, Wording
 from runlock.conformance.family.invariant import Selectors
 from runlock.conformance.family.made import Made, Mutant, Variant
-from runlock.conformance.protocol.vocabulary import Vocabulary
 from runlock.spec.model import load_spec
 
 if TYPE_CHECKING:
@@ -113,15 +104,7 @@ def _explored(model: str, asked: Asked, announce: Callable[[Estimate], None]) ->
 FAMILY: Final = Family(
     name=NAME,
     spec=load_spec(NAME),
-    vocabulary=Vocabulary(
-        handshake=Handshake,
-        scenario=Scenario,
-        report=Report,
-        snapshot=Snapshot,
-        methods=METHODS,
-        observations=LISTED,
-        outcomes=OUTCOMES_BY_GATE,
-    ),
+    vocabulary=VOCABULARY,
     line_formats=LINE_FORMATS,
     new_state=ObservedState,
     invariants=INVARIANTS,
@@ -154,7 +137,6 @@ FAMILY: Final = Family(
         idle=known.IDLE,
         hidden=known.hidden,
     ),
-    verb_needs={"unwatch": "stimulus watch"},
     determinism=DETERMINISM,
     mixing="RUN-34",
     leaks="RUN-36",

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
+from runlock.conformance.families.lifecycle.messages import VOCABULARY
 from runlock.conformance.families.lifecycle.state import ObservedState
 from runlock.conformance.families.lifecycle.state.records import Run
 from runlock.conformance.family.grounding import Part, ground_by_name, with_parts
@@ -50,20 +51,18 @@ def _offers(state: ObservedState, method: str, params: Mapping[str, Any]) -> boo
     if method == "run.start":
         over = run is None or (run.is_done and "run.again" in handshake.stimuli)
         return over and (not params.get("decisions") or handshake.decisions.live)
-    if method in ("decide", "run.input"):
-        idle = state.quiescent and not state.open_gates
+    if not VOCABULARY.is_taken(method, handshake):
+        return False
+    idle = state.quiescent and not state.open_gates
+    if method in SEGMENT_BEGINS:
         named = state.runs.get(params["run"], run)
-        able = method in handshake.stimuli and named is not None and not _is_out_of_reach(state, named)
+        able = named is not None and not _is_out_of_reach(state, named)
         return able and (handshake.decisions.live or idle)
     if method == "cancel":
-        idle = state.quiescent and not state.open_gates
         waits = run is not None and not run.is_done and (idle or not run.segment_open)
-        return "cancel" in handshake.stimuli and (not waits or "cancel.waiting" in handshake.stimuli)
-    if method in ("watch", "unwatch"):
-        return "watch" in handshake.stimuli
+        return not waits or "cancel.waiting" in handshake.stimuli
     if method == "clock.advance":
-        able = method in handshake.stimuli and handshake.control.clock == "virtual"
-        return able and (not state.has_expiries or (state.quiescent and not state.open_gates))
+        return handshake.control.clock == "virtual" and (not state.has_expiries or idle)
     return True
 
 

@@ -11,6 +11,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
 from runlock.conformance.families.lifecycle.line_formats import LINE_FORMATS
+from runlock.conformance.families.lifecycle.messages import VOCABULARY
 from runlock.conformance.trace.document import Document, is_move
 from runlock.conformance.trace.line_context import LineContext
 from runlock.conformance.trace.moves import Move
@@ -122,16 +123,10 @@ class _Sent:
                 yield "stimulus run.again"
         elif method == "gate.release":
             yield from self._release(params)
-        elif method == "cancel":
-            yield "stimulus cancel"
-        elif method == "decide":
-            yield "stimulus decide"
-        elif method in ("watch", "unwatch"):
-            yield "stimulus watch"
-        elif method in ("run.input", "clock.advance"):
-            yield f"stimulus {method}"
-            if method == "clock.advance":
-                yield "control clock=virtual"
+        elif need := VOCABULARY.need_of(method):
+            yield need
+        if method == "clock.advance":
+            yield "control clock=virtual"
         if params.get("watcher") is not None:
             yield "stream any"
         if params.get("stream") is not None:

@@ -11,22 +11,13 @@ from runlock.conformance.families.message_loop.actions import LOOP_ACTIONS
 from runlock.conformance.families.message_loop.invariants import INVARIANTS
 from runlock.conformance.families.message_loop.invariants.results import SELECTORS
 from runlock.conformance.families.message_loop.line_formats import LINE_FORMATS
-from runlock.conformance.families.message_loop.messages import (
-    LISTED,
-    METHODS,
-    OUTCOMES_BY_GATE,
-    Handshake,
-    Report,
-    Scenario,
-    Snapshot,
-)
+from runlock.conformance.families.message_loop.messages import VOCABULARY
 from runlock.conformance.families.message_loop.monitors.pass_chart import PassChart
 from runlock.conformance.families.message_loop.state import ObservedState
 from runlock.conformance.family.exploration import Asked, Estimate, Exploration
 from runlock.conformance.family.family import Family, Wording
 from runlock.conformance.family.inference_notes import inference_of
 from runlock.conformance.family.made import Made
-from runlock.conformance.protocol.vocabulary import Vocabulary
 from runlock.spec.model import load_spec
 
 if TYPE_CHECKING:
@@ -72,15 +63,7 @@ def _variants() -> Mapping[str, Any]:
 FAMILY: Final = Family(
     name=NAME,
     spec=load_spec(NAME),
-    vocabulary=Vocabulary(
-        handshake=Handshake,
-        scenario=Scenario,
-        report=Report,
-        snapshot=Snapshot,
-        methods=METHODS,
-        observations=LISTED,
-        outcomes=OUTCOMES_BY_GATE,
-    ),
+    vocabulary=VOCABULARY,
     line_formats=LINE_FORMATS,
     new_state=ObservedState,
     invariants=INVARIANTS,
@@ -100,7 +83,6 @@ FAMILY: Final = Family(
     unmet=needs.unmet,
     needs_of_script=needs.needs_of,
     fitted=situations.fitted,
-    verb_needs={"unwatch": "stimulus watch"},
     explored=Exploration(_explored, bounds=("iterations", "interactors")),
     determinism=DETERMINISM,
     mixing="RUN-30",

@@ -8,6 +8,7 @@ from typing import Any, Final
 from runlock.conformance.families.message_loop.actions.context import Stage
 from runlock.conformance.families.message_loop.actions.model import completed
 from runlock.conformance.families.message_loop.actions.session import late_gates
+from runlock.conformance.families.message_loop.messages import VOCABULARY
 from runlock.conformance.families.message_loop.state import ObservedState
 from runlock.conformance.families.message_loop.state.records import Gate
 from runlock.conformance.family.grounding import Part, ground_by_name, with_parts
@@ -67,7 +68,8 @@ def _may_follow(part: Part, earlier: list[Part]) -> bool:
 
 def _is_offered(state: ObservedState, method: str, params: Mapping[str, Any]) -> bool:
     check = _OFFERS.get(method)
-    return check is None or check(state, params)
+    is_taken = method == "deliver" or VOCABULARY.is_taken(method, state.handshake)
+    return is_taken and (check is None or check(state, params))
 
 
 def _may_start(state: ObservedState, params: Mapping[str, Any]) -> bool:
@@ -100,40 +102,19 @@ def _may_release(state: ObservedState, params: Mapping[str, Any]) -> bool:
     return handshake.takes(gate.on, kind)
 
 
-def _may_cancel(state: ObservedState, params: Mapping[str, Any]) -> bool:
-    return "cancel" in state.handshake.stimuli and params["run"] in state.turns
-
-
-def _may_be_late(state: ObservedState, params: Mapping[str, Any]) -> bool:
-    return "late" in state.handshake.stimuli and _given_up(state, params["gate"]) is not None
-
-
-def _may_go(state: ObservedState, params: Mapping[str, Any]) -> bool:
-    return "interactor.gone" in state.handshake.stimuli and params["interactor"] in state.active
-
-
 def _may_watch(state: ObservedState, params: Mapping[str, Any]) -> bool:
-    new = params["watcher"] not in state.watchers and params["watcher"] not in state.unwatched
-    return "watch" in state.handshake.stimuli and new
-
-
-def _may_unwatch(state: ObservedState, params: Mapping[str, Any]) -> bool:
-    return "watch" in state.handshake.stimuli and params["watcher"] in state.watchers
-
-
-def _may_advance(state: ObservedState, params: Mapping[str, Any]) -> bool:
-    return "clock.advance" in state.handshake.stimuli and state.handshake.control.clock == "virtual"
+    return params["watcher"] not in state.watchers and params["watcher"] not in state.unwatched
 
 
 _OFFERS: Final[Mapping[str, Callable[[ObservedState, Mapping[str, Any]], bool]]] = {
     "run.start": _may_start,
     "gate.release": _may_release,
-    "cancel": _may_cancel,
-    "late": _may_be_late,
-    "interactor.gone": _may_go,
+    "cancel": lambda state, params: params["run"] in state.turns,
+    "late": lambda state, params: _given_up(state, params["gate"]) is not None,
+    "interactor.gone": lambda state, params: params["interactor"] in state.active,
     "watch": _may_watch,
-    "unwatch": _may_unwatch,
-    "clock.advance": _may_advance,
+    "unwatch": lambda state, params: params["watcher"] in state.watchers,
+    "clock.advance": lambda state, params: state.handshake.control.clock == "virtual",
 }
 
 

@@ -8,6 +8,7 @@ from runlock.conformance.families.message_loop.messages import (
     LISTED,
     METHODS,
     OUTCOMES_BY_GATE,
+    RELEASED,
     Handshake,
     Scenario,
 )
@@ -22,7 +23,7 @@ LINE_FORMATS: Final = plain_formats(
     Scenario,
     OUTCOMES_BY_GATE,
     handshake=Handshake,
-    keeps_open=frozenset({"delta", "activity"}),
-    begins_run=frozenset({"run.start"}),
+    released=RELEASED,
+    lines={"clock.advance": "advance", "gate.closed": "gate.closed {gate}"},
     gate_name=named_by(*GATE_FIELDS),
 )

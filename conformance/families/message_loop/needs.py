@@ -2,73 +2,33 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from typing import Any, Final
 
-from runlock.conformance.families.message_loop.messages import Handshake
+from runlock.conformance.families.message_loop.messages import VOCABULARY, Handshake
+from runlock.conformance.family.needs import Row, unmet_by
 from runlock.conformance.trace.document import Document
 
-
-def unmet(need: str, handshake: Handshake) -> str:
-    """Why a need of a clause is not met, or an empty string."""
-    word, _, what = need.partition(" ")
-    check = _NEEDS.get(word)
-    return check(what, handshake) if check is not None else ""
-
-
-def _event(what: str, handshake: Handshake) -> str:
-    return "" if handshake.shows(what) else f"the runtime does not publish {what}"
-
-
-def _outcome(what: str, handshake: Handshake) -> str:
-    gate, _, kind = what.rpartition(".")
-    return "" if handshake.takes(gate, kind) else f"the runtime does not take {kind} at a {gate} gate"
-
-
-def _hook(what: str, handshake: Handshake) -> str:
-    return "" if handshake.holds(what) else f"no hook of the runtime can be held at {what}"
-
-
-def _mode(what: str, handshake: Handshake) -> str:
-    is_there = (
-        what in handshake.modes or "allowlist" in handshake.modes
-    )  # an empty list asks, a full one does not
-    return "" if is_there else f"the runtime has no mode {what}"
-
-
-def _grant(what: str, handshake: Handshake) -> str:
-    return "" if what in handshake.grants else f"an allow of the runtime has no scope {what}"
-
-
-def _turn(what: str, handshake: Handshake) -> str:
-    return "" if what in handshake.turns else f"no turn of the runtime begins with a {what}"
-
-
-def _bound(what: str, handshake: Handshake) -> str:
-    return "" if what in handshake.bounds else f"the runtime has no bound {what}"
-
-
-def _interactors(what: str, handshake: Handshake) -> str:
-    asks = "prompt" in handshake.gates
-    enough = asks and handshake.interactors >= int(what)
-    return "" if enough else f"the runtime cannot ask {what} interactors"
-
-
-def _inspect(what: str, handshake: Handshake) -> str:
-    return ""  # whether `inspect` works is known only when it is called
-
-
-_NEEDS: Final[Mapping[str, Callable[[str, Handshake], str]]] = {
-    "event": _event,
-    "outcome": _outcome,
-    "hook": _hook,
-    "mode": _mode,
-    "grant": _grant,
-    "turn": _turn,
-    "bound": _bound,
-    "interactors": _interactors,
-    "inspect": _inspect,
+NEEDS: Final[Mapping[str, Row]] = {
+    "event": (Handshake.shows, "the runtime does not publish {what}"),
+    "outcome": (
+        lambda offer, what: bool(offer.takes(*what.rpartition(".")[::2])),
+        "the runtime does not take {kind} at a {gate} gate",
+    ),
+    "hook": (Handshake.holds, "no hook of the runtime can be held at {what}"),
+    "mode": (  # an empty list asks, a full one does not
+        lambda offer, what: not {what, "allowlist"}.isdisjoint(offer.modes),
+        "the runtime has no mode {what}",
+    ),
+    "grant": (lambda offer, what: what in offer.grants, "an allow of the runtime has no scope {what}"),
+    "turn": (lambda offer, what: what in offer.turns, "no turn of the runtime begins with a {what}"),
+    "bound": (lambda offer, what: what in offer.bounds, "the runtime has no bound {what}"),
+    "interactors": (
+        lambda offer, what: "prompt" in offer.gates and offer.interactors >= int(what),
+        "the runtime cannot ask {what} interactors",
+    ),
 }
+unmet: Final = unmet_by(NEEDS)
 
 
 def needs_of(document: Document) -> Iterator[str]:
@@ -110,10 +70,8 @@ def _stimulus(method: str, params: Mapping[str, Any], gates: Mapping[str, str]) 
             yield "turn join"
     elif method == "gate.release":
         yield from _release(gates.get(params["gate"], params["gate"].partition(":")[0]), params["outcome"])
-    elif method in ("unwatch", "watch"):
-        yield "stimulus watch"
-    elif method in ("cancel", "late", "interactor.gone", "clock.advance"):
-        yield f"stimulus {method}"
+    elif need := VOCABULARY.need_of(method):
+        yield need
 
 
 def _release(on: str, outcome: Mapping[str, Any]) -> Iterator[str]:

@@ -6,14 +6,13 @@ from collections.abc import Callable, Mapping
 from typing import Any, Final
 
 from runlock.conformance.families.tool_runner.actions.model import pieces_of
+from runlock.conformance.families.tool_runner.messages import USER_VERBS, VOCABULARY
 from runlock.conformance.families.tool_runner.state import ObservedRunner
 from runlock.conformance.families.tool_runner.state.records import Iteration, same, stands
 from runlock.conformance.family.grounding import Part, ground_by_name, with_parts
 from runlock.conformance.family.state import OpenGate
 from runlock.conformance.protocol import Message
 from runlock.conformance.trace.moves import Move
-
-USER_VERBS: Final = ("runner.push", "runner.set", "runner.respond", "runner.tools")
 
 
 def ground(move: Move, state: ObservedRunner) -> dict[str, Any] | None:
@@ -64,7 +63,7 @@ def _on(state: ObservedRunner, params: Mapping[str, Any]) -> str:
 def _is_offered(state: ObservedRunner, method: str, params: Mapping[str, Any]) -> bool:
     check = _OFFERS.get(method)
     if check is not None:
-        return check(state, params)
+        return VOCABULARY.is_taken(method, state.handshake) and check(state, params)
     if method in USER_VERBS:
         return state.iteration is not None and state.yielded is not None and _may_act(state, method, params)
     return True
@@ -107,14 +106,10 @@ def _turns(params: Mapping[str, Any]) -> list[Message]:
     return [message for message in _given(params) if message.role == "assistant"]
 
 
-def _may_start(state: ObservedRunner, params: Mapping[str, Any]) -> bool:
-    return not state.runs
-
-
 def _may_take_up(state: ObservedRunner, params: Mapping[str, Any]) -> bool:
     """Whether the runner may be continued: after a break at a whole turn, or a fault, but no cancel."""
     run, iteration = state.run, state.iteration
-    if run is None or not run.is_done or "runner.again" not in state.handshake.stimuli or iteration is None:
+    if run is None or not run.is_done or iteration is None:
         return False
     if state.is_cancelled or params["run"] in state.runs or not state.quiescent:
         return False
@@ -130,7 +125,7 @@ def _may_take_up(state: ObservedRunner, params: Mapping[str, Any]) -> bool:
 
 def _may_cancel(state: ObservedRunner, params: Mapping[str, Any]) -> bool:
     offered, run = state.handshake.stimuli, state.runs.get(params["run"])
-    if run is None or run is not state.run or "cancel" not in offered or run.cancel_at is not None:
+    if run is None or run is not state.run or run.cancel_at is not None:
         return False
     if state.yielded is not None or not state.quiescent:
         return "cancel.yield" in offered
@@ -166,16 +161,12 @@ def _may_say(state: ObservedRunner, outcome: Mapping[str, Any]) -> bool:
     return fits and (stop is None or stop in state.handshake.stops)
 
 
-def _may_advance(state: ObservedRunner, params: Mapping[str, Any]) -> bool:
-    return "clock.advance" in state.handshake.stimuli and state.handshake.control.clock == "virtual"
-
-
 _OFFERS: Final[Mapping[str, Callable[[ObservedRunner, Mapping[str, Any]], bool]]] = {
-    "run.start": _may_start,
+    "run.start": lambda state, params: not state.runs,
     "runner.again": _may_take_up,
     "cancel": _may_cancel,
     "gate.release": _may_release,
-    "clock.advance": _may_advance,
+    "clock.advance": lambda state, params: state.handshake.control.clock == "virtual",
 }
 
 

@@ -3,46 +3,29 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from typing import Any
+from typing import Any, Final
 
-from runlock.conformance.families.tool_runner.messages import RunnerHandshake
+from runlock.conformance.families.tool_runner.messages import VOCABULARY
+from runlock.conformance.family.needs import Row, unmet_by
 from runlock.conformance.trace.document import Document
 
+READS: Final = "the user of a stream cannot read"
 
-def unmet(need: str, handshake: RunnerHandshake) -> str:
-    """Why a need of a clause is not met, or an empty string."""
-    word, _, what = need.partition(" ")
-    if word == "either":
-        reasons = [unmet(one, handshake) for one in what.split(" | ")]
-        return "" if "" in reasons else ", and ".join(reasons)
-    if word == "observes":
-        return "" if what in handshake.observes else f"the runtime does not show {what}"
-    if word == "stimulus":
-        return "" if what in handshake.stimuli else f"the runtime does not take {what}"
-    if word == "outcome":
-        gate, _, kind = what.partition(".")
-        offered = handshake.outcomes.at(gate)
-        return "" if kind in offered else f"the runner does not take {kind} at a {gate} gate"
-    if word == "stops":
-        implied = what in ("tool_use", "end_turn")
-        return (
-            ""
-            if implied or what in handshake.stops
-            else f"the kit may not say that the model stops with {what}"
-        )
-    if word == "runner":
-        return _unmet_option(what, handshake)
-    return ""
-
-
-def _unmet_option(what: str, handshake: RunnerHandshake) -> str:
-    offer = handshake.runner
-    if what == "stream":
-        return "" if True in offer.stream else "the runner has no streams"
-    if what == "max_iterations":
-        return "" if offer.max_iterations else "the runner takes no limit"
-    read = what.partition("=")[2]
-    return "" if read in offer.read else f"the user of a stream cannot read {read} of it"
+NEEDS: Final[Mapping[str, Row]] = {
+    "outcome": (
+        lambda offer, what: what.rpartition(".")[2] in offer.outcomes.at(what.rpartition(".")[0]),
+        "the runner does not take {kind} at a {gate} gate",
+    ),
+    "stops": (
+        lambda offer, what: what in ("tool_use", "end_turn", *offer.stops),
+        "the kit may not say that the model stops with {what}",
+    ),
+    "runner stream": (lambda offer, what: True in offer.runner.stream, "the runner has no streams"),
+    "runner max_iterations": (lambda offer, what: offer.runner.max_iterations, "the runner takes no limit"),
+    "runner read=all": (lambda offer, what: "all" in offer.runner.read, f"{READS} all of it"),
+    "runner read=none": (lambda offer, what: "none" in offer.runner.read, f"{READS} none of it"),
+}
+unmet: Final = unmet_by(NEEDS)
 
 
 def needs_of(document: Document) -> Iterator[str]:
@@ -71,8 +54,8 @@ def _stimulus(method: str, params: Mapping[str, Any]) -> Iterator[str]:
         yield from (f"stimulus runner.set.{part}" for part in ("messages", "params") if params.get(part))
     elif method == "gate.release":
         yield from _outcome(params["outcome"])
-    elif method.startswith("runner.") or method in ("cancel", "clock.advance"):
-        yield f"stimulus {method}"
+    elif need := VOCABULARY.need_of(method):
+        yield need
 
 
 def _outcome(outcome: Mapping[str, Any]) -> Iterator[str]:

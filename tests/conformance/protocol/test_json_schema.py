@@ -10,7 +10,12 @@ import pytest
 from pydantic import TypeAdapter, ValidationError
 from referencing import Registry, Resource
 
-from runlock.conformance.families.lifecycle.messages import LISTED, METHODS, AnyObservation, GateOutcome
+from runlock.conformance.families.lifecycle.messages import (
+    LISTED,
+    METHODS,
+    OUTCOMES_BY_GATE,
+    AnyObservation,
+)
 
 FOLDER = resources.files("runlock.conformance.protocol.json_schema")
 
@@ -262,11 +267,17 @@ def test_every_listed_kind_has_an_example():
 
 
 @pytest.mark.parametrize(
-    "outcome", [TURN, {"kind": "set_result", "content": 1}, {"kind": "fault"}, {"kind": "ok"}]
+    ("gate", "outcome"),
+    [
+        ("model", TURN),
+        ("permission", {"kind": "set_result", "content": 1}),
+        ("hook", {"kind": "fault"}),
+        ("apply", {"kind": "ok"}),
+    ],
 )
-def test_an_outcome_fits(outcome):
+def test_an_outcome_fits(gate, outcome):
     """What the outside world answers at a gate has a schema too."""
-    TypeAdapter(GateOutcome).validate_python(outcome)
+    OUTCOMES_BY_GATE[gate].validate_python(outcome)
 
     assert fits("outcome", outcome)
 

@@ -8,6 +8,7 @@ from pydantic import AfterValidator, Field
 
 from runlock.conformance.families.lifecycle.messages.observations import LISTED
 from runlock.conformance.families.lifecycle.messages.vocabulary import (
+    STIMULUS_KINDS,
     GateKind,
     HookOutcome,
     PermissionOutcome,
@@ -56,9 +57,8 @@ class OfferedOutcomes(Declared):
 ShownKind = Annotated[str, AfterValidator(lambda kind: not_misspelt(kind, LISTED))]
 """The kind of an observation: a listed one, or one of the runtime's own."""
 
-ALL_STIMULI: Final[list[StimulusKind]] = [
-    "decide", "cancel", "cancel.waiting", "run.input", "run.again", "clock.advance", "deliver",
-]  # fmt: skip
+ALL_STIMULI: Final = [one for one in STIMULUS_KINDS if not one.startswith("watch")]
+"""What a runtime takes whose handshake names no stimuli."""
 
 
 class Handshake(shared.Handshake):
@@ -68,7 +68,7 @@ class Handshake(shared.Handshake):
     profile: str = "core"
     gates: list[GateKind] = Field(default=["model", "tool"])  # type: ignore[assignment]
     observes: list[ShownKind] = Field(default_factory=list)
-    stimuli: list[StimulusKind] = Field(default=ALL_STIMULI)  # type: ignore[assignment]
+    stimuli: list[StimulusKind] = Field(default=ALL_STIMULI)
     outcomes: OfferedOutcomes = OfferedOutcomes()
     tools: list[Literal["allow", "ask", "gate", "parameters", "offered", "agent", "expires"]] = Field(
         default=["allow", "ask", "gate"]

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Annotated, Any, Final, Literal
 
-from pydantic import AfterValidator, Discriminator, Field, Tag, ValidationError
+from pydantic import AfterValidator, Field, ValidationError
 from pydantic_core import PydanticCustomError
 
 from runlock.conformance.families.lifecycle.messages.vocabulary import (
@@ -18,8 +18,19 @@ from runlock.conformance.families.lifecycle.messages.vocabulary import (
     ResumeState,
     RunStatus,
 )
+from runlock.conformance.families.lifecycle.messages.words import (
+    appended,
+    closed,
+    ended,
+    entered,
+    inspected,
+    moved,
+    opened,
+    published,
+    shown_as,
+)
 from runlock.conformance.protocol import observations as shared
-from runlock.conformance.protocol.observations import GateClosed, Message, Observation, Unlisted
+from runlock.conformance.protocol.observations import GateClosed, Message, Observation, OfKind, listed
 from runlock.conformance.protocol.wire import PART_OF_A_WHOLE, Json, JsonObject, Wire
 
 
@@ -102,7 +113,7 @@ State = Annotated[JsonObject, AfterValidator(_with_its_parts)]
 """A state as the runtime gave it, of which the listed parts fit."""
 
 
-class GateOpened(shared.GateOpened):
+class GateOpened(shared.GateOpened, line="gate.open {gate} {on} {name}", words=opened):
     """The SUT waits for the outside world at a gate."""
 
     messages: list[Message] | None = None  # model
@@ -132,7 +143,7 @@ def gate_name(opened: Mapping[str, Any]) -> str:
     return ":".join(str(part) for part in named if part is not None)
 
 
-class RunMoved(Observation):
+class RunMoved(Observation, words=moved, implied={"reason": None}):
     """The run's status changed."""
 
     kind: Literal["run.status"] = "run.status"
@@ -141,7 +152,7 @@ class RunMoved(Observation):
     reason: Reason | None = None
 
 
-class CallMoved(Observation):
+class CallMoved(Observation, words="{call} is {to}"):
     """A call's status changed; `suspension` counts from 1 and comes with Suspended."""
 
     kind: Literal["call.status"] = "call.status"
@@ -151,7 +162,7 @@ class CallMoved(Observation):
     suspension: int | None = None
 
 
-class PhaseEntered(Observation):
+class PhaseEntered(Observation, words=entered):
     """A phase fired."""
 
     kind: Literal["phase"] = "phase"
@@ -161,7 +172,7 @@ class PhaseEntered(Observation):
     verdict: str | None = None
 
 
-class ResumeEntered(Observation):
+class ResumeEntered(Observation, words="resume gate: {state}"):
     """The RESUME_TOOL_CALL machine entered a state."""
 
     kind: Literal["resume"] = "resume"
@@ -170,7 +181,11 @@ class ResumeEntered(Observation):
     decision: str | None = None
 
 
-class DecisionTaken(Observation):
+class DecisionTaken(
+    Observation,
+    line="decision {decision} {disposition} {call}",
+    words="decision {decision} is {disposition}",
+):
     """What became of a decision."""
 
     kind: Literal["decision"] = "decision"
@@ -179,7 +194,7 @@ class DecisionTaken(Observation):
     disposition: Disposition
 
 
-class CallShown(Observation):
+class CallShown(Observation, words=shown_as):
     """Those who decide are shown a call that waits."""
 
     kind: Literal["call.shown"] = "call.shown"
@@ -188,14 +203,19 @@ class CallShown(Observation):
     args: Json = None
 
 
-class MessageAppended(Observation):
+class MessageAppended(Observation, line="message {role} {text}", words=appended):
     """A message joined the thread."""
 
     kind: Literal["message"] = "message"
     message: Message
 
 
-class Checkpointed(Observation):
+class Checkpointed(
+    Observation,
+    line="checkpoint {trigger} {cause}",
+    words="checkpoint {trigger}",
+    implied={"force": False},
+):
     """A state is durable now."""
 
     kind: Literal["checkpoint"] = "checkpoint"
@@ -205,7 +225,7 @@ class Checkpointed(Observation):
     state: State | None = None
 
 
-class Published(Observation):
+class Published(Observation, line="event {stream} {name}", words=published):
     """An event went to the watcher; `watcher` names the receiver."""
 
     kind: Literal["event"] = "event"
@@ -215,14 +235,14 @@ class Published(Observation):
     watcher: str | None = None
 
 
-class StreamClosed(Observation):
+class StreamClosed(Observation, line="stream.closed {watcher}", words=closed):
     """The runtime closed the stream of a watcher."""
 
     kind: Literal["stream.closed"] = "stream.closed"
     watcher: str | None = None
 
 
-class SegmentEnded(Observation):
+class SegmentEnded(Observation, line="run.finished {reason}", words=ended, implied={"pending": []}):
     """This segment of the run ended; `pending` are the calls that wait for a decision."""
 
     kind: Literal["run.finished"] = "run.finished"
@@ -252,7 +272,7 @@ class Snapshot(Wire):
     messages: list[Message] = Field(default_factory=list)
 
 
-class RunInspected(Snapshot, Observation):
+class RunInspected(Snapshot, Observation, line="inspect {status}", words=inspected, implied={"reason": None}):
     """What a look at the run showed: the answer to `inspect`, as a trace keeps it."""
 
     kind: Literal["inspect"] = "inspect"
@@ -276,44 +296,10 @@ def kept_apart(seen: Observation) -> Observation:
     return Nested.model_construct(kind=seen.kind, run=seen.run, seen=seen)
 
 
-LISTED: Final[dict[str, type[Observation]]] = {
-    "gate.open": GateOpened,
-    "gate.closed": GateClosed,
-    "run.status": RunMoved,
-    "call.status": CallMoved,
-    "phase": PhaseEntered,
-    "resume": ResumeEntered,
-    "decision": DecisionTaken,
-    "call.shown": CallShown,
-    "message": MessageAppended,
-    "checkpoint": Checkpointed,
-    "event": Published,
-    "stream.closed": StreamClosed,
-    "run.finished": SegmentEnded,
-    "inspect": RunInspected,
-}
+LISTED: Final = listed(
+    GateOpened, GateClosed, RunMoved, CallMoved, PhaseEntered, ResumeEntered, DecisionTaken, CallShown,
+    MessageAppended, Checkpointed, Published, StreamClosed, SegmentEnded, RunInspected,
+)  # fmt: skip
+"""The kinds of observations that clauses know, each with its model."""
 
-
-def _kind_of(raw: Any) -> str:
-    kind = raw.get("kind") if isinstance(raw, dict) else getattr(raw, "kind", None)
-    return kind if isinstance(kind, str) and kind in LISTED else "unlisted"
-
-
-AnyObservation = Annotated[
-    Annotated[GateOpened, Tag("gate.open")]
-    | Annotated[GateClosed, Tag("gate.closed")]
-    | Annotated[RunMoved, Tag("run.status")]
-    | Annotated[CallMoved, Tag("call.status")]
-    | Annotated[PhaseEntered, Tag("phase")]
-    | Annotated[ResumeEntered, Tag("resume")]
-    | Annotated[DecisionTaken, Tag("decision")]
-    | Annotated[CallShown, Tag("call.shown")]
-    | Annotated[MessageAppended, Tag("message")]
-    | Annotated[Checkpointed, Tag("checkpoint")]
-    | Annotated[Published, Tag("event")]
-    | Annotated[StreamClosed, Tag("stream.closed")]
-    | Annotated[SegmentEnded, Tag("run.finished")]
-    | Annotated[RunInspected, Tag("inspect")]
-    | Annotated[Unlisted, Tag("unlisted")],
-    Discriminator(_kind_of),
-]
+AnyObservation = Annotated[Observation, OfKind(LISTED)]

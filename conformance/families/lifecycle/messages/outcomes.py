@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Any, Final, Literal
+from typing import Any, Final, Literal
 
-from pydantic import Field, TypeAdapter
+from pydantic import TypeAdapter
 
-from runlock.conformance.protocol.outcomes import Acknowledged, Fault, Turn
-from runlock.conformance.protocol.wire import Json, JsonObject, Wire
+from runlock.conformance.protocol.outcomes import Acknowledged, Fault, GateOutcome, Turn
+from runlock.conformance.protocol.wire import Json, JsonObject
 
 
-class Verdict(Wire):
+class Verdict(GateOutcome, text={"block": "message", "set_result": "content"}):
     """What the permission hook answered."""
 
     kind: Literal["allow", "block", "suspend", "set_result"]
@@ -18,7 +18,11 @@ class Verdict(Wire):
     message: str | None = None
 
 
-class Outcome(Wire):
+class Outcome(
+    GateOutcome,
+    text={**dict.fromkeys(("ok", "warning", "error", "activity"), "content"), "raise": "message"},
+    keeps_open=("activity",),
+):
     """What a tool answered; `error` is an answer, `raise` is its body throwing, `pending` is neither.
 
     With `activity` it tells something and stays at work: its gate stays open.
@@ -29,7 +33,10 @@ class Outcome(Wire):
     message: str | None = None
 
 
-class HookAnswer(Wire):
+class HookAnswer(
+    GateOutcome,
+    text={"rewrite": "data", **dict.fromkeys(("terminate", "skip_inference", "block"), "message")},
+):
     """What the plugin does at the phase that it is held at; `data` takes the place of what it was shown."""
 
     kind: Literal["continue", "terminate", "skip_inference", "rewrite", "block"]
@@ -37,9 +44,7 @@ class HookAnswer(Wire):
     message: str | None = None
 
 
-GateOutcome = Annotated[
-    Turn | Verdict | Outcome | HookAnswer | Fault | Acknowledged, Field(union_mode="left_to_right")
-]
+RELEASED: Final = (Turn, Verdict, Outcome, HookAnswer, Fault)
 
 OUTCOMES_BY_GATE: Final[dict[str, TypeAdapter[Any]]] = {
     "model": TypeAdapter(Turn | Fault),

@@ -2,13 +2,24 @@
 
 from __future__ import annotations
 
-from typing import ClassVar, Literal
+from typing import Annotated, Final
 
 from pydantic import Field
 
 from runlock.conformance.families.lifecycle.messages.vocabulary import Action, StreamKind
+from runlock.conformance.families.lifecycle.messages.words import decided, with_decisions
 from runlock.conformance.protocol import stimuli as shared
-from runlock.conformance.protocol.stimuli import Stimulus
+from runlock.conformance.protocol.declared import OneOf
+from runlock.conformance.protocol.stimuli import (
+    Cancel,
+    ClockAdvance,
+    Crash,
+    GateRelease,
+    Recover,
+    Settle,
+    Stimulus,
+    verbs,
+)
 from runlock.conformance.protocol.wire import Json, JsonObject, Wire
 
 
@@ -30,10 +41,9 @@ class Decision(Wire):
     suspension: int | None = None
 
 
-class RunStart(Stimulus):
+class RunStart(Stimulus, verb="run.start", words=with_decisions("start {run} {input!q}"), needs=""):
     """A new run on the thread; optional `decisions` come with its input, and a `watcher` of its events."""
 
-    method: ClassVar[str] = "run.start"
     run: str
     input: str
     decisions: list[Decision] = Field(default_factory=list)
@@ -41,50 +51,54 @@ class RunStart(Stimulus):
     stream: StreamKind | None = None
 
 
-class Decide(Stimulus):
+class Decide(Stimulus, verb="decide", words=decided):
     """Decisions for calls of a run; the request that brings them may bring a `watcher` as well."""
 
-    method: ClassVar[str] = "decide"
     run: str
     decisions: list[Decision]
     watcher: str | None = None
     stream: StreamKind | None = None
 
 
-class RunInput(Stimulus):
+class RunInput(
+    Stimulus, verb="run.input", line="input {input}", words=with_decisions("input {run} {input!q}")
+):
     """New user input for a run that is not Done."""
 
-    method: ClassVar[str] = "run.input"
     run: str
     input: str
     decisions: list[Decision] = Field(default_factory=list)
 
 
-class Watch(Stimulus):
+class Watch(Stimulus, verb="watch", line="watch {watcher} {stream}", words="{watcher} watches"):
     """A watcher receives the events of the run from now on, and replaces the one before."""
 
-    method: ClassVar[str] = "watch"
     run: str
     watcher: str
     stream: StreamKind | None = None
 
 
-class Unwatch(Stimulus):
+class Unwatch(Stimulus, verb="unwatch", words="the stream is cut", needs="stimulus watch"):
     """The watcher's stream is cut from outside."""
 
-    method: ClassVar[str] = "unwatch"
     run: str
+
+
+FIRST: Final = (RunStart, GateRelease, Decide, Cancel, RunInput)
+RACED: Final = (*FIRST, ClockAdvance, Watch, Unwatch)
 
 
 class Request(shared.Request):
     """A method and its parameters, as one member of a race."""
 
-    method: Literal[
-        "run.start", "gate.release", "decide", "cancel", "run.input", "clock.advance", "watch", "unwatch"
-    ]
+    method: Annotated[str, OneOf(verbs(RACED))]
 
 
 class Deliver(shared.Deliver):
     """A race: all of these are handed over, in this order, before the SUT runs again."""
 
     stimuli: list[Request]  # type: ignore[assignment]
+
+
+SENT: Final = (*FIRST, Watch, Unwatch, ClockAdvance, Deliver, Settle, Crash, Recover)
+"""What the kit sends, in the order in which its verbs are listed."""

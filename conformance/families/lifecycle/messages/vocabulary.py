@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
-from typing import Final, Literal
+from typing import Annotated, Final, Literal
+
+from runlock.conformance.protocol.declared import OneOf
+from runlock.spec.needs import needs_of
 
 RunStatus = Literal["Created", "Running", "Waiting", "Done"]
 CallStatus = Literal["New", "Running", "Suspended", "Resuming", "Succeeded", "Failed", "Cancelled"]
@@ -14,10 +17,8 @@ ReasonCode = Literal[
     "NaturalEnd", "BehaviorRequested", "Stopped", "Cancelled", "Blocked", "Suspended", "Error"
 ]
 Trigger = Literal["UserMessage", "AssistantTurnCommitted", "ToolResultsCommitted", "StepEnd", "RunFinished"]
-StimulusKind = Literal[
-    "decide", "cancel", "cancel.waiting", "run.input", "run.again", "clock.advance", "deliver", "watch",
-    "watch.request",
-]  # fmt: skip
+STIMULUS_KINDS: Final = tuple(needs_of("lifecycle")["stimulus"])
+StimulusKind = Annotated[str, OneOf(STIMULUS_KINDS)]
 PhaseName = Literal[
     "RunStart", "StepStart", "BeforeInference", "AfterInference", "ToolGate",
     "BeforeToolExecute", "AfterToolExecute", "StepEnd", "RunEnd",

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Annotated, Any, Final, Literal
 
-from pydantic import Discriminator, Field, Tag
+from pydantic import Field
 
 from runlock.conformance.families.message_loop.messages.outcomes import ToolCall
 from runlock.conformance.families.message_loop.messages.vocabulary import (
@@ -17,8 +17,14 @@ from runlock.conformance.families.message_loop.messages.vocabulary import (
     RunStatus,
     StageName,
 )
+from runlock.conformance.families.message_loop.messages.words import (
+    appended,
+    finished,
+    opened,
+    published,
+)
 from runlock.conformance.protocol import observations as shared
-from runlock.conformance.protocol.observations import GateClosed, Observation, Unlisted
+from runlock.conformance.protocol.observations import GateClosed, Observation, OfKind, listed
 from runlock.conformance.protocol.wire import Json, JsonObject, Wire
 
 
@@ -52,7 +58,7 @@ class Message(Wire):
     status: ResultStatus | Literal["pending"] | None = None
 
 
-class GateOpened(shared.GateOpened):
+class GateOpened(shared.GateOpened, words=opened):
     """The SUT waits for the environment at a gate."""
 
     stage: str | None = None  # the id of the stage execution
@@ -83,7 +89,7 @@ class GateOpened(shared.GateOpened):
     state: JsonObject | None = None  # store.put
 
 
-class RunMoved(Observation):
+class RunMoved(Observation, words="{run} is {to}"):
     """The run's status changed."""
 
     kind: Literal["run.status"] = "run.status"
@@ -92,7 +98,7 @@ class RunMoved(Observation):
     reason: Reason | None = None
 
 
-class CallMoved(Observation):
+class CallMoved(Observation, words="{call} is {to}"):
     """A call's status changed."""
 
     kind: Literal["call.status"] = "call.status"
@@ -102,7 +108,7 @@ class CallMoved(Observation):
     to: CallStatus
 
 
-class MessageAppended(Observation):
+class MessageAppended(Observation, words=appended):
     """A message was appended to the session history or to a stage transcript."""
 
     kind: Literal["message"] = "message"
@@ -111,7 +117,7 @@ class MessageAppended(Observation):
     message: Message
 
 
-class Checkpointed(Observation):
+class Checkpointed(Observation, words="stored: {cause}"):
     """A checkpoint was stored."""
 
     kind: Literal["checkpoint"] = "checkpoint"
@@ -122,7 +128,7 @@ class Checkpointed(Observation):
     state: JsonObject | None = None
 
 
-class Published(Observation):
+class Published(Observation, words=published):
     """An event was published; `watcher` names the receiver, and null means the kit itself."""
 
     kind: Literal["event"] = "event"
@@ -136,7 +142,7 @@ class Published(Observation):
         return self.data.get(key) if isinstance(self.data, dict) else None
 
 
-class TurnEnded(Observation):
+class TurnEnded(Observation, words=finished):
     """The turn is over."""
 
     kind: Literal["run.finished"] = "run.finished"
@@ -189,34 +195,9 @@ class RunInspected(Snapshot, Observation):
     kind: Literal["inspect"] = "inspect"
 
 
-LISTED: Final[dict[str, type[Observation]]] = {
-    "gate.open": GateOpened,
-    "gate.closed": GateClosed,
-    "run.status": RunMoved,
-    "call.status": CallMoved,
-    "message": MessageAppended,
-    "checkpoint": Checkpointed,
-    "event": Published,
-    "run.finished": TurnEnded,
-    "inspect": RunInspected,
-}
+LISTED: Final = listed(
+    GateOpened, GateClosed, RunMoved, CallMoved, MessageAppended, Checkpointed, Published, TurnEnded,
+    RunInspected,
+)  # fmt: skip
 
-
-def _kind_of(raw: Any) -> str:
-    kind = raw.get("kind") if isinstance(raw, dict) else getattr(raw, "kind", None)
-    return kind if isinstance(kind, str) and kind in LISTED else "unlisted"
-
-
-AnyObservation = Annotated[
-    Annotated[GateOpened, Tag("gate.open")]
-    | Annotated[GateClosed, Tag("gate.closed")]
-    | Annotated[RunMoved, Tag("run.status")]
-    | Annotated[CallMoved, Tag("call.status")]
-    | Annotated[MessageAppended, Tag("message")]
-    | Annotated[Checkpointed, Tag("checkpoint")]
-    | Annotated[Published, Tag("event")]
-    | Annotated[TurnEnded, Tag("run.finished")]
-    | Annotated[RunInspected, Tag("inspect")]
-    | Annotated[Unlisted, Tag("unlisted")],
-    Discriminator(_kind_of),
-]
+AnyObservation = Annotated[Observation, OfKind(LISTED)]

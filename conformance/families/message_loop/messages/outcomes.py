@@ -8,7 +8,7 @@ from typing import Annotated, Any, Final, Literal
 from pydantic import Field, TypeAdapter
 
 from runlock.conformance.families.message_loop.messages.vocabulary import Scope
-from runlock.conformance.protocol.outcomes import Acknowledged, Fault, Usage
+from runlock.conformance.protocol.outcomes import Acknowledged, Fault, GateOutcome, Usage
 from runlock.conformance.protocol.wire import Json, JsonObject, Wire
 
 
@@ -43,7 +43,7 @@ class CallPiece(Wire):
         return ToolCall(id=self.id, name=self.name or "", args=args) if is_whole else None
 
 
-class Delta(Wire):
+class Delta(GateOutcome, keeps_open=("delta",)):
     """A part of a streamed response: text, or a piece of a call.  The model gate stays open."""
 
     kind: Literal["delta"] = "delta"
@@ -56,7 +56,7 @@ class Delta(Wire):
         return self.tool_call.whole if self.tool_call is not None else None
 
 
-class Turn(Wire):
+class Turn(GateOutcome):
     """The whole response; `terminal` says that the turn ends after these calls."""
 
     kind: Literal["turn"] = "turn"
@@ -66,7 +66,7 @@ class Turn(Wire):
     usage: Usage = Usage()
 
 
-class Outcome(Wire):
+class Outcome(GateOutcome, keeps_open=("activity",)):
     """What a tool answered; `activity` is a progress report, after which the gate stays open."""
 
     kind: Literal["ok", "error", "raise", "activity"]
@@ -74,7 +74,7 @@ class Outcome(Wire):
     message: str | None = None
 
 
-class Answer(Wire):
+class Answer(GateOutcome):
     """What an interactor answered."""
 
     kind: Literal["allow", "deny", "defer"]
@@ -82,7 +82,7 @@ class Answer(Wire):
     message: str | None = None
 
 
-class HookAnswer(Wire):
+class HookAnswer(GateOutcome):
     """What a hook answered; `data` replaces the data that it was shown, key by key."""
 
     kind: Literal["continue", "deny", "rewrite"]
@@ -90,20 +90,20 @@ class HookAnswer(Wire):
     message: str | None = None
 
 
-class Verdict(Wire):
+class Verdict(GateOutcome):
     """The state machine's verdict on a call: approved, or outside the envelope."""
 
     kind: Literal["approve", "out"]
 
 
-class Slices(Wire):
+class Slices(GateOutcome):
     """The slices that a context provider returned."""
 
     kind: Literal["slices"] = "slices"
     slices: list[str] = Field(default_factory=list)
 
 
-class Assertion(Wire):
+class Assertion(GateOutcome):
     """The assertion's verdict on a transcript; `slot` is the value that Exit stores."""
 
     kind: Literal["ok", "retry", "fail"]
@@ -111,6 +111,7 @@ class Assertion(Wire):
     message: str | None = None
 
 
+RELEASED: Final = (Delta, Turn, Outcome, Answer, HookAnswer, Verdict, Slices, Assertion)
 OUTCOMES_BY_GATE: Final[dict[str, TypeAdapter[Any]]] = {
     "model": TypeAdapter(Annotated[Delta | Turn | Fault, Field(discriminator="kind")]),
     "tool": TypeAdapter(Outcome | Fault),

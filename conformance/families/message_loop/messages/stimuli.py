@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
-from typing import ClassVar, Literal
+from typing import Annotated, Final
 
+from runlock.conformance.families.message_loop.messages.words import late, started, watched
 from runlock.conformance.protocol import stimuli as shared
-from runlock.conformance.protocol.stimuli import Stimulus
+from runlock.conformance.protocol.declared import OneOf
+from runlock.conformance.protocol.stimuli import Cancel, ClockAdvance, GateRelease, Settle, Stimulus, verbs
 from runlock.conformance.protocol.wire import JsonObject, Wire
 
 
@@ -16,10 +18,9 @@ class StageStart(Wire):
     name: str
 
 
-class RunStart(Stimulus):
+class RunStart(Stimulus, verb="run.start", words=started, needs=""):
     """A turn: a chat turn with its input, one stage execution, or a group of them with a join."""
 
-    method: ClassVar[str] = "run.start"
     run: str
     input: str | None = None
     stage: StageStart | None = None
@@ -33,45 +34,46 @@ class RunStart(Stimulus):
         return [*first, *([self.join] if self.join is not None else [])]
 
 
-class Late(Stimulus):
+class Late(Stimulus, verb="late", words=late):
     """A late answer: the environment answers a gate that the runtime has closed."""
 
-    method: ClassVar[str] = "late"
     gate: str
     outcome: JsonObject
 
 
-class InteractorGone(Stimulus):
+class InteractorGone(Stimulus, verb="interactor.gone", words="interactor {interactor} goes"):
     """An interactor leaves and no longer answers."""
 
-    method: ClassVar[str] = "interactor.gone"
     interactor: str
 
 
-class Watch(Stimulus):
+class Watch(Stimulus, verb="watch", words=watched):
     """A watcher subscribes to the events; with `fails` it throws at each of them."""
 
-    method: ClassVar[str] = "watch"
     watcher: str
     fails: bool = False
 
 
-class Unwatch(Stimulus):
+class Unwatch(Stimulus, verb="unwatch", words="{watcher} watches no more", needs="stimulus watch"):
     """A watcher unsubscribes."""
 
-    method: ClassVar[str] = "unwatch"
     watcher: str
+
+
+RACED: Final = (RunStart, GateRelease, Cancel, Late, InteractorGone, Watch, Unwatch, ClockAdvance)
 
 
 class Request(shared.Request):
     """A method and its parameters, as one member of a race."""
 
-    method: Literal[
-        "run.start", "gate.release", "cancel", "late", "interactor.gone", "watch", "unwatch", "clock.advance"
-    ]
+    method: Annotated[str, OneOf(verbs(RACED))]
 
 
 class Deliver(shared.Deliver):
     """A race: all of these are delivered, in this order, before the SUT runs again."""
 
     stimuli: list[Request]  # type: ignore[assignment]
+
+
+SENT: Final = (*RACED, Deliver, Settle)
+"""What the kit sends, in the order in which its verbs are listed."""

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Final, Literal
+
+from runlock.spec.needs import needs_of
 
 StageName = Literal[
     "RECEIVE_INPUT", "COMPOSE_REQUEST", "SEND_REQUEST", "STREAM_RESPONSE", "TOOL_CALL", "RENDER"
@@ -20,46 +23,22 @@ ResultStatus = Literal["ok", "error", "cancelled"]
 STAGES: Final[tuple[StageName, ...]] = (
     "RECEIVE_INPUT", "COMPOSE_REQUEST", "SEND_REQUEST", "STREAM_RESPONSE", "TOOL_CALL", "RENDER"
 )  # fmt: skip
-GATES: Final = ("model", "tool", "prompt", "hook", "sm", "context", "assert", "store.put")
-STIMULI: Final = ("cancel", "late", "interactor.gone", "watch", "run.again", "deliver", "clock.advance")
-MODES: Final = ("ask", "allowlist", "yolo")
-SCOPES: Final = ("once", "stage", "session")
-TURNS: Final = ("chat", "stage", "group", "join")
-BOUNDS: Final = ("max_iterations", "turn_cap")
+NEEDS: Final = needs_of("message-loop")
+"""What a clause can need: the words that a handshake offers."""
 
-SLOTS: Final = (
-    "RECEIVE_INPUT.pre.guard", "RECEIVE_INPUT.pre.transform", "RECEIVE_INPUT.pre.observer",
-    "RECEIVE_INPUT.post.observer",
-    "COMPOSE_REQUEST.pre.guard", "COMPOSE_REQUEST.pre.observer",
-    "COMPOSE_REQUEST.post.guard", "COMPOSE_REQUEST.post.transform", "COMPOSE_REQUEST.post.observer",
-    "SEND_REQUEST.pre.guard", "SEND_REQUEST.pre.transform", "SEND_REQUEST.pre.observer",
-    "SEND_REQUEST.post.observer",
-    "STREAM_RESPONSE.pre.guard", "STREAM_RESPONSE.pre.transform", "STREAM_RESPONSE.pre.observer",
-    "STREAM_RESPONSE.post.observer",
-    "TOOL_CALL.pre.guard", "TOOL_CALL.pre.transform", "TOOL_CALL.pre.observer",
-    "TOOL_CALL.post.transform", "TOOL_CALL.post.observer",
-    "RENDER.pre.transform", "RENDER.pre.observer", "RENDER.post.observer",
-)  # fmt: skip
+GATES: Final = tuple(NEEDS["gate"])
+STIMULI: Final = tuple(NEEDS["stimulus"])
+MODES: Final = tuple(NEEDS["mode"])
+SCOPES: Final = tuple(NEEDS["grant"])
+TURNS: Final = tuple(NEEDS["turn"])
+BOUNDS: Final = tuple(NEEDS["bound"])
+SLOTS: Final = tuple(NEEDS["hook"])
 """The slots at which the kit can place a hook: stage, point and role."""
 
-EVENTS: Final = (
-    "SessionTurnStart", "SessionTurnEnd", "StagePreFired", "StagePostFired",
-    "ProviderRequestStarted", "ProviderTokensStreamed", "ProviderRequestCompleted", "ProviderRequestFailed",
-    "ToolInvocationProposed", "ToolInvocationStarted", "ToolInvocationSucceeded", "ToolInvocationFailed",
-    "ToolInvocationCancelled", "ToolCallModeInvoked", "ToolCallApproved", "ToolCallDenied", "Rendered",
-    "StageEntered", "ActEnded", "StageAssertOutcome", "StageExited", "StageCancelled", "StageGranted",
-    "StageCheckGateResult", "WorkflowExit",
-)  # fmt: skip
-
-OUTCOMES: Final[dict[str, tuple[str, ...]]] = {
-    "model": ("delta", "turn", "terminal", "malformed", "fault"),
-    "tool": ("ok", "error", "raise", "fault", "activity"),
-    "prompt": ("allow", "deny", "defer", "fault"),
-    "hook": ("continue", "deny", "rewrite", "fault"),
-    "sm": ("approve", "out", "fault"),
-    "context": ("slices", "fault"),
-    "assert": ("ok", "retry", "fail", "fault"),
-    "store.put": ("ok", "fault"),
+EVENTS: Final = tuple(NEEDS["event"])
+OUTCOMES: Final[Mapping[str, tuple[str, ...]]] = {
+    gate: tuple(one.removeprefix(f"{gate}.") for one in NEEDS["outcome"] if one.startswith(f"{gate}."))
+    for gate in GATES
 }
 """The outcomes that may release each gate; `terminal` and `malformed` are kinds of turns."""
 

@@ -59,7 +59,7 @@ class RunnerHandshake(Handshake):
     observes: list[Annotated[str, AfterValidator(lambda kind: not_misspelt(kind, LISTED))]] = Field(
         default_factory=list
     )
-    stimuli: list[RunnerStimulus] = Field(default_factory=list)  # type: ignore[assignment]
+    stimuli: list[RunnerStimulus] = Field(default_factory=list)
     outcomes: RunnerOutcomes = RunnerOutcomes()
     stops: list[StopReasonName] = Field(default_factory=list)
     runner: RunnerOffer = RunnerOffer()

@@ -12,54 +12,11 @@ from runlock.conformance.families.tool_runner.messages.observations import (
 )
 from runlock.conformance.families.tool_runner.messages.outcomes import OUTCOMES_BY_GATE
 from runlock.conformance.families.tool_runner.messages.scenario import RunnerScenario
-from runlock.conformance.families.tool_runner.messages.stimuli import (
-    Again,
-    ChangeTools,
-    Push,
-    Respond,
-    RunnerDeliver,
-    RunStart,
-    SetState,
-)
-from runlock.conformance.protocol import (
-    Cancel,
-    ClockAdvance,
-    Closed,
-    Empty,
-    GateRelease,
-    Initialize,
-    Inspect,
-    Settle,
-    Wire,
-)
+from runlock.conformance.families.tool_runner.messages.stimuli import SENT
+from runlock.conformance.protocol.methods import methods_of
 from runlock.conformance.protocol.vocabulary import Vocabulary
 
-METHODS: Final[dict[str, tuple[type[Wire], type[Wire]]]] = {
-    "initialize": (Initialize, RunnerHandshake),
-    "scenario.open": (RunnerScenario, Empty),
-    "scenario.close": (Empty, Closed),
-    "shutdown": (Empty, Empty),
-    "run.start": (RunStart, RunnerReport),
-    "gate.release": (GateRelease, RunnerReport),
-    "runner.push": (Push, RunnerReport),
-    "runner.set": (SetState, RunnerReport),
-    "runner.respond": (Respond, RunnerReport),
-    "runner.tools": (ChangeTools, RunnerReport),
-    "runner.again": (Again, RunnerReport),
-    "cancel": (Cancel, RunnerReport),
-    "clock.advance": (ClockAdvance, RunnerReport),
-    "deliver": (RunnerDeliver, RunnerReport),
-    "settle": (Settle, RunnerReport),
-    "inspect": (Inspect, RunnerSnapshot),
-}
-"""Each method of the family with the models of its parameters and of its answer."""
-
+METHODS: Final = methods_of(RunnerHandshake, RunnerScenario, RunnerReport, RunnerSnapshot, SENT)
 VOCABULARY: Final = Vocabulary(
-    handshake=RunnerHandshake,
-    scenario=RunnerScenario,
-    report=RunnerReport,
-    snapshot=RunnerSnapshot,
-    methods=METHODS,
-    observations=LISTED,
-    outcomes=OUTCOMES_BY_GATE,
+    RunnerHandshake, RunnerScenario, RunnerReport, RunnerSnapshot, METHODS, LISTED, OUTCOMES_BY_GATE
 )

@@ -2,11 +2,17 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Any, Final, Literal
+from typing import Annotated, Final, Literal
 
-from pydantic import Discriminator, Field, Tag
+from pydantic import Field
 
 from runlock.conformance.families.tool_runner.messages.vocabulary import RunnerStatus
+from runlock.conformance.families.tool_runner.messages.words import (
+    appended,
+    finished,
+    opened,
+    responded,
+)
 from runlock.conformance.protocol import (
     GateClosed,
     GateOpened,
@@ -14,13 +20,13 @@ from runlock.conformance.protocol import (
     Message,
     Observation,
     Report,
-    Unlisted,
     Wire,
 )
+from runlock.conformance.protocol.observations import OfKind, listed
 from runlock.conformance.protocol.wire import Json
 
 
-class RunnerGate(GateOpened):
+class RunnerGate(GateOpened, line="gate.open {gate} {on} {name}", words=opened):
     """The runner waits at a gate."""
 
     messages: list[Message] | None = None  # model
@@ -50,7 +56,7 @@ class Reason(Wire):
     stop: StopReason | None = None
 
 
-class RunMoved(Observation):
+class RunMoved(Observation, words="{run} is {to}"):
     """The status of the run changed."""
 
     kind: Literal["run.status"] = "run.status"
@@ -59,14 +65,14 @@ class RunMoved(Observation):
     reason: Reason | None = None
 
 
-class MessageAppended(Observation):
+class MessageAppended(Observation, line="message {role} {text}", words=appended):
     """The runner put a message into the state."""
 
     kind: Literal["message"] = "message"
     message: Message
 
 
-class Published(Observation):
+class Published(Observation, line="event {stream} {name}", words="{name} {data}"):
     """A piece of a stream, or its end, was delivered to the user."""
 
     kind: Literal["event"] = "event"
@@ -75,7 +81,7 @@ class Published(Observation):
     data: Json = None
 
 
-class Responded(Observation):
+class Responded(Observation, words=responded):
     """The tool response that the user asked for; null if there is nothing to answer or it was aborted."""
 
     kind: Literal["runner.response"] = "runner.response"
@@ -83,7 +89,7 @@ class Responded(Observation):
     cached: bool | None = None
 
 
-class RunFinished(Observation):
+class RunFinished(Observation, line="run.finished {reason}", words=finished, implied={"pending": []}):
     """The run ended; `message` is the last turn that was received."""
 
     kind: Literal["run.finished"] = "run.finished"
@@ -112,44 +118,20 @@ class RunnerSnapshot(Wire):
     tools: list[str] | None = None
 
 
-class RunnerInspected(RunnerSnapshot, Observation):
+class RunnerInspected(RunnerSnapshot, Observation, line="inspect {status}"):
     """The answer to `inspect`, as a trace records it."""
 
     kind: Literal["inspect"] = "inspect"
 
 
-LISTED: Final[dict[str, type[Observation]]] = {
-    "gate.open": RunnerGate,
-    "gate.closed": GateClosed,
-    "run.status": RunMoved,
-    "message": MessageAppended,
-    "event": Published,
-    "runner.response": Responded,
-    "run.finished": RunFinished,
-    "inspect": RunnerInspected,
-}
+LISTED: Final = listed(
+    RunnerGate, GateClosed, RunMoved, MessageAppended, Published, Responded, RunFinished, RunnerInspected
+)
 
-
-def _kind_of(raw: Any) -> str:
-    kind = raw.get("kind") if isinstance(raw, dict) else getattr(raw, "kind", None)
-    return kind if isinstance(kind, str) and kind in LISTED else "unlisted"
-
-
-RunnerObservation = Annotated[
-    Annotated[RunnerGate, Tag("gate.open")]
-    | Annotated[GateClosed, Tag("gate.closed")]
-    | Annotated[RunMoved, Tag("run.status")]
-    | Annotated[MessageAppended, Tag("message")]
-    | Annotated[Published, Tag("event")]
-    | Annotated[Responded, Tag("runner.response")]
-    | Annotated[RunFinished, Tag("run.finished")]
-    | Annotated[RunnerInspected, Tag("inspect")]
-    | Annotated[Unlisted, Tag("unlisted")],
-    Discriminator(_kind_of),
-]
+RunnerObservation = Annotated[Observation, OfKind(LISTED)]
 
 
 class RunnerReport(Report):
     """The answer to a stimulus: everything that has happened since, in order."""
 
-    observations: list[RunnerObservation] = Field(default_factory=list)  # type: ignore[assignment]
+    observations: list[RunnerObservation] = Field(default_factory=list)

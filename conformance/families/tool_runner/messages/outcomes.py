@@ -7,11 +7,12 @@ from typing import Any, Final, Literal
 from pydantic import Field, TypeAdapter
 
 from runlock.conformance.families.tool_runner.messages.vocabulary import StopReasonName
-from runlock.conformance.protocol import Fault, Message, ToolCall, Usage, Wire
+from runlock.conformance.protocol import Fault, Message, ToolCall, Usage
+from runlock.conformance.protocol.outcomes import GateOutcome
 from runlock.conformance.protocol.wire import Json
 
 
-class RunnerTurn(Wire):
+class RunnerTurn(GateOutcome, text={"turn": "text"}):
     """What the model answered, and why it stopped."""
 
     kind: Literal["turn"] = "turn"
@@ -31,7 +32,7 @@ class RunnerTurn(Wire):
         return Message(role="assistant", text=self.text, tool_calls=self.tool_calls)
 
 
-class Delta(Wire):
+class Delta(GateOutcome, text={"delta": "text"}, keeps_open=("delta",)):
     """A piece of a turn: some text, or a whole call."""
 
     kind: Literal["delta"] = "delta"
@@ -44,7 +45,7 @@ class Delta(Wire):
         return self.model_dump(mode="json", exclude={"kind"}, exclude_none=True)
 
 
-class RunnerOutcome(Wire):
+class RunnerOutcome(GateOutcome, text={"ok": "content", "error": "content", "raise": "message"}):
     """What a tool answered; `raise` means that its body throws."""
 
     kind: Literal["ok", "error", "raise"]
@@ -52,12 +53,13 @@ class RunnerOutcome(Wire):
     message: str | None = None
 
 
-class Resume(Wire):
+class Resume(GateOutcome):
     """The user takes the next item, or leaves the loop."""
 
     kind: Literal["resume", "break"]
 
 
+RELEASED: Final = (RunnerTurn, Delta, RunnerOutcome, Fault, Resume)
 OUTCOMES_BY_GATE: Final[dict[str, TypeAdapter[Any]]] = {
     "model": TypeAdapter(RunnerTurn | Delta | Fault),
     "tool": TypeAdapter(RunnerOutcome | Fault),

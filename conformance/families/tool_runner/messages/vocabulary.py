@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from typing import Final, Literal
+from typing import Annotated, Final, Literal
+
+from runlock.conformance.protocol.declared import OneOf
+from runlock.spec.needs import needs_of
 
 RunnerStatus = Literal["Running", "Done"]
 StopReasonName = Literal["tool_use", "end_turn", "max_tokens", "refusal", "pause_turn", "stop_sequence"]
 RunnerGateKind = Literal["model", "tool", "yield"]
-RunnerStimulus = Literal[
-    "runner.push", "runner.set.params", "runner.set.messages", "runner.respond", "runner.tools",
-    "runner.again", "cancel", "cancel.yield", "clock.advance", "deliver",
-]  # fmt: skip
+RunnerStimulus = Annotated[str, OneOf(tuple(needs_of("tool-runner")["stimulus"]))]
 REQUIRED_GATES: Final = ("model", "tool", "yield")

@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any, Final
 
+from runlock.conformance.families.tool_runner.messages import USER_VERBS
 from runlock.conformance.families.tool_runner.state.fold.observations import SHOWN
-from runlock.conformance.families.tool_runner.state.fold.stimuli import SENT, USER_VERBS, turned_down
+from runlock.conformance.families.tool_runner.state.fold.stimuli import SENT, turned_down
 from runlock.conformance.families.tool_runner.state.knowledge import Knowledge
 from runlock.conformance.protocol import Observation, Report
 

@@ -1,4 +1,4 @@
-"""The scenario files of the family: each is in normal form, and every message has a line of its own."""
+"""The scenario files of the family: each is in normal form."""
 
 from __future__ import annotations
 
@@ -8,7 +8,6 @@ from importlib.resources.abc import Traversable
 import pytest
 
 from runlock.conformance.families.lifecycle.line_formats import LINE_FORMATS
-from runlock.conformance.families.lifecycle.messages import LISTED, STIMULI
 from runlock.conformance.trace.scenario_file import parse, render
 
 
@@ -28,9 +27,3 @@ def test_a_file_is_written_as_it_was_read(file: Traversable) -> None:
 
     assert render(parse(text, LINE_FORMATS, file.name), LINE_FORMATS) == text
     assert "\nrecord " not in text
-
-
-def test_every_message_has_a_line() -> None:
-    """A kind or a method that is added to the protocol needs a format."""
-    assert LINE_FORMATS.observations.keys() == LISTED.keys()
-    assert LINE_FORMATS.stimuli.keys() == {*STIMULI, "inspect"}

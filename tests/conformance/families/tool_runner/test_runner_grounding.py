@@ -3,10 +3,11 @@
 import pytest
 
 from runlock.conformance.driving.bench import Bench
+from runlock.conformance.families.tool_runner.family import FAMILY
 from runlock.conformance.families.tool_runner.grounding import admit
 from runlock.conformance.families.tool_runner.host.hosted import HostedRunner
-from runlock.conformance.families.tool_runner.needs import unmet
 from runlock.conformance.families.tool_runner.reference import reference
+from runlock.conformance.judging.applicability import unmet
 from runlock.conformance.trace.moves import Move
 
 CALL = {"id": "c1", "name": "t0", "args": {"k": "c1"}}
@@ -64,7 +65,7 @@ def test_one_of_several_capabilities_is_enough():
     )
     need = "either observes run.finished | observes run.status"
 
-    assert unmet(need, whole) == ""
-    assert unmet(need, whole.model_copy(update={"observes": ["message"]})) == (
+    assert unmet(FAMILY, need, whole) == ""
+    assert unmet(FAMILY, need, whole.model_copy(update={"observes": ["message"]})) == (
         "the runtime does not show run.finished, and the runtime does not show run.status"
     )

@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping
 from functools import partial
 from typing import Any, Final
 
-from runlock.conformance.families.tool_runner.messages import Delta, RunnerTurn
+from runlock.conformance.families.tool_runner.messages import USER_VERBS, Delta, RunnerTurn
 from runlock.conformance.families.tool_runner.state.knowledge import Knowledge
 from runlock.conformance.families.tool_runner.state.records import (
     Act,
@@ -18,8 +18,6 @@ from runlock.conformance.families.tool_runner.state.records import (
 )
 
 Params = Mapping[str, Any]
-
-USER_VERBS: Final = ("runner.push", "runner.set", "runner.respond", "runner.tools")
 
 
 def _started(state: Knowledge, params: Params, _place: int) -> None:
