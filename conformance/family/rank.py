@@ -36,3 +36,11 @@ class Rank(IntEnum):
     """A watcher is told something else than what happened."""
     CHART = auto()
     """A transition is not one of its chart, and no clause says more about it."""
+
+    def leads(self, other: Rank) -> bool:
+        """Whether an objection of this rank leads one that an earlier observation of the same answer met.
+
+        What is done to calls and to the history leads what a runtime says about itself.  Among the latter the
+        first objection is the cause.
+        """
+        return self < other and self <= Rank.HISTORY

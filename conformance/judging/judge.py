@@ -173,7 +173,7 @@ class Judge:
         """Run the checks in the order of their ranks, until one objects that no earlier objection leads."""
         violation, state, read = self.violation, self.state, self.declared.read
         for check in checks:
-            if violation is not None and check.rank >= violation.rank:
+            if violation is not None and not check.rank.leads(violation.rank):
                 return
             if self.leaves_open:
                 self._record_all(self._under_each_value(check, *seen), check.rank)
@@ -221,4 +221,4 @@ class Judge:
 
 
 def _leading(before: Violation | None, objection: Violation) -> Violation:
-    return objection if before is None or objection.rank < before.rank else before
+    return objection if before is None or objection.rank.leads(before.rank) else before

@@ -17,7 +17,7 @@ from runlock.conformance.family.rank import Rank
 from runlock.conformance.protocol import Observation
 
 
-@check("DECIDE-5", at=("tool",), rank=Rank.OTHER)
+@check("DECIDE-5", at=("tool",), rank=Rank.CONSENT)
 def a_decision_reaches_the_call_it_names(state: ObservedState, seen: GateOpened) -> CheckResults:
     """A decision moves the call that it names and no other."""
     call = state.entering(seen)
@@ -55,7 +55,7 @@ def _unused_approval(state: ObservedState, call: Call) -> Decided | None:
     return None
 
 
-@check("DECIDE-5", at=("tool",), rank=Rank.OTHER)
+@check("DECIDE-5", at=("tool",), rank=Rank.CONSENT)
 def a_suspended_call_is_not_taken_for_another(state: ObservedState, seen: GateOpened) -> CheckResults:
     """A call that asks and was not decided does not run on the decision for its sibling."""
     call = state.entering(seen)
@@ -66,7 +66,7 @@ def a_suspended_call_is_not_taken_for_another(state: ObservedState, seen: GateOp
         yield broken(f"decision {other.id} names call {other.call}, yet call {call.id} ran")
 
 
-@check("DECIDE-5", rank=Rank.OTHER, requires="a decision")
+@check("DECIDE-5", rank=Rank.CONSENT, requires="a decision")
 def a_move_follows_the_decision_for_it(state: ObservedState, seen: CallMoved) -> CheckResults:
     """A suspended call does not move on the decision for its sibling, which is left waiting."""
     call = state.call_of(seen)

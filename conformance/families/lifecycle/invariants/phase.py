@@ -47,6 +47,16 @@ def run_start_fires_once(state: ObservedState, seen: PhaseEntered) -> CheckResul
     yield HELD if fired < allowed else broken("RunStart fires again, though nothing has entered the run anew")
 
 
+@check("PHASE-22", at=("model", "permission", "tool"), rank=Rank.PHASE, excuses=(CANCEL,))
+def run_start_fires_in_each_segment(state: ObservedState, seen: GateOpened) -> CheckResults:
+    """Where a decision enters the run anew, its segment begins with RunStart."""
+    run = followed(state, seen)
+    if run is not None and run.finished and state.policy("waiting") == "reentered":
+        fired = any(isinstance(one, PhaseEntered) and one.phase == "RunStart" for one in run.segment)
+        what = "the run was entered anew and is at work, yet RunStart has not fired"
+        yield held_or(fired, what)
+
+
 @check("PHASE-23", at=("model",), rank=Rank.PHASE)
 def inference_is_framed(state: ObservedState, seen: GateOpened) -> CheckResults:
     """Each inference comes right after StepStart and BeforeInference of its step."""

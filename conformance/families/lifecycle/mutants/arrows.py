@@ -183,7 +183,7 @@ class CallsABlockAnError(EndsAs):
     right, wrong = "Blocked", "Error"
 
 
-@fault("RUN-7", "the run was cancelled at work, yet it became Waiting", also=("RUN-31",))
+@fault("RUN-7", "the run was cancelled at work, yet it became Waiting")
 class WaitsOnItsWayToTheEnd(Runtime):
     """A run that is cancelled at work says that it waits before it is Done."""
 
@@ -193,7 +193,7 @@ class WaitsOnItsWayToTheEnd(Runtime):
         return await super()._end(reason)
 
 
-@fault("RUN-9", "the run was cancelled while it waited, yet it became Running", also=("RUN-31",))
+@fault("RUN-9", "the run was cancelled while it waited, yet it became Running")
 class WakesOnItsWayToTheEnd(Runtime):
     """A run that is cancelled while it waits says that it runs before it is Done."""
 

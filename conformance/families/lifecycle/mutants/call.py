@@ -110,7 +110,7 @@ class SaysRunningLate(Runtime):
         super().move_call(call, event)
 
 
-@fault("CALL-7", "nobody decided about call", also=("RUN-31",))
+@fault("CALL-7", "nobody decided about call")
 class ResumesTheUndecided(Runtime):
     """One decision sets every suspended call to Resuming."""
 
@@ -153,7 +153,7 @@ class RejectsTheSiblings(Runtime):
         return replayed
 
 
-@fault("CALL-24", "yet its status is Running", also=("DERIVE-1", "RUN-31"))
+@fault("CALL-24", "yet its status is Running", also=("DERIVE-1"))
 class LeavesTheLastRunning(Runtime):
     """The last of several results is recorded, but the call's status stays."""
 

@@ -17,7 +17,6 @@ from runlock.machines.lifecycle.runtime.world import WorldFault
     "DECIDE-1",
     "may be executed",
     also=(
-        "RUN-31",
         "DECIDE-2",
         "EDIT-3",
     ),
@@ -243,7 +242,7 @@ class ExecutesTheAnswered(Runtime):
         return await super().verdict(call, resume)
 
 
-@fault("GATE-1", "needs approval and nobody approved it, yet it was executed", also=("GATE-3", "RUN-32"))
+@fault("GATE-1", "needs approval and nobody approved it, yet it was executed", also=("GATE-3"))
 class DoesNotAskTheThird(Runtime):
     """The third call of a round is executed without the approval that it needs."""
 

@@ -26,7 +26,6 @@ class CollectsInSecret(Runtime):
     "DECIDE-14",
     "was taken, which takes all of them or none",
     policies={"resume": "all_or_nothing"},
-    also=("RUN-31",),
 )
 class TakesAPartForAll(Runtime):
     """Lets each decision act by itself, though it says that all of them count or none."""

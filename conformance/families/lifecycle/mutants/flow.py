@@ -203,7 +203,7 @@ class TakesABrokenExecutorForAFailedTool(Runtime):
             self.phase("AfterToolExecute", call)
 
 
-@fault("FLOW-12", "yet the answer is still waited for", profile="tirea", also=("RUN-31",))
+@fault("FLOW-12", "yet the answer is still waited for", profile="tirea")
 class WaitsForACancelledInference(Runtime):
     """Lets the model finish its answer when the run is cancelled."""
 

@@ -26,7 +26,7 @@ class Mixing(Runtime):
         self.policies = {**self.policies, self.key: self.values[self.times % 2]}
 
 
-@fault("RUN-31", "no joint state explains that", profile="tirea", declare=NO_PROFILE)
+@fault("RUN-34", "no value of the policy waiting explains", declare=NO_PROFILE)
 class EntersNowAndWakesThen(Mixing):
     """A decision enters the run anew, or wakes what had been parked, by turns."""
 
@@ -37,12 +37,7 @@ class EntersNowAndWakesThen(Mixing):
         return await super()._resume()
 
 
-@fault(
-    "RUN-32",
-    "no joint state explains that the runtime rests; due is: a decision enters the run again",
-    also=("RUN-31",),
-    declare=NO_PROFILE,
-)
+@fault("RUN-34", "no value of the policy resume explains", declare=NO_PROFILE)
 class CollectsNowAndThen(Mixing):
     """A step with a part of its decisions goes on, or waits for all of them, by turns."""
 

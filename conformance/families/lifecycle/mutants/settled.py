@@ -26,7 +26,7 @@ class ReportsTheSecondCallLate(Runtime):
         super().say_call(call, target, None if first else before)
 
 
-@fault("CANCEL-8", "by one", also=("RUN-32", "RUN-31"))
+@fault("CANCEL-8", "by one", also=("RUN-32"))
 class LeavesOneWaitOfTwo(Runtime):
     """Of two calls that wait when the run is cancelled, the second one is left as it is."""
 
@@ -71,7 +71,7 @@ class RefusesTheGoodWithTheStale(Runtime):
         return [(decision, "a decision of the batch came too late") for decision in decisions]
 
 
-@fault("RUN-3", "waits for a decision, yet the run ended as NaturalEnd", profile="tirea", also=("RUN-31",))
+@fault("RUN-3", "waits for a decision, yet the run ended as NaturalEnd", profile="tirea")
 class EndsWhileACallWaits(Runtime):
     """A turn that asks for no tool ends the run, though a call of an earlier turn still waits."""
 
@@ -79,7 +79,7 @@ class EndsWhileACallWaits(Runtime):
         return super().must_wait() and not self.state.turn_was_last
 
 
-@fault("ONCE-2", "the checkpoint holds the result of call", policies={"durability": "call"}, also=("RUN-31",))
+@fault("ONCE-2", "the checkpoint holds the result of call", policies={"durability": "call"})
 class BelievesTheStatesAlone(Runtime):
     """A finished call is stored by its message alone, and after a crash it is taken for new."""
 

@@ -128,7 +128,6 @@ def _entry_check(clause: str, relevant: Callable[[ObservedState, Call], bool]) -
     return check
 
 
-@check("AUTH-7", at=("tool",), rank=Rank.CONSENT)
 def a_call_without_its_grant_does_not_run(state: ObservedState, seen: GateOpened) -> CheckResults:
     """A call whose grant was denied or not given does not run, in any mode."""
     call = entering(state, seen)
@@ -139,7 +138,6 @@ def a_call_without_its_grant_does_not_run(state: ObservedState, seen: GateOpened
         yield held_or(verdict not in ("deny", "defer", "gone", "given up"), why)
 
 
-@check("AUTH-1", at=("tool",), rank=Rank.CONSENT)
 def a_call_runs_on_an_approval_of_its_own(state: ObservedState, seen: GateOpened) -> CheckResults:
     """No call runs without an approval that was for it."""
     call = entering(state, seen)
@@ -319,6 +317,7 @@ INVARIANTS = ranked(
     Invariant("AUTH-40", _entry_check("AUTH-40", _never), GateOpened, at=("tool",)),
     Invariant("AUTH-8", _entry_check("AUTH-8", _never), GateOpened, at=("tool",)),
     Invariant("GATE-2", _entry_check("GATE-2", _never), GateOpened, at=("tool",)),
+    Invariant("AUTH-7", a_call_without_its_grant_does_not_run, GateOpened, at=("tool",)),
     Invariant("AUTH-6", _entry_check("AUTH-6", _on_a_token), GateOpened, at=("tool",)),
     Invariant("AUTH-29", _entry_check("AUTH-29", _never), GateOpened, at=("tool",)),
     Invariant("AUTH-47", _entry_check("AUTH-47", _never), GateOpened, at=("tool",)),
@@ -329,6 +328,7 @@ INVARIANTS = ranked(
     Invariant("AUTH-12", _entry_check("AUTH-12", _by_answer), GateOpened, at=("tool",)),
     Invariant("AUTH-27", _entry_check("AUTH-12", _by_answer), GateOpened, at=("tool",)),
     Invariant("AUTH-21", _entry_check("AUTH-21", _is_remote), GateOpened, at=("tool",)),
+    Invariant("AUTH-1", a_call_runs_on_an_approval_of_its_own, GateOpened, at=("tool",)),
     Invariant("AUTH-47", a_deferred_call_did_not_run(False)),
     Invariant("AUTH-62", a_deferred_call_did_not_run(True)),
 )

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from itertools import pairwise
 
 from runlock.conformance.families.message_loop.invariants.reading import (
@@ -22,7 +22,7 @@ from runlock.conformance.families.message_loop.invariants.results import (
 from runlock.conformance.families.message_loop.messages import GateOpened, Message
 from runlock.conformance.families.message_loop.state import ObservedState
 from runlock.conformance.families.message_loop.state.records import Call, Pass
-from runlock.conformance.family.invariant import Invariant, check, held_or, ranked
+from runlock.conformance.family.invariant import check, held_or
 from runlock.conformance.family.rank import Rank
 
 Flaws = list[tuple[str, str]]
@@ -62,15 +62,31 @@ def _history(state: ObservedState, seen: GateOpened) -> list[Message] | None:
     return seen.messages
 
 
-def _pair_check(clause: str, role: str) -> Callable[..., CheckResults]:
-    def check(state: ObservedState, seen: GateOpened) -> CheckResults:
-        messages = _history(state, seen)
-        if messages is None or not any(message.role == role for message in messages):
-            return
-        found = [reason for named_clause, reason in flaws_of(messages) if named_clause == clause]
-        yield held_or(not found, f"the model is asked with a history in which {'; '.join(found)}")
+def _judged(state: ObservedState, seen: GateOpened, clause: str, role: str) -> CheckResults:
+    """Whether a history with messages of this role has flaws under this clause."""
+    messages = _history(state, seen)
+    if messages is None or not any(message.role == role for message in messages):
+        return
+    found = [reason for named_clause, reason in flaws_of(messages) if named_clause == clause]
+    yield held_or(not found, f"the model is asked with a history in which {'; '.join(found)}")
 
-    return check
+
+@check("PAIR-1", at=("model",), rank=Rank.LOST)
+def each_call_of_a_history_has_a_result(state: ObservedState, seen: GateOpened) -> CheckResults:
+    """Each call in the history of a request has a result."""
+    yield from _judged(state, seen, "PAIR-1", "assistant")
+
+
+@check("PAIR-2", at=("model",), rank=Rank.LOST)
+def each_result_follows_the_turn_of_its_call(state: ObservedState, seen: GateOpened) -> CheckResults:
+    """Each result in the history of a request follows a turn that asked for it."""
+    yield from _judged(state, seen, "PAIR-2", "tool")
+
+
+@check("PAIR-3", at=("model",), rank=Rank.LOST)
+def no_call_of_a_history_has_two_results(state: ObservedState, seen: GateOpened) -> CheckResults:
+    """No call in the history of a request has two results."""
+    yield from _judged(state, seen, "PAIR-3", "tool")
 
 
 @check("TURN-11", at=("model",), rank=Rank.STATUS)
@@ -204,10 +220,3 @@ def _missing(path: Pass, shown: set[str | None]) -> CheckResults:
     elif failed and len(calls) > 1:
         yield HELD
 
-
-INVARIANTS = ranked(
-    Rank.LOST,
-    Invariant("PAIR-1", _pair_check("PAIR-1", "assistant"), GateOpened, at=("model",)),
-    Invariant("PAIR-2", _pair_check("PAIR-2", "tool"), GateOpened, at=("model",)),
-    Invariant("PAIR-3", _pair_check("PAIR-3", "tool"), GateOpened, at=("model",)),
-)

@@ -38,8 +38,8 @@ INVARIANTS: Final = gathered(
     request_content,
     progress,
     received_turn,
+    round,
     runner_order,
     pair,
-    round,
 )
 """Every check, in the order of blame; of checks with one rank, those of an earlier module come first."""

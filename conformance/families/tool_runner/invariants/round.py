@@ -81,7 +81,7 @@ def a_parallel_round_starts_all_calls_together(state: ObservedRunner) -> CheckRe
         yield HELD
 
 
-@check("ROUND-6", at=("model",), rank=Rank.LOST)
+@check("ROUND-6", at=("model",), rank=Rank.SHOWN)
 def results_stand_in_the_declared_order(state: ObservedRunner, seen: RunnerGate) -> CheckResults:
     """Results stand in the order of the calls, or of their ends, as declared."""
     read = reading(state, seen)
@@ -90,7 +90,7 @@ def results_stand_in_the_declared_order(state: ObservedRunner, seen: RunnerGate)
     yield from _in_order(state, read.before, [result for _, result in read.results], f"request {read.number}")
 
 
-@check("ROUND-6", rank=Rank.LOST)
+@check("ROUND-6", rank=Rank.SHOWN)
 def a_response_is_in_the_declared_order(state: ObservedRunner, seen: Responded) -> CheckResults:
     """The results of a response stand in the declared order."""
     iteration = state.iteration
