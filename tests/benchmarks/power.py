@@ -33,7 +33,8 @@ from hypothesis import seed as with_seed
 from hypothesis import strategies as st
 from hypothesis.stateful import rule, run_state_machine_as_test
 
-from runlock.conformance.campaign.stages import SCRIPTED, Order
+from runlock.conformance.campaign.order import Sampled
+from runlock.conformance.campaign.stages import SCRIPTED
 from runlock.conformance.cli.commands.check import EXAMPLES
 from runlock.conformance.driving.bench import ERRORS_MAX
 from runlock.conformance.driving.session import Session
@@ -159,7 +160,7 @@ def _by_portfolio(mutant: Mutant, searches: Sequence[Search]) -> list[Search]:
 
     def play_scripts(hunt: MutantRun) -> None:
         scripted.append(hunt)
-        hunt.run(scripts(FAMILY, Order("", EXAMPLES)))
+        hunt.run(scripts(FAMILY, Sampled(EXAMPLES)))
 
     first = replace(_searched(mutant, searches[0], play_scripts), by=SCRIPTED)
     if first.schedules is not None:
@@ -167,7 +168,7 @@ def _by_portfolio(mutant: Mutant, searches: Sequence[Search]) -> list[Search]:
 
     def play_turns(hunt: MutantRun, seed: int) -> None:
         hunt.schedules = scripted[0].schedules
-        hunt.run(by_turns(FAMILY, Order("", EXAMPLES, seed), SHARDS))
+        hunt.run(by_turns(FAMILY, Sampled(EXAMPLES, seed), SHARDS))
 
     return [_searched(mutant, one, lambda hunt, one=one: play_turns(hunt, one.seed)) for one in searches]  # type: ignore[misc]
 
