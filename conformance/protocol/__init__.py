@@ -5,6 +5,8 @@ judges it.
 """
 
 from runlock.conformance.protocol.handshake import (
+    PROTOCOL_VERSION,
+    SPEC_REVISION,
     Control,
     Handshake,
     Initialize,
@@ -30,7 +32,6 @@ from runlock.conformance.protocol.stimuli import (
     Settle,
     Stimulus,
 )
-from runlock.conformance.protocol.vocabulary import PROTOCOL_VERSION, SPEC_REVISION
 from runlock.conformance.protocol.wire import (
     DID_NOT_SETTLE,
     ILLEGAL_STIMULUS,
