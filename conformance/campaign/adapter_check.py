@@ -157,7 +157,7 @@ class _Drive:
     def _lacks(self, verb: str) -> str:
         return unmet(
             self.bench.family,
-            self.bench.family.verb_needs.get(verb, NEEDS.get(verb, f"stimulus {verb}")),
+            self.bench.family.fitting.verb_needs.get(verb, NEEDS.get(verb, f"stimulus {verb}")),
             self.bench.handshake,
         )
 

@@ -32,7 +32,8 @@ from runlock.conformance.driving.strategies.scripted import (
 )
 from runlock.conformance.driving.tally import Tally
 from runlock.conformance.family.chooser import Seeded
-from runlock.conformance.family.family import Family, Strategy
+from runlock.conformance.family.family import Family
+from runlock.conformance.family.parts import Strategy
 from runlock.conformance.protocol import Scenario
 from runlock.conformance.trace.moves import Move, moves_of
 from runlock.conformance.trace.trace import Trace
@@ -98,7 +99,7 @@ def _sampled(plan: Sampled, family: Family) -> Iterator[Stage]:
     """The scripted corpus and the levels do not count towards the budget, since every clause needs them."""
     drawn = plan.examples // MACHINE_SHARE
     known = witnesses(family, plan.examples // WITNESS_SHARE)
-    own = {strategy: plan.examples // strategy.share for strategy in family.strategies}
+    own = {strategy: plan.examples // strategy.share for strategy in family.driving.strategies}
     yield _scripts(SCRIPTED, corpus(family))
     yield from _levels(LEVELS if plan.examples >= LEVELS_FROM else 0, Scope(uneven=0))
     yield _scripts(WITNESSED, known)
@@ -139,7 +140,7 @@ def _scripts(name: str, scripts: Sequence[Script]) -> Stage:
         for script in scripts[unit::SCRIPT_UNITS]:
             if not applicable(bench.family, script, bench.handshake):
                 for way in variations(script, bench.handshake):
-                    fitted = bench.family.fitted(way.scenario, bench.handshake)
+                    fitted = bench.family.fitting.fitted(way.scenario, bench.handshake)
                     bench.play_twice(fitted, play(way), tally)
         return tally
 

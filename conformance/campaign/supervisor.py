@@ -216,7 +216,7 @@ def concluded(
         warnings=list(facts.warnings),
         unjudged_policies=_unjudged(facts, tally),
         raised=list(tally.raised.values()),
-        coverage=facts.family.coverage_targets(
+        coverage=facts.family.judging.coverage_targets(
             facts.handshake, facts.policies, facts.standings, tally.coverage
         ),
         tours=[

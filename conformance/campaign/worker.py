@@ -103,7 +103,7 @@ def shortened(bench: Bench, found: Found) -> Witness:
 
 def shorter(bench: Bench, witness: Witness, scenario: Scenario) -> Witness | None:
     """A shorter schedule that breaks the same clause in the same scenario, if the search finds one."""
-    if witness.clause == bench.family.determinism:  # it takes two schedules to break it
+    if witness.clause == bench.family.judging.determinism:  # it takes two schedules to break it
         return None
     searched = search(
         bench,

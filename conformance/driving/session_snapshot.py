@@ -78,7 +78,7 @@ class _Reader(pickle.Unpickler):
 
 @cache
 def _shared_types() -> tuple[type, ...]:
-    return tuple(kind for family in families() for kind in family.shared_types)
+    return tuple(kind for family in families() for kind in family.judging.shared_types)
 
 
 @cache

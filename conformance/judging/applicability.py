@@ -56,7 +56,7 @@ def _out_of_scope(
     if not claims(family, clause, handshake) and not _is_of_declared(clause, policies):
         why = f"the profile {handshake.profile} claims the universal core alone"
         return Applicability(clause, "not-applicable", why)
-    if clause.id == family.mixing and not open_policies(family, policies):
+    if clause.id == family.judging.mixing and not open_policies(family, policies):
         return Applicability(clause, "not-applicable", "every policy is declared")
     return None
 
@@ -135,7 +135,7 @@ def unmet(family: Family, need: str, handshake: Handshake) -> str:
         return "" if what in handshake.stimuli else f"the runtime does not take {what}"
     if word == "control":
         return _unmet_control(what, handshake)
-    return family.unmet(need, handshake)
+    return family.fitting.unmet(need, handshake)
 
 
 def _unmet_control(what: str, handshake: Handshake) -> str:

@@ -124,7 +124,7 @@ def scripts(family: Family, plan: Sampled) -> Iterator[tuple[Stage, int]]:
 
 def by_turns(family: Family, plan: Sampled, shards: int) -> Iterator[tuple[Stage, int]]:
     """A number of shards of the stages that alternate."""
-    names = (WALKED, DRAWN, *(strategy.name for strategy in family.strategies))
+    names = (WALKED, DRAWN, *(strategy.name for strategy in family.driving.strategies))
     stages = [_stages(family.name, plan)[name] for name in names]
     return ((stage, shard) for shard in range(shards) for stage in stages if shard < stage.units)
 
@@ -219,7 +219,7 @@ def kill(family: Family, mutant: Mutant, plan: Sampled, shortest: int = 0) -> Mu
 def _lengths(run: MutantRun, found: Found, limit: int) -> dict[str, Any]:
     """Witness length and the best lower bound found."""
     witness = length(run.witness(found).moves)
-    if not limit or found.violation.clause == run.family.determinism:
+    if not limit or found.violation.clause == run.family.judging.determinism:
         return {"witness": witness}
     searched = search(
         run,

@@ -26,7 +26,7 @@ class LearningBench(WatchedBench):
         self.undeclared = NOTHING_OPEN
         self.applies = {
             **unconditional(self.family, self.handshake, order.plan.aside),
-            self.family.determinism: False,
+            self.family.judging.determinism: False,
         }
         self.curriculum = Curriculum(self.family, self.handshake, self.policies, self.applies)
 

@@ -28,7 +28,7 @@ from runlock.conformance.driving.strategies.random_walk import with_turns
 from runlock.conformance.driving.tally import Tally
 from runlock.conformance.errors import RunlockError, TimedOut
 from runlock.conformance.family.chooser import PLAIN
-from runlock.conformance.family.family import Action, Actions
+from runlock.conformance.family.parts import Action, Actions
 from runlock.conformance.family.races import RACES, may_race
 from runlock.conformance.family.recordings import to_text
 from runlock.conformance.judging.selection import Selection

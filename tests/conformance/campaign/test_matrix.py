@@ -16,7 +16,7 @@ from places import ROOT
 from runlock.conformance.campaign import matrix as campaign
 from runlock.conformance.campaign.environments import BIN, ENVIRONMENTS, Packages
 from runlock.conformance.campaign.matrix import Column, unless_hidden
-from runlock.conformance.campaign.order import Order, Sampled
+from runlock.conformance.campaign.order import Inferring, Order, Sampled
 from runlock.conformance.campaign.programs import can_run, run
 from runlock.conformance.campaign.result import THIN, ClauseVerdict, Result
 from runlock.conformance.campaign.runtimes import runtimes
@@ -98,9 +98,9 @@ def test_policies_are_inferred_in_real_time_from_the_scripted_schedules_alone(
     """A runtime that settles exactly plays random schedules too."""
     result = Result("py:x", {}, "core", {}, "1", DEFAULT, {}, settles_exactly=settles_exactly)
     monkeypatch.setattr(campaign, "_judged", lambda runtime, order: Column(runtime, result))
-    monkeypatch.setattr(campaign, "infer", lambda order: order.plan.examples)
+    monkeypatch.setattr(campaign, "infer", lambda order: order.plan)
 
-    assert campaign._inferred(RUNTIMES[0], Order("", Sampled(250))).inferred == examples
+    assert campaign._inferred(RUNTIMES[0], Order("", Sampled(250))).inferred == Inferring(examples)
 
 
 def test_each_program_is_about_a_violation():
