@@ -4,8 +4,9 @@ Each rule is shown to fail on a planted violation.
 """
 
 import ast
-from collections.abc import Iterator
+from collections.abc import Container, Iterator
 from functools import cache
+from graphlib import CycleError, TopologicalSorter
 from pathlib import Path
 from typing import NamedTuple
 
@@ -217,6 +218,28 @@ def sources(*packages: str) -> list[tuple[str, str]]:
     ]
 
 
+def circle(texts: list[tuple[str, str]]) -> list[str]:
+    """Modules that import each other in a circle, late and for types included; empty if there are none."""
+    texts_of = {module.removesuffix(".__init__"): (module, text) for module, text in texts}
+    graph = {
+        bare: {found for name in imports_of(text, f"runlock.{module}") if (found := _known(name, texts_of))}
+        for bare, (module, text) in texts_of.items()
+    }
+    try:
+        TopologicalSorter({one: used - {one} for one, used in graph.items()}).prepare()
+    except CycleError as error:
+        return list(error.args[1])
+    return []
+
+
+def _known(name: str, modules: Container[str]) -> str:
+    """The module that an imported name is, or is in; empty for one that is not ours."""
+    bare = name.removeprefix("runlock.")
+    while bare and bare not in modules:
+        bare = bare.rpartition(".")[0]
+    return bare
+
+
 def _module_name(path: Path) -> str:
     return ".".join(path.relative_to(ROOT).with_suffix("").parts)
 
@@ -233,6 +256,24 @@ def test_every_module_lies_in_a_layer() -> None:
     outside = {module for module, _ in sources(*PACKAGES) if layer_of(module) < 0}
 
     assert outside <= {"conformance.__init__", "conformance"}
+
+
+def test_no_modules_import_each_other_in_a_circle():
+    """What a module needs can be read before it, down to the last one."""
+    states = ("conformance.families.*.state",)
+    assert circle([one for one in sources(*PACKAGES) if not is_under(one[0], states)]) == []
+
+
+def test_a_planted_circle_is_found():
+    """A circle counts over a package, late, and for types alone."""
+    texts = [
+        ("spec.one.__init__", "from .part import name"),
+        ("spec.one.part", "def late():\n    from runlock.spec.two import name"),
+        ("spec.two", "if TYPE_CHECKING:\n    from .one import name"),
+    ]
+
+    assert set(circle(texts)) == {"spec.one", "spec.one.part", "spec.two"}
+    assert circle(texts[:2]) == []
 
 
 def test_nothing_but_the_kit_decides():
