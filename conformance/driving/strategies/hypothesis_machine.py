@@ -289,7 +289,7 @@ def conformance_test(open_sut: Callable[[], Sut], examples: int = 200, skip: Seq
     Without one, it raises an `AdapterError` for the first exception of the adapter or the runtime.
 
     `open_sut` creates a fresh SUT, e.g. `lambda: Hosted(MyAdapter)` or `resolve("cmd:./adapter").open`.
-    `skip` holds patterns of clauses that are not judged, e.g. `clauses_in(baseline)`.
+    `skip` holds patterns of clauses that are not judged, e.g. `CALL-*`.
     """
     bench = Bench(open_sut, Selection(skip=tuple(skip)))
     try:

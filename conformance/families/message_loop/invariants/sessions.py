@@ -34,7 +34,6 @@ from runlock.conformance.families.message_loop.state import ObservedState
 from runlock.conformance.families.message_loop.state.records import Call, Pass, Turn
 from runlock.conformance.family.invariant import Invariant, held_or
 
-BRACKETS: Final = ("SessionTurnStart", "SessionTurnEnd")
 WITH_CORRELATION: Final = ("StagePreFired", "StagePostFired", "Rendered")
 
 
