@@ -17,9 +17,6 @@ RETRIES: Final = 3
 AHEAD: Final = 2
 """Tasks per processor that are handed over before their results are taken."""
 
-NO_KIT: Final = "failed to import on the worker"
-"""What Ray says of a task whose module is not there."""
-
 NEEDED: Final = "Each machine of the cluster needs this version of the kit, with the same extras."
 
 QUIET: Final = {"log_to_driver": False, "logging_level": "ERROR"}

@@ -8,31 +8,65 @@ import os
 import shutil
 import sys
 import tempfile
+from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, ClassVar, Final
 
 from runlock.conformance.adapters.agent_client import AgentClient, Params
 from runlock.conformance.adapters.models.http import Answered, Asked, HttpServer
-from runlock.conformance.adapters.real_time import RealTime
+from runlock.conformance.adapters.models.tool_server import ToolServer
+from runlock.conformance.adapters.real_time import Bridge, RealTime
 from runlock.conformance.errors import AdapterError
 
-if TYPE_CHECKING:
-    from runlock.conformance.adapters.agent_session import AgentSession
-
 TOOLS: Final = "/tools/"
+
+
+class Agent(ABC):
+    """What a process has to know of its agent; an instance is a session that it serves."""
+
+    command: ClassVar[tuple[str, ...]]
+    greeting: ClassVar[Params]  # with which its client begins
+    session_key: ClassVar[str]  # the parameter that names a session
+    tools: ToolServer
+    bridge: Bridge
+
+    @classmethod
+    @abstractmethod
+    def settings(cls, home: str, url: str) -> tuple[Mapping[str, str], Mapping[str, Any]]:
+        """The environment of the process, and the files in its home folder: text, or what is JSON."""
+
+    @classmethod
+    @abstractmethod
+    async def opened(cls, process: AgentProcess, folder: Path, tools: str, passing: Sequence[str]) -> str:
+        """Begin a session in an empty folder, with a tool server; gives its id.
+
+        The tools in `passing` run without a question.
+        """
+
+    @abstractmethod
+    async def ask_model(self, asked: Asked) -> Answered:
+        """Answer a request to the model."""
+
+    @abstractmethod
+    async def asked(self, method: str, params: Params) -> Params:
+        """Answer a request of the agent; raises LookupError for one that is not known."""
+
+    @abstractmethod
+    def notified(self, method: str, params: Params) -> None:
+        """Take a notification of the agent."""
 
 
 class AgentProcess:
     """One process, which serves one session after another."""
 
-    def __init__(self, agent: type[AgentSession]) -> None:
+    def __init__(self, agent: type[Agent]) -> None:
         self.agent = agent
         self.real = RealTime()
         self.client = AgentClient(self._asked, self._notified)
         self._folder = tempfile.TemporaryDirectory(prefix="runlock-agent-", ignore_cleanup_errors=True)
         self.home = self._folder.name
-        self._session: AgentSession | None = None
+        self._session: Agent | None = None
         self._sessions = 0
         self.starting = asyncio.run_coroutine_threadsafe(self._start(), self.real.loop)
 
@@ -46,7 +80,7 @@ class AgentProcess:
         if PROCESSES[self.agent] is self:
             PROCESSES[self.agent] = AgentProcess(self.agent)
 
-    async def open(self, session: AgentSession, passing: Sequence[str]) -> str:
+    async def open(self, session: Agent, passing: Sequence[str]) -> str:
         """Begin a session, with a folder and a path for its tools of its own; gives its id."""
         self._session = session
         self._sessions += 1
@@ -91,7 +125,7 @@ class AgentProcess:
             session.bridge.moved()
             session.notified(method, params)
 
-    def _is_of(self, session: AgentSession, params: Params) -> bool:
+    def _is_of(self, session: Agent, params: Params) -> bool:
         return params.get(self.agent.session_key) == getattr(session, "id", None)
 
 
@@ -115,10 +149,10 @@ def _found(command: tuple[str, ...]) -> list[str]:
     return [program, *command[1:]]
 
 
-PROCESSES: Final[dict[type[AgentSession], AgentProcess]] = {}
+PROCESSES: Final[dict[type[Agent], AgentProcess]] = {}
 
 
-def process_of(agent: type[AgentSession]) -> AgentProcess:
+def process_of(agent: type[Agent]) -> AgentProcess:
     """The process for the next session of an agent."""
     if agent not in PROCESSES:
         PROCESSES[agent] = AgentProcess(agent)

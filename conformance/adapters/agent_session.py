@@ -18,14 +18,13 @@ client that answers each permission request as cancelled.
 from __future__ import annotations
 
 import asyncio
-from abc import ABC, abstractmethod
+from abc import abstractmethod
 from collections.abc import AsyncGenerator, Coroutine, Mapping, Sequence
 from functools import partial
-from pathlib import Path
 from typing import Any, ClassVar
 
 from runlock.conformance.adapters.agent_client import Params
-from runlock.conformance.adapters.agent_process import AgentProcess, process_of
+from runlock.conformance.adapters.agent_process import Agent, AgentProcess, process_of
 from runlock.conformance.adapters.models.http import Answered, Asked
 from runlock.conformance.adapters.models.names import Names
 from runlock.conformance.adapters.models.tool_server import ToolServer
@@ -47,12 +46,9 @@ from runlock.conformance.families.message_loop.messages import OfferedOutcomes, 
 from runlock.conformance.protocol import Control, Party
 
 
-class AgentSession(ABC):
+class AgentSession(Agent):
     """One session; a subclass speaks the protocol of an agent, and has its settings."""
 
-    command: ClassVar[tuple[str, ...]]
-    greeting: ClassVar[Params]  # with which its client begins
-    session_key: ClassVar[str]  # the parameter that names a session
     prefix: ClassVar[str]  # before the names of the kit's tools
     modes: ClassVar[Mapping[str, str]]  # its names of the security modes; empty: it starts there
     events: ClassVar[Sequence[str]]
@@ -87,21 +83,8 @@ class AgentSession(ABC):
 
     @classmethod
     @abstractmethod
-    def settings(cls, home: str, url: str) -> tuple[Mapping[str, str], Mapping[str, Any]]:
-        """The environment of the process, and the files in its home folder: text, or what is JSON."""
-
-    @classmethod
-    @abstractmethod
     def called(cls, info: Params) -> tuple[str, str]:
         """Its name and version, from the answer to the greeting."""
-
-    @classmethod
-    @abstractmethod
-    async def opened(cls, process: AgentProcess, folder: Path, tools: str, passing: Sequence[str]) -> str:
-        """Begin a session in an empty folder, with a tool server; gives its id.
-
-        The tools in `passing` run without a question.
-        """
 
     @abstractmethod
     def request_of(self, asked: Asked) -> Request | None:
@@ -118,14 +101,6 @@ class AgentSession(ABC):
     @abstractmethod
     def interrupt(self) -> None:
         """Send a cancel of the turn."""
-
-    @abstractmethod
-    async def asked(self, method: str, params: Params) -> Params:
-        """Answer a request of the agent; raises LookupError for one that is not known."""
-
-    @abstractmethod
-    def notified(self, method: str, params: Params) -> None:
-        """Take a notification of the agent."""
 
     def answer_aside(self, asked: Asked) -> Answered:
         """Answer a request to the model that is not of the loop."""

@@ -14,7 +14,6 @@ from runlock.conformance.audit.summary import ERRORS_KEPT, Counterexample, Sourc
 from runlock.conformance.campaign.audit import UNREACHED, facts_of
 from runlock.conformance.campaign.causes import grouped
 from runlock.conformance.campaign.result import ClauseVerdict, Result
-from runlock.conformance.campaign.stages import Order
 from runlock.conformance.campaign.supervisor import concluded
 from runlock.conformance.campaign.units import Facts
 from runlock.conformance.campaign.worker import as_found
@@ -47,12 +46,11 @@ class AuditResult:
 
 def results_of(summary: Summary, target: str, selection: Selection) -> list[AuditResult]:
     """A result for each family, the one with the most threads first; one without clauses if there is none."""
-    order = Order(target, 0, only=selection.only, skip=selection.skip)
     of_family: dict[str, list[AuditResult]] = {}
     for _, source in sorted(summary.sources.items()):
-        one = _of_source(source, order)
+        one = _of_source(source, target, selection)
         of_family.setdefault(one.result.family_name, []).append(one)
-    made = [_merged(several) for several in of_family.values()] or [_nothing(order)]
+    made = [_merged(several) for several in of_family.values()] or [_nothing(target)]
     made.sort(key=lambda one: (-one.threads, one.result.family_name))
     recorded = sorted(sentence for sentence, times in summary.recorded.items() if times)[:ERRORS_KEPT]
     for one in made:
@@ -68,21 +66,21 @@ def results_of(summary: Summary, target: str, selection: Selection) -> list[Audi
     return made
 
 
-def _nothing(order: Order) -> AuditResult:
-    result = Result(order.target, {"name": "nothing", "version": "?"}, "core", {}, "", "lifecycle", {})
+def _nothing(target: str) -> AuditResult:
+    result = Result(target, {"name": "nothing", "version": "?"}, "core", {}, "", "lifecycle", {})
     return AuditResult(result)
 
 
 # --- one source ---------------------------------------------------------------------------------
 
 
-def _of_source(source: SourceSummary, order: Order) -> AuditResult:
-    facts = facts_of("the recording", Trace([{"handshake": source.handshake}]), Selection(order.only))
+def _of_source(source: SourceSummary, target: str, selection: Selection) -> AuditResult:
+    facts = facts_of("the recording", Trace([{"handshake": source.handshake}]), selection.with_skipped)
     judged = limited(facts, importer_named(source.format))
     examples = {clause: _shortest(found, judged) for clause, found in sorted(source.found.items())}
     tally = _tally(source, examples, judged)
     found = [as_found(one) for _, one in sorted(tally.found.items())]
-    result = concluded(order, facts, tally, grouped(found, judged, tally), budget={}, partial="")
+    result = concluded(target, selection, facts, tally, grouped(found, judged, tally), budget={}, partial="")
     shown = importer_named(source.format).clauses
     result.clauses = [_counted(one, source, shown) for one in result.clauses]
     result.witnesses = [_counted_witness(one, source) for one in result.witnesses]

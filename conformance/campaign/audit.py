@@ -10,7 +10,6 @@ from typing import Any, Final
 from runlock.conformance.campaign.causes import grouped
 from runlock.conformance.campaign.rejudging import Name, judges_of, read
 from runlock.conformance.campaign.result import Result
-from runlock.conformance.campaign.stages import Order
 from runlock.conformance.campaign.supervisor import concluded
 from runlock.conformance.campaign.units import Facts
 from runlock.conformance.campaign.worker import as_found
@@ -30,15 +29,14 @@ UNREACHED: Final = "the recording does not reach it"
 def audit(path: Path, target: str, selection: Selection = EVERYTHING) -> Result:
     """The result for a file; a clause that the recording does not exercise is untested."""
     trace = read_trace(path)
-    facts = facts_of(path, trace, replace(selection, skip=()))
+    facts = facts_of(path, trace, selection.with_skipped)
     tally = Tally()
     for scene in scenes(trace):
         _enter(tally, path, scene, facts)
     tally.settle(facts.undeclared)
     found = [as_found(one) for _, one in sorted(tally.found.items())]
     witnesses = grouped(found, facts, tally)
-    order = Order(target, 0, only=selection.only, skip=selection.skip)
-    result = concluded(order, facts, tally, witnesses, budget={"recorded": str(path)}, partial="")
+    result = concluded(target, selection, facts, tally, witnesses, budget={"recorded": str(path)}, partial="")
     result.warnings += _recorded(trace, tally)
     result.clauses = [
         replace(one, offered=False, why=UNREACHED) if one.verdict == "untested" and one.offered else one

@@ -152,11 +152,6 @@ def read_baseline(path: Path) -> Baseline:
     return Baseline(str(path), entries)
 
 
-def clauses_in(path: Path) -> tuple[str, ...]:
-    """The clauses that a baseline expects to break."""
-    return tuple(entry.clause for entry in read_baseline(path).entries)
-
-
 def _toml(path: Path) -> dict[str, Any]:
     right = "`runlock baseline write RESULT -o FILE` begins one."
     text = text_of(path, right, missing=f"There is no baseline at {path}.")

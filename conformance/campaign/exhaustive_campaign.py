@@ -8,13 +8,14 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from typing import Final, Protocol
 
+from runlock.conformance.campaign.order import Exhaustive, Means, Order
 from runlock.conformance.campaign.result import ClauseVerdict, Result, Search
 from runlock.conformance.campaign.saved_search import SavedSearch
-from runlock.conformance.campaign.stages import Order, Stage, stages_of
+from runlock.conformance.campaign.stages import Stage, Unit, stages_of
 from runlock.conformance.campaign.supervisor import (
     broken_in,
     concluded,
@@ -24,7 +25,7 @@ from runlock.conformance.campaign.supervisor import (
     search_of,
     witnesses_of,
 )
-from runlock.conformance.campaign.units import Facts, Played, Unit
+from runlock.conformance.campaign.units import Facts, Played
 from runlock.conformance.campaign.workforce import INTERRUPTED, Advanced, Limits, Workforce, given_up_at
 from runlock.conformance.driving.strategies.exhaustive import GUESSED, PLAYED, PROBED
 from runlock.conformance.driving.tally import Tally
@@ -85,22 +86,20 @@ def _prolonged(guessed: dict[int, int], depth: int) -> dict[int, int]:
 
 
 def exhaust(
-    order: Order,
-    jobs: int,
-    budget_seconds: float | None,
+    order: Order[Exhaustive],
+    means: Means,
     callbacks: ProgressCallbacks,
     folder: Path,
-    on: str | None = None,
 ) -> Result:
     """Run every schedule within the bound of the order, as far as the budget allows.
 
     A stopped search is resumed from its file in the folder, and a search that is stopped leaves one there.
     """
-    limits = Limits.of(budget_seconds)
-    progress = Progress(order.depth)
-    with employed(order, jobs, on) as workforce:
+    limits = Limits.of(means.seconds)
+    plan, progress = order.plan, Progress(order.plan.depth)
+    with employed(order, means) as workforce:
         facts = workforce.facts()
-        stages = stages_of(order, facts.family)
+        stages = stages_of(plan, facts.family)
         saved = SavedSearch(folder, order, facts)
         progress.played = saved.read()
         if progress.played:
@@ -112,12 +111,10 @@ def exhaust(
         _keep(saved, progress, limits, callbacks)
         tally, hopeless = merged(progress.units, progress.played)
         witnesses = witnesses_of(workforce, tally, facts)
-    seconds = {} if budget_seconds is None else {"seconds": budget_seconds}
-    bound = {"depth": order.depth, "races": order.races, "one_order": order.one_order}
-    budget = {**bound, **seconds}
+    budget = asdict(plan) | ({} if means.seconds is None else {"seconds": means.seconds})
     partial = limits.cut_off or hopeless
-    result = concluded(order, facts, tally, witnesses, budget=budget, partial=partial)
-    result.search = _search(order, stages, tally, progress)
+    result = concluded(order.target, order.clauses, facts, tally, witnesses, budget=budget, partial=partial)
+    result.search = _search(plan, stages, tally, progress)
     why = UNREACHED_YET if partial else UNREACHED
     result.clauses = [_within_the_bound(clause, why) for clause in result.clauses]
     return result
@@ -170,8 +167,8 @@ def _guessed(workforce: Workforce, units: Sequence[Unit], limits: Limits) -> dic
     return guessed
 
 
-def _search(order: Order, stages: Sequence[Stage], tally: Tally, progress: Progress) -> Search | None:
-    search = search_of(order, stages, tally, progress.played)
+def _search(plan: Exhaustive, stages: Sequence[Stage], tally: Tally, progress: Progress) -> Search | None:
+    search = search_of(plan, stages, tally, progress.played)
     if search is None or search.is_exhaustive:
         return search
     expected = progress.expected(search.exhausted)

@@ -14,9 +14,9 @@ from typing import Final
 
 from runlock.conformance.campaign.inference.result import Inferred
 from runlock.conformance.campaign.inference.search import infer
+from runlock.conformance.campaign.order import Inferring, Order, Sampled
 from runlock.conformance.campaign.result import ClauseVerdict, Result
 from runlock.conformance.campaign.runtimes import Runtime
-from runlock.conformance.campaign.stages import Order
 from runlock.conformance.campaign.supervisor import campaign
 from runlock.conformance.errors import RunlockError
 from runlock.conformance.transport.guardian import end_with_parent
@@ -46,7 +46,7 @@ Finished = Callable[[Column], None]
 def matrix(
     chosen: Sequence[Runtime],
     environments: Path,
-    order: Order,
+    order: Order[Sampled],
     finished: Finished = lambda _: None,
     *,
     infers: bool = False,
@@ -63,15 +63,16 @@ def matrix(
     return [judged.get(one.name) or Column(one, why="it is not installed") for one in chosen]
 
 
-def _order(runtime: Runtime, environments: Path, order: Order) -> Order:
-    target = runtime.target(environments)
-    examples = order.examples if runtime.examples is None else min(order.examples, runtime.examples)
-    return Order(target, examples, order.seed, order.only, order.timeout_scale, skip=order.skip)
+def _order(runtime: Runtime, environments: Path, order: Order[Sampled]) -> Order[Sampled]:
+    most = order.plan.examples
+    examples = most if runtime.examples is None else min(most, runtime.examples)
+    plan = replace(order.plan, examples=examples)
+    return replace(order, target=runtime.target(environments), plan=plan)
 
 
-def _judged(runtime: Runtime, order: Order) -> Column:
+def _judged(runtime: Runtime, order: Order[Sampled]) -> Column:
     try:
-        result = campaign(order, jobs=1)
+        result = campaign(order)
     except RunlockError as error:
         return Column(runtime, why=str(error))
     result.clauses = [unless_hidden(runtime, one) for one in result.clauses]
@@ -85,10 +86,11 @@ def unless_hidden(runtime: Runtime, one: ClauseVerdict) -> ClauseVerdict:
     return replace(one, verdict="untested", why=runtime.hidden[one.id], offered=False, exercised=0)
 
 
-def _inferred(runtime: Runtime, order: Order) -> Column:
+def _inferred(runtime: Runtime, order: Order[Sampled]) -> Column:
     """The column with the inferred policies: in real time, from the scripted schedules alone."""
     column = _judged(runtime, order)
     if column.result is None:
         return column
-    examples = min(order.examples, INFERRED) if column.result.settles_exactly else 0
-    return replace(column, inferred=infer(replace(order, examples=examples), jobs=1))
+    examples = min(order.plan.examples, INFERRED) if column.result.settles_exactly else 0
+    plan = Inferring(examples, order.plan.seed)
+    return replace(column, inferred=infer(order.with_plan(plan)))

@@ -15,8 +15,9 @@ from contextlib import suppress
 from functools import lru_cache
 from typing import Any, Final, NamedTuple
 
-from runlock.conformance.campaign.stages import Order
-from runlock.conformance.campaign.units import Facts, Played, Unit
+from runlock.conformance.campaign.order import Order, Plan
+from runlock.conformance.campaign.stages import Unit
+from runlock.conformance.campaign.units import Facts, Played
 from runlock.conformance.campaign.worker import as_found
 from runlock.conformance.campaign.worker_pool import WorkerPool
 from runlock.conformance.campaign.worker_process import GLANCE_SECONDS, GRACE_SECONDS
@@ -47,7 +48,7 @@ class Place(NamedTuple):
 class ClusterWorkers:
     """Tasks on a cluster; at most a few of them are under way for each of its processors."""
 
-    def __init__(self, order: Order, address: str, jobs: int | None) -> None:
+    def __init__(self, order: Order[Plan], address: str, jobs: int | None) -> None:
         self._order, self._limits = order, Limits()
         self._is_remote = address.startswith(REMOTE)
         self._cluster = Cluster(address, jobs)

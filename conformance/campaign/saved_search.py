@@ -14,8 +14,9 @@ from dataclasses import asdict, fields
 from pathlib import Path
 from typing import Any, Final
 
-from runlock.conformance.campaign.stages import Order
-from runlock.conformance.campaign.units import Facts, Played, Unit
+from runlock.conformance.campaign.order import Exhaustive, Order
+from runlock.conformance.campaign.stages import Unit
+from runlock.conformance.campaign.units import Facts, Played
 from runlock.conformance.driving.bench import KIT_VERSION
 from runlock.conformance.driving.tally import Found, Tally
 from runlock.conformance.errors import UsageError
@@ -34,7 +35,6 @@ SAID: Final = {
     "races": "at most {} races",
     "one order": "--one-order {}",
     "only": "the clauses {}",
-    "seed": "the seed {}",
     "kit": "version {} of the kit",
     "spec": "revision {} of the spec",
 }
@@ -44,17 +44,16 @@ SAID: Final = {
 class SavedSearch:
     """The file of a search in its folder of results; it exists only while the search is incomplete."""
 
-    def __init__(self, folder: Path, order: Order, facts: Facts) -> None:
+    def __init__(self, folder: Path, order: Order[Exhaustive], facts: Facts) -> None:
         self.path = folder / FILE
         self._scenario = facts.family.vocabulary.scenario
         self._search = {
             "target": order.target,
-            "depth": order.depth,
-            "races": order.races,
-            "one order": order.one_order,
-            "only": list(order.only),
-            "skip": list(order.skip),
-            "seed": order.seed,
+            "depth": order.plan.depth,
+            "races": order.plan.races,
+            "one order": order.plan.one_order,
+            "only": list(order.clauses.only),
+            "skip": list(order.clauses.skip),
             "kit": KIT_VERSION,
             "spec": SPEC_REVISION,
             "handshake": facts.handshake.to_wire(),

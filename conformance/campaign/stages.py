@@ -6,7 +6,7 @@ the units.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from functools import partial
@@ -14,6 +14,7 @@ from typing import Final
 
 from pydantic import ValidationError
 
+from runlock.conformance.campaign.order import Exhaustive, Inferring, Plan, Sampled
 from runlock.conformance.driving.bench import Bench
 from runlock.conformance.driving.session import Session
 from runlock.conformance.driving.shards import SHARDS, shard_sizes
@@ -31,8 +32,8 @@ from runlock.conformance.driving.strategies.scripted import (
 )
 from runlock.conformance.driving.tally import Tally
 from runlock.conformance.family.chooser import Seeded
-from runlock.conformance.family.family import Family, Strategy
-from runlock.conformance.judging.selection import Selection
+from runlock.conformance.family.family import Family
+from runlock.conformance.family.parts import Strategy
 from runlock.conformance.protocol import Scenario
 from runlock.conformance.trace.moves import Move, moves_of
 from runlock.conformance.trace.trace import Trace
@@ -43,40 +44,6 @@ WITNESSED: Final = "witnesses of planted faults"
 DRAWN: Final = "the Hypothesis machine"
 WALKED: Final = "walks"
 REPLAYED: Final = "failures of the last run"
-
-
-@dataclass(frozen=True, slots=True)
-class Order:
-    """The parameters of a campaign, which are sent to the workers unchanged."""
-
-    target: str
-    examples: int
-    seed: int = 0
-    only: tuple[str, ...] = ()
-    timeout_scale: float = 1.0
-    depth: int = 0
-    races: int = 0
-    one_order: bool = False
-    settled: tuple[tuple[str, str], ...] | None = None  # of the policies, if they are to be inferred
-    skip: tuple[str, ...] = ()  # these are judged, since they may explain others, and not reported
-    aside: tuple[str, ...] = ()  # clauses that are skipped then, since they always break
-    first: bool = False  # stop at the first violation
-    again: tuple[Trace, ...] = ()  # counterexamples of the last run, which are replayed before anything else
-
-    @property
-    def selection(self) -> Selection:
-        """The clauses that are judged."""
-        return Selection(self.only)
-
-    @property
-    def scope(self) -> Scope:
-        """The bounds of the move enumeration of a search."""
-        return Scope(uneven=self.races, one_order=self.one_order)
-
-    @property
-    def is_exhaustive(self) -> bool:
-        """Whether exactly the schedules of up to `depth` stimuli are wanted."""
-        return self.depth > 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -106,34 +73,44 @@ LEVELS_FROM: Final = 3_000
 """A campaign of at least this many schedules also runs every schedule of up to two stimuli."""
 
 
-def stages_of(order: Order, family: Family) -> tuple[Stage, ...]:
-    """The stages of a campaign, in the order in which their tallies are added.
-
-    The scripted corpus and the levels do not count towards the budget, since every clause needs them; their
-    number is fixed.
-    """
-    scripted = _scripts(SCRIPTED, corpus(family))
-    if order.settled is not None:
-        return (scripted, _telling(order, family), _walks(order, order.examples // 2))
-    if order.is_exhaustive:
-        return (_guess(order), *_levels(order.depth, order.scope))
-    drawn = order.examples // MACHINE_SHARE
-    known = witnesses(family, order.examples // WITNESS_SHARE)
-    own = {strategy: order.examples // strategy.share for strategy in family.strategies}
-    return (
-        *_replays(order, family),
-        scripted,
-        *_levels(LEVELS if order.examples >= LEVELS_FROM else 0, Scope(uneven=0)),
-        _scripts(WITNESSED, known),
-        *(_of_family(order, strategy, schedules) for strategy, schedules in own.items()),
-        _machine(order, drawn),
-        _walks(order, order.examples - len(known) - sum(own.values()) - drawn),
-    )
+Unit = tuple[int, int]
+"""A stage by its number, and a unit of it."""
 
 
-def _replays(order: Order, family: Family) -> Iterator[Stage]:
+def units_of(stages: Iterable[Stage]) -> list[Unit]:
+    """The units of all stages, in their order."""
+    return [(at, unit) for at, stage in enumerate(stages) for unit in range(stage.units)]
+
+
+def stages_of(plan: Plan, family: Family) -> tuple[Stage, ...]:
+    """The stages of a campaign, in the order in which their tallies are added."""
+    match plan:
+        case Sampled():
+            return (*_replays(plan.again, family), *_sampled(plan, family))
+        case Exhaustive():
+            return (_guess(plan), *_levels(plan.depth, plan.scope))
+        case Inferring():
+            half = plan.examples // 2
+            telling = _telling(plan.examples - half, plan.seed, family.actions.telling)
+            return (_scripts(SCRIPTED, corpus(family)), telling, _walks(half, plan.seed))
+
+
+def _sampled(plan: Sampled, family: Family) -> Iterator[Stage]:
+    """The scripted corpus and the levels do not count towards the budget, since every clause needs them."""
+    drawn = plan.examples // MACHINE_SHARE
+    known = witnesses(family, plan.examples // WITNESS_SHARE)
+    own = {strategy: plan.examples // strategy.share for strategy in family.driving.strategies}
+    yield _scripts(SCRIPTED, corpus(family))
+    yield from _levels(LEVELS if plan.examples >= LEVELS_FROM else 0, Scope(uneven=0))
+    yield _scripts(WITNESSED, known)
+    yield from (_of_family(strategy, schedules, plan.seed) for strategy, schedules in own.items())
+    yield _machine(drawn, plan.seed)
+    yield _walks(plan.examples - len(known) - sum(own.values()) - drawn, plan.seed)
+
+
+def _replays(again: Sequence[Trace], family: Family) -> Iterator[Stage]:
     """The failures of the last run, as far as they fit the runtime."""
-    known = [one for trace in order.again for one in _schedules_in(trace, family)]
+    known = [one for trace in again for one in _schedules_in(trace, family)]
 
     def replayed(bench: Bench, unit: int) -> Tally:
         tally = Tally()
@@ -163,16 +140,16 @@ def _scripts(name: str, scripts: Sequence[Script]) -> Stage:
         for script in scripts[unit::SCRIPT_UNITS]:
             if not applicable(bench.family, script, bench.handshake):
                 for way in variations(script, bench.handshake):
-                    fitted = bench.family.fitted(way.scenario, bench.handshake)
+                    fitted = bench.family.fitting.fitted(way.scenario, bench.handshake)
                     bench.play_twice(fitted, play(way), tally)
         return tally
 
     return Stage(name, SCRIPT_UNITS if scripts else 0, len(scripts), play_some)
 
 
-def _guess(order: Order) -> Stage:
+def _guess(plan: Exhaustive) -> Stage:
     def guess(bench: Bench, unit: int) -> Tally:
-        return guess_levels(bench, order.depth, order.scope)
+        return guess_levels(bench, plan.depth, plan.scope)
 
     return Stage("a guess of how many there are", 1, 0, guess)
 
@@ -186,44 +163,44 @@ def _levels(depth: int, scope: Scope) -> Iterator[Stage]:
         yield Stage(f"every schedule of {stimuli}", SHARDS, 0, played, stimuli)
 
 
-def _of_family(order: Order, strategy: Strategy, schedules: int) -> Stage:
+def _of_family(strategy: Strategy, schedules: int, seed: int) -> Stage:
     def played(bench: Bench, unit: int) -> Tally:
-        tally: Tally = strategy.play(bench, unit, schedules, order.seed)
+        tally: Tally = strategy.play(bench, unit, schedules, seed)
         return tally
 
     return Stage(strategy.name, SHARDS if schedules else 0, schedules, played)
 
 
-def _machine(order: Order, examples: int) -> Stage:
+def _machine(examples: int, seed: int) -> Stage:
     sizes = shard_sizes(examples)
 
     def draw(bench: Bench, shard: int) -> Tally:
         tally = Tally()
         if sizes[shard]:
-            generate(bench, sizes[shard], order.seed * SHARDS + shard, tally)
+            generate(bench, sizes[shard], seed * SHARDS + shard, tally)
         return tally
 
     return Stage(DRAWN, SHARDS if examples else 0, examples, draw)
 
 
-def _telling(order: Order, family: Family) -> Stage:
+def _telling(examples: int, seed: int, names: Sequence[str]) -> Stage:
     """Half of the walks use few classes of action, so that rounds and decisions repeat often."""
-    sizes, names = shard_sizes(order.examples - order.examples // 2), family.actions.telling
+    sizes = shard_sizes(examples)
 
     def walked(bench: Bench, shard: int) -> Tally:
         tally = Tally()
         for index in range(sizes[shard]):
-            drawn = Seeded(order.seed, shard, index, len(names))
+            drawn = Seeded(seed, shard, index, len(names))
             bench.play(bench.scenarios[0], partial(walk_over, chooser=drawn, names=names), tally)
         return tally
 
-    return Stage("walks over what tells", SHARDS, sum(sizes), walked)
+    return Stage("walks over what tells", SHARDS, examples, walked)
 
 
-def _walks(order: Order, examples: int) -> Stage:
+def _walks(examples: int, seed: int) -> Stage:
     sizes = shard_sizes(examples)
 
     def walked(bench: Bench, shard: int) -> Tally:
-        return run_shard(bench, shard, sizes[shard], order.seed)
+        return run_shard(bench, shard, sizes[shard], seed)
 
     return Stage(WALKED, SHARDS, examples, walked)

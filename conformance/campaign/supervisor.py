@@ -15,9 +15,10 @@ from typing import Any, Final
 
 from runlock.conformance.campaign.causes import grouped
 from runlock.conformance.campaign.on_cluster import ClusterWorkers
+from runlock.conformance.campaign.order import ALONE, Exhaustive, Means, Order, Plan, Sampled
 from runlock.conformance.campaign.result import ClauseVerdict, Level, Result, Search, Toured
-from runlock.conformance.campaign.stages import Order, Stage, stages_of
-from runlock.conformance.campaign.units import Facts, Played, Unit
+from runlock.conformance.campaign.stages import LEVELS, Stage, Unit, stages_of, units_of
+from runlock.conformance.campaign.units import Facts, Played
 from runlock.conformance.campaign.verdicts import verdicts
 from runlock.conformance.campaign.worker import as_found
 from runlock.conformance.campaign.worker_pool import WorkerPool
@@ -43,20 +44,18 @@ Expects = Callable[[int], None]
 
 
 def campaign(
-    order: Order,
-    jobs: int,
-    budget_seconds: float | None = None,
+    order: Order[Sampled],
+    means: Means = ALONE,
     advanced: Advanced = lambda _: None,
     expects: Expects = lambda _: None,
-    on: str | None = None,
 ) -> Result:
     """Run a whole campaign; after an interrupt, return a partial result."""
-    limits = Limits.of(budget_seconds)
-    with employed(order, jobs, on) as workforce:
+    limits = Limits.of(means.seconds)
+    with employed(order, means) as workforce:
         facts = workforce.facts()
-        stages = stages_of(order, facts.family)
+        stages = stages_of(order.plan, facts.family)
         expects(sum(stage.schedules for stage in stages))
-        units = [(at, unit) for at, stage in enumerate(stages) for unit in range(stage.units)]
+        units = units_of(stages)
         if order.first:
             played = workforce.play(units, limits, advanced)
         else:
@@ -64,9 +63,9 @@ def campaign(
         tally, hopeless = merged(units, played, first=order.first)
         witnesses = witnesses_of(workforce, tally, facts)
     partial = limits.cut_off or hopeless
-    budget = _budget(order, budget_seconds)
-    result = concluded(order, facts, tally, witnesses, budget=budget, partial=partial)
-    result.search = search_of(order, stages, tally, played)
+    budget = _budget(order, means.seconds)
+    result = concluded(order.target, order.clauses, facts, tally, witnesses, budget=budget, partial=partial)
+    result.search = search_of(order.plan, stages, tally, played)
     return result
 
 
@@ -106,19 +105,19 @@ def broken_in(played: Iterable[Played], facts: Facts) -> Muted:
 
 
 @contextmanager
-def employed(order: Order, jobs: int, on: str | None = None) -> Iterator[Workforce]:
+def employed(order: Order[Plan], means: Means) -> Iterator[Workforce]:
     """The runner of the units, closed at the end: this process, several, or the cluster at an address."""
-    workforce = _workforce(order, jobs, on)
+    workforce = _workforce(order, means)
     try:
         yield workforce
     finally:
         workforce.close()
 
 
-def _workforce(order: Order, jobs: int, on: str | None) -> Workforce:
-    if on is not None:
-        return ClusterWorkers(order, on, jobs)
-    return InProcessRunner(order) if jobs == 1 else WorkerPool(order, jobs)
+def _workforce(order: Order[Plan], means: Means) -> Workforce:
+    if means.on is not None:
+        return ClusterWorkers(order, means.on, means.jobs)
+    return InProcessRunner(order) if means.jobs == 1 else WorkerPool(order, means.jobs)
 
 
 def witnesses_of(workforce: Workforce, tally: Tally, facts: Facts) -> list[Witness]:
@@ -129,7 +128,7 @@ def witnesses_of(workforce: Workforce, tally: Tally, facts: Facts) -> list[Witne
 
 
 def search_of(
-    order: Order, stages: Sequence[Stage], tally: Tally, played: Mapping[Unit, Played]
+    plan: Plan, stages: Sequence[Stage], tally: Tally, played: Mapping[Unit, Played]
 ) -> Search | None:
     """How far every schedule was tried, if levels were requested."""
     levels = tuple(
@@ -139,7 +138,8 @@ def search_of(
     )
     if not levels:
         return None
-    return Search(len(levels), order.races, levels, order.is_exhaustive, order.one_order)
+    bound = plan if isinstance(plan, Exhaustive) else Exhaustive(LEVELS)
+    return Search(len(levels), bound.races, levels, bound is plan, bound.one_order)
 
 
 def _level(stage: Stage, counts: Mapping[tuple[int, str], int], units: Sequence[Played | None]) -> Level:
@@ -148,11 +148,12 @@ def _level(stage: Stage, counts: Mapping[tuple[int, str], int], units: Sequence[
     return Level(stage.level, played, named, spare, broken, reordered, is_whole)
 
 
-def _budget(order: Order, seconds: float | None) -> dict[str, Any]:
+def _budget(order: Order[Sampled], seconds: float | None) -> dict[str, Any]:
     bound = {} if seconds is None else {"seconds": seconds}
-    skip = {"skip": list(order.skip)} if order.skip else {}
-    again = {"replayed": len(order.again)} if order.again else {}
-    return {"examples": order.examples, "seed": order.seed, "shards": SHARDS, **bound, **skip, **again}
+    skip = {"skip": list(order.clauses.skip)} if order.clauses.skip else {}
+    plan = order.plan
+    again = {"replayed": len(plan.again)} if plan.again else {}
+    return {"examples": plan.examples, "seed": plan.seed, "shards": SHARDS, **bound, **skip, **again}
 
 
 def merged(units: Sequence[Unit], played: Mapping[Unit, Played], *, first: bool = False) -> tuple[Tally, str]:
@@ -181,7 +182,8 @@ def made_short(workforce: Workforce, found: list[Found]) -> list[Witness]:
 
 
 def concluded(
-    order: Order,
+    target: str,
+    clauses: Selection,
     facts: Facts,
     tally: Tally,
     witnesses: list[Witness],
@@ -190,14 +192,14 @@ def concluded(
     partial: str,
 ) -> Result:
     """The whole result, with the reasons of the shrunk witnesses, and without skipped clauses."""
-    skipped, kept = Selection(skip=order.skip), []
+    skipped, kept = Selection(skip=clauses.skip), []
     found = {witness.clause: witness for witness in witnesses}
     shown = [one for one in witnesses if not (skipped.skips(one.clause) or skipped.skips(one.cause))]
     for one in verdicts(facts, tally):
         if not skipped.skips(one.id):
             kept.append(_explained(one, found.get(one.id), skipped))
     return Result(
-        target=order.target,
+        target=target,
         implementation=facts.handshake.implementation.to_wire(),
         profile=facts.handshake.profile,
         policies=facts.policies,
@@ -214,7 +216,7 @@ def concluded(
         warnings=list(facts.warnings),
         unjudged_policies=_unjudged(facts, tally),
         raised=list(tally.raised.values()),
-        coverage=facts.family.coverage_targets(
+        coverage=facts.family.judging.coverage_targets(
             facts.handshake, facts.policies, facts.standings, tally.coverage
         ),
         tours=[

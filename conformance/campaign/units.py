@@ -9,8 +9,8 @@ from typing import Any
 
 from hypothesis.errors import Flaky
 
-from runlock.conformance.campaign.stages import Order, stages_of
-from runlock.conformance.campaign.targets import resolve
+from runlock.conformance.campaign.order import Order, Plan
+from runlock.conformance.campaign.stages import Unit, stages_of
 from runlock.conformance.driving.bench import ERRORS_MAX, Bench
 from runlock.conformance.driving.findings import Trouble
 from runlock.conformance.driving.tally import Tally
@@ -24,10 +24,6 @@ from runlock.conformance.protocol import Handshake
 from runlock.conformance.transport.guardian import refuse_orphan
 from runlock.conformance.transport.journal import Journal, Journalled
 from runlock.conformance.transport.sut import Sut
-
-Unit = tuple[int, int]
-"""A stage by its number, and a unit of it."""
-
 
 Between = Callable[[int], bool]
 """Called before each schedule with the number of schedules run in the unit; return False to stop."""
@@ -88,8 +84,8 @@ class Played:
 class WatchedBench(Bench):
     """A bench that can be stopped between two schedules, and skips those that ended its process."""
 
-    def __init__(self, order: Order, between: Between, journal: Journal | None = None) -> None:
-        target = resolve(order.target, timeout_scale=order.timeout_scale)
+    def __init__(self, order: Order[Plan], between: Between, journal: Journal | None = None) -> None:
+        target = order.resolved()
         self.between = between
         self.played = 0
         self.left_out: Mapping[int, Trouble] = {}
@@ -102,8 +98,8 @@ class WatchedBench(Bench):
             return target.open() if journal is None else Journalled(target.open(), journal)
 
         self.journal = journal
-        super().__init__(opened, order.selection)
-        self.stages = stages_of(order, self.family)
+        super().__init__(opened, order.clauses.with_skipped)
+        self.stages = stages_of(order.plan, self.family)
 
     def revive(self) -> Sut:
         """Kill the SUT in the middle of a scenario, which continues in the next one."""

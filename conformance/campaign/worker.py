@@ -14,7 +14,7 @@ from multiprocessing.connection import Connection
 from pathlib import Path
 from typing import Any, Final
 
-from runlock.conformance.campaign.stages import Order
+from runlock.conformance.campaign.order import Inferring, Order, Plan
 from runlock.conformance.campaign.units import Between, WatchedBench
 from runlock.conformance.driving.bench import Bench
 from runlock.conformance.driving.findings import Witness
@@ -26,11 +26,13 @@ from runlock.conformance.transport import guardian
 from runlock.conformance.transport.journal import Journal
 
 
-def bench_of(order: Order, between: Between, journal: Journal | None = None) -> WatchedBench:
+def bench_of(order: Order[Plan], between: Between, journal: Journal | None = None) -> WatchedBench:
     """Create the bench for this order: one that judges, or one that infers."""
     from runlock.conformance.campaign.inference.bench import LearningBench  # a bench of this kind
 
-    return (WatchedBench if order.settled is None else LearningBench)(order, between, journal)
+    if isinstance(order.plan, Inferring):
+        return LearningBench(order.with_plan(order.plan), between, journal)
+    return WatchedBench(order, between, journal)
 
 
 # --- in a worker process ------------------------------------------------------------------------
@@ -56,7 +58,7 @@ def main() -> None:
         _serve(connection, order, Journal(Path(sys.argv[2])))
 
 
-def _serve(connection: Connection, order: Order, journal: Journal) -> None:
+def _serve(connection: Connection, order: Order[Plan], journal: Journal) -> None:
     def between(played: int) -> bool:
         try:
             connection.send(("at", played))
@@ -101,7 +103,7 @@ def shortened(bench: Bench, found: Found) -> Witness:
 
 def shorter(bench: Bench, witness: Witness, scenario: Scenario) -> Witness | None:
     """A shorter schedule that breaks the same clause in the same scenario, if the search finds one."""
-    if witness.clause == bench.family.determinism:  # it takes two schedules to break it
+    if witness.clause == bench.family.judging.determinism:  # it takes two schedules to break it
         return None
     searched = search(
         bench,

@@ -9,8 +9,9 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Any, Final
 
-from runlock.conformance.campaign.stages import Order
-from runlock.conformance.campaign.units import Facts, Played, Unit
+from runlock.conformance.campaign.order import Order, Plan
+from runlock.conformance.campaign.stages import Unit
+from runlock.conformance.campaign.units import Facts, Played
 from runlock.conformance.campaign.worker import STOP, as_found
 from runlock.conformance.campaign.worker_process import (
     GRACE_SECONDS,
@@ -37,7 +38,7 @@ HANDSHAKE: Final = "its handshake"
 class WorkerPool:
     """Several worker processes; one that is lost is replaced."""
 
-    def __init__(self, order: Order, jobs: int, folder: str | None = None) -> None:
+    def __init__(self, order: Order[Plan], jobs: int, folder: str | None = None) -> None:
         self._order = order
         self._folder = tempfile.TemporaryDirectory(prefix="runlock-", dir=folder)
         self._journals = 0

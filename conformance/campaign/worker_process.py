@@ -19,7 +19,7 @@ from multiprocessing import connection
 from pathlib import Path
 from typing import Any, Final
 
-from runlock.conformance.campaign.stages import Order
+from runlock.conformance.campaign.order import Order, Plan
 from runlock.conformance.trace.trace import Trace
 from runlock.conformance.transport import guardian
 from runlock.conformance.transport.child_process import kill_group, new_cookie, with_cookie
@@ -53,7 +53,7 @@ class Lost:
 class WorkerHandle:
     """A worker process; `task` is its current task, `at` the number of its schedules that were started."""
 
-    def __init__(self, order: Order, journal: Path) -> None:
+    def __init__(self, order: Order[Plan], journal: Path) -> None:
         ours, theirs = socket.socketpair()
         self.journal = journal
         self.scale = order.timeout_scale

@@ -11,8 +11,9 @@ from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from typing import Final, Protocol
 
-from runlock.conformance.campaign.stages import Order
-from runlock.conformance.campaign.units import Facts, Played, Unit
+from runlock.conformance.campaign.order import Order, Plan
+from runlock.conformance.campaign.stages import Unit
+from runlock.conformance.campaign.units import Facts, Played
 from runlock.conformance.campaign.worker import as_found, bench_of, shortened
 from runlock.conformance.driving.bench import ERRORS_MAX
 from runlock.conformance.driving.findings import Trouble, Witness
@@ -99,7 +100,7 @@ def given_up_at(units: Sequence[Unit], played: Mapping[Unit, Played], *, first: 
 class InProcessRunner:
     """This process runs all units, one after the other."""
 
-    def __init__(self, order: Order) -> None:
+    def __init__(self, order: Order[Plan]) -> None:
         self._limits = Limits()
         self._advanced: Advanced = lambda _: None
         self._before = 0

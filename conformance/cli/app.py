@@ -145,17 +145,20 @@ def check(  # each is a separate option
     timeout_scale: Scale = 1.0,
 ) -> int:
     """Check a runtime: report each clause as held, broken or untested."""
-    from runlock.conformance.campaign.stages import Order
+    from runlock.conformance.campaign.order import Exhaustive, Means, Order, Sampled
     from runlock.conformance.cli.commands import check as command
+    from runlock.conformance.judging.selection import Selection
 
-    bound = command.depth_of(exhaustive, depth, races, examples, one_order=one_order)
-    played = command.examples_of(examples, quick=quick)
-    order = Order(
-        target, played, seed, tuple(only or ()), timeout_scale, bound, races or 0, one_order,
-        skip=tuple(skip or ()), first=first,
-    )  # fmt: skip
-    options = command.Options(out, json, strict, verbose, baseline, today, spec, on)
-    return command.check(order, command.jobs_of(jobs), budget, options)
+    plan: Sampled | Exhaustive
+    if exhaustive:
+        plan = command.exhaustive(depth, races, examples, one_order=one_order)
+    else:
+        command.refuse_bound(depth, races, one_order=one_order)
+        plan = command.sampled(examples, seed, quick=quick)
+    clauses = Selection(tuple(only or ()), tuple(skip or ()))
+    options = command.Options(out, json, strict, verbose, baseline, today, spec)
+    means = Means(command.jobs_of(jobs), budget, on)
+    return command.check(Order(target, plan, clauses, timeout_scale, first), means, options)
 
 
 @app.command()
@@ -198,7 +201,7 @@ def audit(  # each is a separate option
 
     shown = Selection(tuple(only or ()), tuple(skip or ()))
     options = command.Options(out, jobs, on, scratch, json, strict, verbose)
-    return command.audit(paths, Task(wanted, Selection(shown.only)), shown, options)
+    return command.audit(paths, Task(wanted, shown.with_skipped), shown, options)
 
 
 @app.command()
@@ -235,12 +238,12 @@ def diff(  # each is a separate option
     json: AsJson = False,
 ) -> int:
     """Compare two results clause by clause; check targets first."""
-    from runlock.conformance.campaign.stages import Order
+    from runlock.conformance.campaign.order import Means
     from runlock.conformance.cli.commands import check as checking
     from runlock.conformance.cli.commands import diff as command
 
-    order = Order("", checking.EXAMPLES if examples is None else examples, seed)
-    return command.diff(before, after, order, checking.jobs_of(jobs), out, as_json=json)
+    plan = checking.sampled(examples, seed)
+    return command.diff(before, after, plan, Means(checking.jobs_of(jobs)), out, as_json=json)
 
 
 baselines = typer.Typer(help="Manage known violations, so that only new ones fail.")
@@ -436,13 +439,13 @@ def infer(  # each is a separate option
     timeout_scale: Scale = 1.0,
 ) -> int:
     """Infer the policies of a runtime, and propose its handshake."""
-    from runlock.conformance.campaign.stages import Order
+    from runlock.conformance.campaign.order import Inferring, Means, Order
     from runlock.conformance.cli.commands import check as checking
     from runlock.conformance.cli.commands import infer as command
 
     walks = command.EXAMPLES if examples is None else examples
-    order = Order(target, walks, seed, timeout_scale=timeout_scale, settled=())
-    return command.infer(order, checking.jobs_of(jobs), budget, command.Options(out, json))
+    order = Order(target, Inferring(walks, seed), timeout_scale=timeout_scale)
+    return command.infer(order, Means(checking.jobs_of(jobs), budget), command.Options(out, json))
 
 
 @app.command("new-adapter")
@@ -514,6 +517,7 @@ def matrix(  # each is a separate option
 ) -> int:
     """Check the installed real runtimes, and compare their verdicts."""
     from runlock.conformance.campaign.matrix import EXAMPLES
+    from runlock.conformance.campaign.order import Sampled
     from runlock.conformance.cli.commands import matrix as command
 
     if install:
@@ -521,4 +525,5 @@ def matrix(  # each is a separate option
     options = command.Options(tuple(only or ()), envs, out, json, infer)
     if versions:
         return command.compare_versions(options)
-    return command.run(options, EXAMPLES if examples is None else examples, seed, timeout_scale)
+    plan = Sampled(EXAMPLES if examples is None else examples, seed)
+    return command.run(options, plan, timeout_scale)

@@ -84,7 +84,7 @@ class Bench:
         self.selection = selection
         self.muted: frozenset[str] = frozenset()
         self._select(selection)
-        self.scenarios = list(self.family.scenarios(self.handshake, self.policies))
+        self.scenarios = list(self.family.driving.scenarios(self.handshake, self.policies))
         self.cached_rulings: CachedRulings = {}
 
     def _select(self, selection: Selection) -> None:
@@ -245,12 +245,16 @@ class Bench:
     def play_twice(self, scenario: Scenario, schedule: Schedule, tally: Tally) -> None:
         """Run one schedule, and a second time to compare: the same messages must give the same answers."""
         once = self.play(scenario, schedule, tally)
-        if once is None or once.violation is not None or not self.applies.get(self.family.determinism):
+        if (
+            once is None
+            or once.violation is not None
+            or not self.applies.get(self.family.judging.determinism)
+        ):
             return
         again = self.judged(scenario, schedule, Tally(), self.session_not_judged)
         if again is None:
             return
-        clause = self.family.determinism
+        clause = self.family.judging.determinism
         tally.exercised[clause] += 1
         because = difference(once.trace, again.trace)
         if because:
@@ -299,7 +303,7 @@ class Bench:
             shown[:] = [session]
             return session.sent
 
-        scenario, moves = minimal(found.scenario, found.moves, still_breaks, self.family.bare)
+        scenario, moves = minimal(found.scenario, found.moves, still_breaks, self.family.driving.bare)
         for candidate in (renumbered(moves), moves):
             if (sent := still_breaks(scenario, candidate)) is not None:
                 because, trace = _reason(shown[0], found), shown[0].trace

@@ -39,7 +39,9 @@ class DeferredSession(Session):
         revive: Callable[[], Sut] | None = None,
     ) -> None:
         super().__init__(family, sut, handshake, scenario, new_judge, data, revive=revive)
-        self.state = family.new_state(handshake, policies, scenario)  # the judge's digest is computed later
+        self.state = family.judging.new_state(
+            handshake, policies, scenario
+        )  # the judge's digest is computed later
         self.cached_rulings = cached_rulings
         self._heard: list[tuple[str, Mapping[str, Any]] | Report] = []
         self._leaks: Sequence[Any] | None = None  # known once the scenario is closed

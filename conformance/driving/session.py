@@ -109,8 +109,8 @@ class Session:
         if move.method == INSPECT:
             return self._inspect(move)
         self.attempted = [*self.sent, move]
-        offered = self.family.admit(move, self.state)
-        params = self.family.ground(offered, self.state) if offered is not None else None
+        offered = self.family.driving.admit(move, self.state)
+        params = self.family.driving.ground(offered, self.state) if offered is not None else None
         if offered is None or params is None:
             return False
         self._stimulate(offered, offered.method, params)
@@ -165,7 +165,7 @@ class Session:
         return {"observations": [as_seen(params, shown)], "quiescent": is_quiescent, "refused": []}
 
     def _crash(self, wanted: str) -> bool:
-        by, params = self._way_to_crash(wanted), self.family.recover(self.state)
+        by, params = self._way_to_crash(wanted), self.family.driving.recover(self.state)
         if by is None or params is None:
             return False
         move = Move(CRASH_AND_RECOVER, {"by": by} if by != "soft" else {})
@@ -260,7 +260,7 @@ class Session:
             run = self.state.run
             if self.violation is not None or run is None or (run.is_done and self.state.quiescent):
                 return
-            move = Move("settle", {}) if not self.state.quiescent else self.family.drain(self.state)
+            move = Move("settle", {}) if not self.state.quiescent else self.family.driving.drain(self.state)
             if move is None or not self.send(move):
                 return
 

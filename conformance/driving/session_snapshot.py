@@ -12,7 +12,6 @@ from functools import cache
 from io import BytesIO
 from typing import Any, Final, NamedTuple
 
-from runlock.conformance.family.family import families
 from runlock.conformance.judging.judge import Asked, Judge
 from runlock.conformance.protocol import Wire
 from runlock.conformance.protocol.answers import Gates
@@ -77,16 +76,7 @@ class _Reader(pickle.Unpickler):
 
 
 @cache
-def _shared_types() -> tuple[type, ...]:
-    return tuple(kind for family in families() for kind in family.shared_types)
-
-
-@cache
 def _is_unchanging(kind: type) -> bool:
     frozen = getattr(kind, "__dataclass_params__", None)
     is_named = issubclass(kind, tuple) and hasattr(kind, "_fields")
-    return (
-        is_named
-        or issubclass(kind, (*UNCHANGING, *_shared_types()))
-        or (frozen is not None and frozen.frozen)
-    )
+    return is_named or issubclass(kind, UNCHANGING) or (frozen is not None and frozen.frozen)

@@ -65,10 +65,6 @@ class Trails:
         self._last.pop((table.name, who), None)
 
 
-Clauses = tuple[str, ...]
-"""One arrow, or two consecutive ones, by their clauses."""
-
-
 @dataclass(frozen=True, slots=True)
 class ChartCoverage:
     """The coverage of one chart: what is possible, and how often it occurred; `why` if it is not

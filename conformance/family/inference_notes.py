@@ -7,7 +7,7 @@ from collections import defaultdict
 from importlib.resources.abc import Traversable
 from typing import Final
 
-from runlock.conformance.family.family import Inference
+from runlock.conformance.family.parts import Inference
 
 NOTES: Final = "inference.toml"
 

@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Final
 
 from runlock.conformance.family.chooser import Chooser, pick
-from runlock.conformance.family.family import Action, Actions
+from runlock.conformance.family.parts import Action, Actions
 from runlock.conformance.protocol import Handshake
 from runlock.conformance.trace.moves import Move, race
 

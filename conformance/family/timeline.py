@@ -3,27 +3,16 @@
 from __future__ import annotations
 
 import textwrap
-from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Final
+from collections.abc import Iterator
+from typing import Final
 
+from runlock.conformance.family.family import Family
+from runlock.conformance.family.parts import Row
 from runlock.conformance.trace.moves import moves_of
-
-if TYPE_CHECKING:
-    from runlock.conformance.family.family import Family
-    from runlock.conformance.trace.trace import Trace
+from runlock.conformance.trace.trace import Trace
 
 ROOM_MIN: Final = 16
 """The minimum width of the column of what happened."""
-
-
-@dataclass(frozen=True, slots=True)
-class Row:
-    """One moment: the status of each call and of the run, and what happened."""
-
-    calls: Mapping[str, str]
-    run: str
-    happened: str
 
 
 def timeline(family: Family, trace: Trace) -> list[Row]:

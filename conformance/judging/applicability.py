@@ -56,7 +56,7 @@ def _out_of_scope(
     if not claims(family, clause, handshake) and not _is_of_declared(clause, policies):
         why = f"the profile {handshake.profile} claims the universal core alone"
         return Applicability(clause, "not-applicable", why)
-    if clause.id == family.mixing and not open_policies(family, policies):
+    if clause.id == family.judging.mixing and not open_policies(family, policies):
         return Applicability(clause, "not-applicable", "every policy is declared")
     return None
 
@@ -138,7 +138,7 @@ def unmet(family: Family, need: str, handshake: Handshake) -> str:
     if word == "either":
         reasons = [unmet(family, one, handshake) for one in what.split(" | ")]
         return "" if "" in reasons else ", and ".join(reasons)
-    return family.unmet(need, handshake)
+    return family.fitting.unmet(need, handshake)
 
 
 def _unmet_control(what: str, handshake: Handshake) -> str:

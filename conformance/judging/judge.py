@@ -56,7 +56,7 @@ class Asked:
     """
 
     def __init__(self, family: Family, applies: Mapping[str, bool], undeclared: Undeclared) -> None:
-        self.selectors = family.selectors
+        self.selectors = family.judging.selectors
         every = [
             check
             for check in family.invariants
@@ -103,7 +103,7 @@ class Judge:
         asked: Asked | None = None,
     ) -> None:
         self.declared = PolicyView(policies)
-        self.state = family.new_state(handshake, self.declared, scenario)
+        self.state = family.judging.new_state(handshake, self.declared, scenario)
         self.trails = trails = Trails()
         self.coverage: Coverage = trails.coverage
         self.applies = applies or {}
@@ -111,7 +111,7 @@ class Judge:
         self.open = OpenPolicies(undeclared)
         self.asked = asked or Asked(family, self.applies, undeclared)
         self.leaves_open = undeclared.policies.keys()
-        self.leaks_clause = family.leaks
+        self.leaks_clause = family.judging.leaks
         self.answers = 0  # that were judged
         self.exercised: Counter[str] = Counter()
         self.policies: set[str] = set()  # that a check has read and judged something by

@@ -55,7 +55,7 @@ class Undeclared:
         clauses = dict(_waiting(family, handshake, declared, left))
         kept = {one: values for one, values in clauses.items() if selection.has(one)}
         unclaimed = frozenset(one for one in kept if not claims(family, family.spec.clauses[one], handshake))
-        return cls(left, kept, family.mixing, dict(_conditions(family, declared)), unclaimed)
+        return cls(left, kept, family.judging.mixing, dict(_conditions(family, declared)), unclaimed)
 
 
 def _conditions(family: Family, declared: Mapping[str, Any]) -> Iterator[tuple[str, str]]:

@@ -18,6 +18,11 @@ class Selection:
     only: tuple[str, ...] = ()
     skip: tuple[str, ...] = ()
 
+    @property
+    def with_skipped(self) -> Selection:
+        """The same selection without `skip`: what is skipped may explain other violations."""
+        return Selection(self.only)
+
     def has(self, clause: str) -> bool:
         """Whether a clause is judged."""
         chosen = not self.only or any(fnmatchcase(clause, pattern) for pattern in self.only)

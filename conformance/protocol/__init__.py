@@ -5,6 +5,8 @@ judges it.
 """
 
 from runlock.conformance.protocol.handshake import (
+    PROTOCOL_VERSION as PROTOCOL_VERSION,
+    SPEC_REVISION as SPEC_REVISION,
     Control as Control,
     Handshake as Handshake,
     Initialize as Initialize,
@@ -48,10 +50,6 @@ from runlock.conformance.protocol.stimuli import (
     Request as Request,
     Settle as Settle,
     Stimulus as Stimulus,
-)
-from runlock.conformance.protocol.vocabulary import (
-    PROTOCOL_VERSION as PROTOCOL_VERSION,
-    SPEC_REVISION as SPEC_REVISION,
 )
 from runlock.conformance.protocol.wire import (
     DID_NOT_SETTLE as DID_NOT_SETTLE,

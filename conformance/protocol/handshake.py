@@ -10,8 +10,10 @@ from pydantic import Field
 from pydantic_core import PydanticCustomError
 
 from runlock.conformance.protocol.unknown_keys import Declared
-from runlock.conformance.protocol.vocabulary import PROTOCOL_VERSION, SPEC_REVISION
 from runlock.conformance.protocol.wire import JsonObject, Wire
+
+PROTOCOL_VERSION: Final = 1
+SPEC_REVISION: Final = "1.2"
 
 
 class VersionRange(Wire):

@@ -1,19 +1,19 @@
-"""The versions that the kit speaks, and the parts of a family's vocabulary of messages."""
+"""The parts of a family's vocabulary of messages."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any
 
-if TYPE_CHECKING:
-    from pydantic import TypeAdapter
+from pydantic import TypeAdapter
 
-    from runlock.conformance.protocol import Handshake, Observation, Report, Scenario, Wire
-    from runlock.conformance.protocol.declared import Declared
-
-PROTOCOL_VERSION: Final = 1
-SPEC_REVISION: Final = "1.2"
+from runlock.conformance.protocol.declared import Declared
+from runlock.conformance.protocol.handshake import Handshake
+from runlock.conformance.protocol.observations import Observation
+from runlock.conformance.protocol.reports import Report
+from runlock.conformance.protocol.scenario import Scenario
+from runlock.conformance.protocol.wire import Wire
 
 
 @dataclass(frozen=True, slots=True)

@@ -24,13 +24,9 @@ import pytest
 
 from runlock.conformance.campaign.audit import audit
 from runlock.conformance.campaign.baseline import Compared, compared, read_baseline
-from runlock.conformance.campaign.families_of import (
-    families_for,
-    family_of,
-    refuse_retired,
-)
+from runlock.conformance.campaign.families_of import families_for, family_of, refuse_retired
+from runlock.conformance.campaign.order import Order, Sampled
 from runlock.conformance.campaign.result import Result
-from runlock.conformance.campaign.stages import Order
 from runlock.conformance.campaign.supervisor import campaign
 from runlock.conformance.campaign.targets import resolve
 from runlock.conformance.campaign.workforce import INTERRUPTED
@@ -184,14 +180,11 @@ def outcomes(suite: type[ConformanceSuite], config: pytest.Config, base: Path) -
     return said
 
 
-def _order(suite: type[ConformanceSuite], config: pytest.Config) -> Order:
+def _order(suite: type[ConformanceSuite], config: pytest.Config) -> Order[Sampled]:
     examples, seed = config.getoption("runlock_examples"), config.getoption("runlock_seed")
-    return Order(
-        target_of(suite),
-        suite.examples if examples is None else examples,
-        suite.seed if seed is None else seed,
-        skip=tuple(config.getoption("runlock_skip") or suite.skip),
-    )
+    plan = Sampled(suite.examples if examples is None else examples, suite.seed if seed is None else seed)
+    skip = tuple(config.getoption("runlock_skip") or suite.skip)
+    return Order(target_of(suite), plan, Selection(skip=skip))
 
 
 def _baseline(suite: type[ConformanceSuite], config: pytest.Config) -> Path | None:
@@ -199,11 +192,11 @@ def _baseline(suite: type[ConformanceSuite], config: pytest.Config) -> Path | No
     return None if named is None else Path(named)
 
 
-def _digest(order: Order, baseline: Path | None) -> str:
+def _digest(order: Order[Sampled], baseline: Path | None) -> str:
     return hashlib.sha256(repr((order, baseline)).encode()).hexdigest()[:16]
 
 
-def _shared(path: Path, order: Order, results: Path, baseline: Path | None) -> Outcomes:
+def _shared(path: Path, order: Order[Sampled], results: Path, baseline: Path | None) -> Outcomes:
     """The result of another process, or else that of a campaign run here for all of them."""
     with _locked(path.with_suffix(".lock")):
         if not path.exists():
@@ -222,14 +215,13 @@ def _locked(path: Path) -> Iterator[None]:
         yield
 
 
-def outcomes_of(order: Order, results: Path, baseline: Path | None = None) -> Outcomes:
+def outcomes_of(order: Order[Sampled], results: Path, baseline: Path | None = None) -> Outcomes:
     try:
         known = None if baseline is None else read_baseline(baseline)
-        target = resolve(order.target)
-        refuse_retired("skip", order.skip, families_for(target))
+        target = order.resolved()
+        refuse_retired("skip", order.clauses.skip, families_for(target))
         recorded = target.path
-        judged = Selection(skip=order.skip)
-        result = campaign(order, 1) if recorded is None else audit(recorded, order.target, judged)
+        result = campaign(order) if recorded is None else audit(recorded, order.target, order.clauses)
     except RunlockError as error:
         return Outcomes(nothing=str(error))
     if result.partial == INTERRUPTED:

@@ -8,7 +8,7 @@ from functools import partial
 from typing import Any
 
 from runlock.conformance.errors import UsageError
-from runlock.conformance.family.family import Family, families
+from runlock.conformance.family.family import Family
 from runlock.conformance.family.made import Mutant
 from runlock.conformance.family.monitor import Monitor
 from runlock.conformance.family.timeline import render
@@ -42,12 +42,6 @@ from runlock.spec.model import (
 )
 
 Make = Callable[[], Sheet]
-
-
-def sheets_of(name: str, among: Sequence[Family] | None = None) -> list[Sheet]:
-    """The sheets of everything with that name, in the first of the families that know it."""
-    found = found_in(name, families() if among is None else among)
-    return [make() for make in next(iter(found.values()))]
 
 
 def found_in(name: str, among: Sequence[Family]) -> dict[str, list[Make]]:

@@ -18,12 +18,12 @@ from typing import Any, Final
 
 from hypothesis.errors import Flaky
 
+from runlock.conformance.campaign.order import Sampled
 from runlock.conformance.campaign.stages import (
     DRAWN,
     SCRIPTED,
     WALKED,
     WITNESSED,
-    Order,
     Stage,
     stages_of,
 )
@@ -111,29 +111,29 @@ class MutantRun(Bench):
         return ""
 
 
-def portions(family: Family, order: Order) -> Iterator[tuple[Stage, int]]:
+def portions(family: Family, plan: Sampled) -> Iterator[tuple[Stage, int]]:
     """The units for a mutant, ordered so that most faults are found with the fewest schedules."""
-    yield from scripts(family, order)
-    yield from by_turns(family, order, SHARDS)
+    yield from scripts(family, plan)
+    yield from by_turns(family, plan, SHARDS)
 
 
-def scripts(family: Family, order: Order) -> Iterator[tuple[Stage, int]]:
+def scripts(family: Family, plan: Sampled) -> Iterator[tuple[Stage, int]]:
     """The scripted scenarios, which are the same for every seed."""
-    return _units(_stages(family.name, order)[SCRIPTED])
+    return _units(_stages(family.name, plan)[SCRIPTED])
 
 
-def by_turns(family: Family, order: Order, shards: int) -> Iterator[tuple[Stage, int]]:
+def by_turns(family: Family, plan: Sampled, shards: int) -> Iterator[tuple[Stage, int]]:
     """A number of shards of the stages that alternate."""
-    names = (WALKED, DRAWN, *(strategy.name for strategy in family.strategies))
-    stages = [_stages(family.name, order)[name] for name in names]
+    names = (WALKED, DRAWN, *(strategy.name for strategy in family.driving.strategies))
+    stages = [_stages(family.name, plan)[name] for name in names]
     return ((stage, shard) for shard in range(shards) for stage in stages if shard < stage.units)
 
 
-def portions_of_calm(family: Family, order: Order) -> Iterator[tuple[Stage, int]]:
+def portions_of_calm(family: Family, plan: Sampled) -> Iterator[tuple[Stage, int]]:
     """The units that a variant has to pass: every script, every witness, and some shards."""
-    yield from scripts(family, order)
-    yield from _units(_stages(family.name, order)[WITNESSED])
-    yield from by_turns(family, order, CALM_SHARDS)
+    yield from scripts(family, plan)
+    yield from _units(_stages(family.name, plan)[WITNESSED])
+    yield from by_turns(family, plan, CALM_SHARDS)
 
 
 def _units(stage: Stage) -> Iterator[tuple[Stage, int]]:
@@ -141,9 +141,9 @@ def _units(stage: Stage) -> Iterator[tuple[Stage, int]]:
 
 
 @cache
-def _stages(family: str, order: Order) -> Mapping[str, Stage]:
-    """The stages of an order by name, created once for all mutants."""
-    return {stage.name: stage for stage in stages_of(order, family_named(family))}
+def _stages(family: str, plan: Sampled) -> Mapping[str, Stage]:
+    """The stages of a plan by name, created once for all mutants."""
+    return {stage.name: stage for stage in stages_of(plan, family_named(family))}
 
 
 # --- mutants ------------------------------------------------------------------------------------
@@ -187,13 +187,13 @@ class MutantResult:
         return f"a schedule could not be judged: {self.troubles[0]}" if self.troubles else ""
 
 
-def kill(family: Family, mutant: Mutant, order: Order, shortest: int = 0) -> MutantResult:
+def kill(family: Family, mutant: Mutant, plan: Sampled, shortest: int = 0) -> MutantResult:
     """Test one mutant; with a limit of schedules, also search for the shortest witness."""
     began = time.process_time()
     run = MutantRun(lambda: family.host(mutant), mutant.clause)
     try:
         run.mute(mutant.also if mutant.is_masked else ())
-        by = run.run(portions(family, order))
+        by = run.run(portions(family, plan))
         seconds = time.process_time() - began
         found = run.found
         lengths = _lengths(run, found, shortest) if found is not None else {}
@@ -219,7 +219,7 @@ def kill(family: Family, mutant: Mutant, order: Order, shortest: int = 0) -> Mut
 def _lengths(run: MutantRun, found: Found, limit: int) -> dict[str, Any]:
     """Witness length and the best lower bound found."""
     witness = length(run.witness(found).moves)
-    if not limit or found.violation.clause == run.family.determinism:
+    if not limit or found.violation.clause == run.family.judging.determinism:
         return {"witness": witness}
     searched = search(
         run,
@@ -255,15 +255,15 @@ class VariantResult:
         return not (self.blamed or self.troubles)
 
 
-def calm(named: tuple[str, str], order: Order) -> VariantResult:
+def calm(named: tuple[str, str], plan: Sampled) -> VariantResult:
     """Run the scenarios and the shards of a variant, which is named with its family."""
-    order = replace(order, examples=order.examples // CALM_SHARE)
+    plan = replace(plan, examples=plan.examples // CALM_SHARE)
     family = family_named(named[0])
     variant = family.made.variants()[named[1]]
     bench = Bench(lambda: family.host(variant))
     total = Tally()
     try:
-        for stage, unit in portions_of_calm(family, order):
+        for stage, unit in portions_of_calm(family, plan):
             total.add(stage.play(bench, unit))
     finally:
         bench.close()
@@ -273,7 +273,7 @@ def calm(named: tuple[str, str], order: Order) -> VariantResult:
     )
 
 
-def kill_named(named: tuple[str, str], order: Order, shortest: int) -> MutantResult:
+def kill_named(named: tuple[str, str], plan: Sampled, shortest: int) -> MutantResult:
     """Test the mutant with this family and name."""
     family = family_named(named[0])
-    return kill(family, family.made.mutants()[named[1]], order, shortest)
+    return kill(family, family.made.mutants()[named[1]], plan, shortest)

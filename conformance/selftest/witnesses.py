@@ -61,7 +61,7 @@ def witnessed(family: Family) -> list[Mutant]:
     every = family.made.mutants().values()
     return [
         one for one in every
-        if one.clause != family.determinism and one.name not in family.made.out_of_reach
+        if one.clause != family.judging.determinism and one.name not in family.made.out_of_reach
     ]  # fmt: skip
 
 
@@ -166,7 +166,7 @@ def shortened(case: Case, scenario: Scenario, moves: Sequence[Move]) -> tuple[Sc
         session = case.shown(scenario, candidate)
         return None if session is None else session.sent
 
-    return minimal(scenario, moves, sent, case.family.bare)
+    return minimal(scenario, moves, sent, case.family.driving.bare)
 
 
 # --- the result ---------------------------------------------------------------------------------
@@ -185,5 +185,5 @@ def _witness(case: Case, scenario: Scenario, moves: Sequence[Move]) -> Witness:
         tuple(
             moves_of(Trace([record_of(move) for move in session.sent]), case.family.line_formats.gate_name)
         ),
-        tuple(dict.fromkeys(case.family.occasions(records))),
+        tuple(dict.fromkeys(case.family.fitting.occasions(records))),
     )

@@ -4,7 +4,7 @@ Each rule is shown to fail on a planted violation.
 """
 
 import ast
-from collections.abc import Iterator
+from collections.abc import Container, Iterator
 from functools import cache
 from graphlib import CycleError, TopologicalSorter
 from pathlib import Path
@@ -178,21 +178,6 @@ def violations(source: str, module: str) -> Iterator[str]:
             yield f"{module} imports {bare}, but families do not see each other"
 
 
-def circle(folder: dict[str, str]) -> list[str]:
-    """A circle of imports in a folder, if it has one; an import that only types need counts too."""
-    own = {module.removesuffix(".__init__"): module for module in folder}
-    graph: dict[str, set[str]] = {module: set() for module in folder}
-    for module, source in folder.items():
-        for name in filter(None, map(ours, imports_of(source, f"runlock.{module}"))):
-            found = own.get(name) or own.get(name.rpartition(".")[0])
-            graph[module] |= {found} if found else set()
-    try:
-        TopologicalSorter(graph).prepare()
-    except CycleError as error:
-        return list(error.args[1])
-    return []
-
-
 def uses(source: str, module: str) -> Iterator[str]:
     """A sentence for each use of a clock, of sleep, or of chance without a seed."""
     tree = parsed(source)
@@ -238,6 +223,28 @@ def sources(*packages: str) -> list[tuple[str, str]]:
     ]
 
 
+def circle(texts: list[tuple[str, str]]) -> list[str]:
+    """Modules that import each other in a circle, late and for types included; empty if there are none."""
+    texts_of = {module.removesuffix(".__init__"): (module, text) for module, text in texts}
+    graph = {
+        bare: {found for name in imports_of(text, f"runlock.{module}") if (found := _known(name, texts_of))}
+        for bare, (module, text) in texts_of.items()
+    }
+    try:
+        TopologicalSorter({one: used - {one} for one, used in graph.items()}).prepare()
+    except CycleError as error:
+        return list(error.args[1])
+    return []
+
+
+def _known(name: str, modules: Container[str]) -> str:
+    """The module that an imported name is, or is in; empty for one that is not ours."""
+    bare = name.removeprefix("runlock.")
+    while bare and bare not in modules:
+        bare = bare.rpartition(".")[0]
+    return bare
+
+
 def _module_name(path: Path) -> str:
     return ".".join(path.relative_to(ROOT).with_suffix("").parts)
 
@@ -249,16 +256,28 @@ def test_the_layers_and_the_rules_hold() -> None:
     assert found == []
 
 
-def test_no_family_has_a_circle_of_imports() -> None:
-    """Of two modules of a family at most one imports the other, and so on: records, their fold, the state."""
-    assert circle(dict(sources("conformance/families"))) == []
-
-
 def test_every_module_lies_in_a_layer() -> None:
     """A new wing has to say where it belongs."""
     outside = {module for module, _ in sources(*PACKAGES) if layer_of(module) < 0}
 
     assert outside <= {"conformance.__init__", "conformance"}
+
+
+def test_no_modules_import_each_other_in_a_circle():
+    """What a module needs can be read before it, down to the last one."""
+    assert circle(sources(*PACKAGES)) == []
+
+
+def test_a_planted_circle_is_found():
+    """A circle counts over a package, late, and for types alone."""
+    texts = [
+        ("spec.one.__init__", "from .part import name"),
+        ("spec.one.part", "def late():\n    from runlock.spec.two import name"),
+        ("spec.two", "if TYPE_CHECKING:\n    from .one import name"),
+    ]
+
+    assert set(circle(texts)) == {"spec.one", "spec.one.part", "spec.two"}
+    assert circle(texts[:2]) == []
 
 
 def test_nothing_but_the_kit_decides():
@@ -336,27 +355,6 @@ def test_a_planted_import_is_found(module: str, source: str) -> None:
 def test_an_allowed_import_is_not_found(module: str, source: str) -> None:
     """The rules forbid no more than they say."""
     assert list(violations(source, module)) == []
-
-
-TYPED_ONLY = "from typing import TYPE_CHECKING\nif TYPE_CHECKING:\n    from .state import State"
-
-
-@pytest.mark.parametrize(
-    ("folder", "found"),
-    [
-        ({"fold": TYPED_ONLY, "state": "from .fold import SENT"}, {"acme.fold", "acme.state"}),
-        (
-            {"fold": "from . import State", "__init__": "from .fold import SENT"},
-            {"acme.fold", "acme.__init__"},
-        ),
-        ({"fold": "from . import records", "records": "", "__init__": "from .fold import SENT"}, set()),
-    ],
-)
-def test_a_planted_circle_is_found(folder: dict[str, str], found: set[str]) -> None:
-    """A circle is found where only types close it, and where the package itself does."""
-    modules = {f"conformance.acme.{name}": source for name, source in folder.items()}
-
-    assert set(circle(modules)) == {f"conformance.{name}" for name in found}
 
 
 # --- shared code speaks of no family ------------------------------------------------------------

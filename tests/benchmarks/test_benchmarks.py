@@ -6,6 +6,7 @@ import sys
 from typing import NamedTuple
 
 import pytest
+import verdicts
 from places import BENCHMARKS as FOLDER
 from places import ROOT
 
@@ -30,10 +31,6 @@ BENCHMARKS = {
     "kills": Small("1 1", r"call-by-call +1 +[1-9] +0\n"),
     "load": Small("101", r"file for a finished one, KiB +\d+\.\d\d +\d+\.\d\d +\d+\.\d\d\n"),
     "pipe": Small("1", r"[1-9]\d* round trips, [1-9]"),
-    "power": Small(
-        "--seeds 1 --cap 30 --every 300 --others 1 --others-every 300 --others-cap 2 --jobs 1",
-        r"\| portfolio \| 30 \| [1-9]\d* of ",
-    ),
     "shares": Small("awaken-8 16 2", r"Hypothesis draws +[1-9]\d* +0\nthe judge +\d+ +[1-9]"),
     "throughput": Small("awaken-8 16 2", r"schedules of 2 +[1-9]\d* .*; [1-9]\d* of [1-9][\d,]* again\n"),
     "tours": Small("1", r"tirea +44 +44 in "),
@@ -42,8 +39,20 @@ BENCHMARKS = {
 
 
 def test_no_benchmark_is_left_out() -> None:
-    """Each program in the folder has a row."""
-    assert set(BENCHMARKS) == {path.stem for path in FOLDER.glob("*.py")} - {"test_benchmarks"}
+    """Each program in the folder has a row, but for the one that plays every runtime at its smallest."""
+    assert set(BENCHMARKS) == {path.stem for path in FOLDER.glob("*.py")} - {"test_benchmarks", "verdicts"}
+
+
+def test_verdicts_are_compared_one_by_one() -> None:
+    """A verdict that changed is shown with what it was, and those that did not are counted."""
+    before = {"a": {"schedules": {"s1": ["RUN-1", "late", 2], "s2": None}, "exercised": {"RUN-1": 1}}}
+    after = {"a": {"schedules": {"s1": ["RUN-2", "late", 2], "s2": None}, "exercised": {"RUN-2": 1}}}
+
+    assert list(verdicts.compare(before, after)) == [
+        "other clause: a, s1: ['RUN-1', 'late', 2] -> ['RUN-2', 'late', 2]",
+        "exercised: a: no longer ['RUN-1'], newly ['RUN-2']",
+        "1 other clause, 1 same",
+    ]
 
 
 @pytest.mark.long

@@ -89,7 +89,7 @@ def right_trace(runtime, script):
     made = {one.name: one for one in VARIANTS} | {REFERENCE: factory(REFERENCE, {})}
     bench = Bench(lambda: Hosted(made[runtime]))
     one = next(one for one in corpus(FAMILY) if one.name == script)
-    session = bench.session(FAMILY.fitted(one.scenario, bench.handshake))
+    session = bench.session(FAMILY.fitting.fitted(one.scenario, bench.handshake))
     play(one)(session)
     bench.close()
     return session.trace.records

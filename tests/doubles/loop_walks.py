@@ -131,7 +131,7 @@ class Walks:
         """What one script showed, when it was played twice."""
         tally, family = Tally(), self.bench.family
         script = next(one for one in corpus(family) if one.name == name)
-        fitted = family.fitted(script.scenario, self.bench.handshake)
+        fitted = family.fitting.fitted(script.scenario, self.bench.handshake)
         self.bench.play_twice(fitted, play(script), tally)
         return tally
 

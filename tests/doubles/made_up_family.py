@@ -9,9 +9,10 @@ from typing import Any, Literal
 
 from places import ROOT
 
-from runlock.conformance.family.family import Actions, Family, Wording
+from runlock.conformance.family.family import Family
 from runlock.conformance.family.invariant import HELD, CheckResults, Invariant, broken
 from runlock.conformance.family.made import Made
+from runlock.conformance.family.parts import Actions, Driving, Judging, Wording
 from runlock.conformance.protocol import Empty, Handshake, Observation, Scenario, Settle, Stimulus, reports
 from runlock.conformance.protocol.methods import methods_of
 from runlock.conformance.protocol.observations import listed
@@ -180,14 +181,15 @@ FAMILY = Family(
     spec=read_spec(FOLDER),
     vocabulary=Vocabulary(Handshake, Scenario, Report, Empty, METHODS, LISTED, {}),
     line_formats=plain_formats("made-up", METHODS, LISTED, Scenario, {}),
-    new_state=State,
-    invariants=(Invariant("ECHO-1", a_text_is_shown_as_it_was_said, Said),),
-    monitors=(),
     actions=Actions({"start": start, "say": say}, Context),
-    ground=lambda move, state: dict(move.params),
-    admit=lambda move, state: move,
-    drain=lambda state: Move("say", {"text": LAST}),
-    scenarios=lambda handshake, policies: [Scenario(scenario="plain")],
+    driving=Driving(
+        scenarios=lambda handshake, policies: [Scenario(scenario="plain")],
+        ground=lambda move, state: dict(move.params),
+        admit=lambda move, state: move,
+        drain=lambda state: Move("say", {"text": LAST}),
+    ),
+    judging=Judging(State),
+    invariants=(Invariant("ECHO-1", a_text_is_shown_as_it_was_said, Said),),
     files=FOLDER,
     host=lambda factory: InProcess(factory(), again=factory),
     made=Made(lambda profile, policies: Echo, mutants=lambda: {"Shouts": Mutant()}),

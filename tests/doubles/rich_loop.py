@@ -279,16 +279,6 @@ class RichLoop(Stages):
         return (p.rounds > limit) if self.policy["bound.counts"] == "continuations" else (p.rounds >= limit)
 
 
-def rich() -> RichLoop:
-    """The loop under the profile of the page."""
-    return RichLoop()
-
-
-def combined() -> RichLoop:
-    """The other value of most policies, all of them declared."""
-    return RichLoop(OTHER)
-
-
 OTHER = {
     "round.executor": "sequential", "results.order": "call", "prompt.place": "first",
     "prompt.siblings": "one", "prompt.defer": "passes", "prompt.unanswered": "deny",

@@ -39,12 +39,6 @@ def is_otlp(record: Any) -> bool:
     return isinstance(record, dict) and isinstance(record.get("resourceSpans"), list)
 
 
-def scopes_of(record: Mapping[str, Any]) -> Iterator[str]:
-    """The names of the instrumentation scopes of an export."""
-    for scope in _scopes(record):
-        yield str(scope.get("scope", {}).get("name", ""))
-
-
 def attribute_names(record: Mapping[str, Any]) -> Iterator[str]:
     """The names of the attributes of all spans of an export."""
     for scope in _scopes(record):

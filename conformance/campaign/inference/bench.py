@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from runlock.conformance.campaign.stages import Order
+from runlock.conformance.campaign.order import Inferring, Order
 from runlock.conformance.campaign.units import Between, WatchedBench
 from runlock.conformance.driving.findings import Witness
 from runlock.conformance.driving.tally import Found
@@ -19,14 +19,14 @@ class LearningBench(WatchedBench):
 
     searches = False  # evidence takes too many stimuli for an exhaustive search
 
-    def __init__(self, order: Order, between: Between, journal: Journal | None = None) -> None:
-        self.settled = dict(order.settled or ())
+    def __init__(self, order: Order[Inferring], between: Between, journal: Journal | None = None) -> None:
+        self.settled = dict(order.plan.settled)
         self.sought = ""
         super().__init__(order, between, journal)
         self.undeclared = NOTHING_OPEN
         self.applies = {
-            **unconditional(self.family, self.handshake, order.aside),
-            self.family.determinism: False,
+            **unconditional(self.family, self.handshake, order.plan.aside),
+            self.family.judging.determinism: False,
         }
         self.curriculum = Curriculum(self.family, self.handshake, self.policies, self.applies)
 

@@ -7,7 +7,8 @@ from dataclasses import dataclass, field
 from typing import Any, Final
 
 from runlock.conformance.driving.findings import Trouble
-from runlock.conformance.family.family import Family, Inference, family_named
+from runlock.conformance.family.family import Family, family_named
+from runlock.conformance.family.parts import Inference
 from runlock.conformance.judging.applicability import unmet
 from runlock.conformance.protocol import Handshake
 from runlock.conformance.trace.trace import Trace

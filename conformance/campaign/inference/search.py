@@ -7,7 +7,7 @@ then without the clauses that broke.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field, replace
 
 from runlock.conformance.campaign.inference.result import (
@@ -19,7 +19,8 @@ from runlock.conformance.campaign.inference.result import (
     settled,
     to_find_out,
 )
-from runlock.conformance.campaign.stages import Order, stages_of
+from runlock.conformance.campaign.order import ALONE, Inferring, Means, Order
+from runlock.conformance.campaign.stages import Stage, stages_of, units_of
 from runlock.conformance.campaign.supervisor import employed, made_short, merged
 from runlock.conformance.campaign.units import Facts
 from runlock.conformance.campaign.worker import as_found
@@ -56,50 +57,50 @@ class _Known:
 
 
 def infer(
-    order: Order,
-    jobs: int,
-    budget_seconds: float | None = None,
+    order: Order[Inferring],
+    means: Means = ALONE,
     advanced: Advanced = lambda _: None,
     expects: Expects = lambda _: None,
 ) -> Inferred:
     """Infer as many policies as the schedules of the order allow."""
-    limits, known = Limits.of(budget_seconds), _Known()
+    limits, known = Limits.of(means.seconds), _Known()
     while True:
-        with employed(order, jobs) as workforce:
+        with employed(order, means) as workforce:
             facts = workforce.facts()
             family = facts.family
-            expects(sum(stage.schedules for stage in stages_of(order, family)))
-            tally, partial = _pass(order, family, workforce, limits, advanced)
+            stages = stages_of(order.plan, family)
+            expects(sum(stage.schedules for stage in stages))
+            tally, partial = _pass(stages, workforce, limits, advanced)
             known.learn(family, tally)
-            more = replace(order, settled=tuple(settled(family, known.against).items()))
-            if partial or not _reads_more(family, order, more, known):
-                known.aside = tuple(sorted({*order.aside, *tally.found}))
-                if partial or known.aside == order.aside:
-                    return _concluded(order, workforce, facts, known, partial)
+            more = replace(order.plan, settled=tuple(settled(family, known.against).items()))
+            if partial or not _reads_more(family, order.plan, more, known):
+                known.aside = tuple(sorted({*order.plan.aside, *tally.found}))
+                if partial or known.aside == order.plan.aside:
+                    return _concluded(order.target, workforce, facts, known, partial)
                 more = replace(more, aside=known.aside)
-        order = more
+        order = order.with_plan(more)
 
 
 def _pass(
-    order: Order, family: Family, workforce: Workforce, limits: Limits, advanced: Advanced
+    stages: Iterable[Stage], workforce: Workforce, limits: Limits, advanced: Advanced
 ) -> tuple[Tally, str]:
     """Run everything once; returns why it was cut off, or an empty string."""
-    units = [(at, unit) for at, stage in enumerate(stages_of(order, family)) for unit in range(stage.units)]
+    units = units_of(stages)
     played = workforce.play(units, limits, advanced)
     tally, hopeless = merged(units, played)
     return tally, limits.cut_off or hopeless
 
 
-def _reads_more(family: Family, before: Order, after: Order, known: _Known) -> bool:
+def _reads_more(family: Family, before: Inferring, after: Inferring, known: _Known) -> bool:
     """Whether an open policy has evidence that has become readable."""
-    news = set(after.settled or ()) - set(before.settled or ())
+    news = set(after.settled) - set(before.settled)
     open_ = {one.key for one in to_find_out(family) if len(left(family, one.key, known.against)) > 1}
     if family.inference.new_learner is None:
         return bool(news and open_)  # any check may read two policies
     return any(value in news and key in open_ for key, value in family.inference.read_under.items())
 
 
-def _concluded(order: Order, workforce: Workforce, facts: Facts, known: _Known, partial: str) -> Inferred:
+def _concluded(target: str, workforce: Workforce, facts: Facts, known: _Known, partial: str) -> Inferred:
     found = [
         replace(found, violation=Violation(named(one), why.reason, found.violation.stimulus))
         for one, (why, found) in known.against.items()
@@ -108,7 +109,7 @@ def _concluded(order: Order, workforce: Workforce, facts: Facts, known: _Known, 
     shown = made_short(workforce, found) if is_exact else [as_found(one) for one in found]
     witnesses = dict(zip(known.against, shown, strict=True))
     return Inferred(
-        target=order.target,
+        target=target,
         handshake=facts.handshake,
         against={one: _against(why, witnesses[one]) for one, (why, _) in known.against.items()},
         schedules=known.schedules,

@@ -28,15 +28,13 @@ from runlock.conformance.campaign.families_of import (
     family_of,
     refuse_retired,
 )
+from runlock.conformance.campaign.order import Exhaustive, Means, Order, Sampled
 from runlock.conformance.campaign.result import Result
-from runlock.conformance.campaign.stages import Order
 from runlock.conformance.campaign.supervisor import campaign
-from runlock.conformance.campaign.targets import resolve
 from runlock.conformance.campaign.workforce import INTERRUPTED
 from runlock.conformance.cli.commands.output_streams import results
 from runlock.conformance.cli.commands.progress import progress, searching
 from runlock.conformance.errors import UsageError
-from runlock.conformance.judging.selection import Selection
 from runlock.conformance.report import result_folder as folder
 from runlock.conformance.report import result_json as machine
 from runlock.conformance.report.console import Page
@@ -54,8 +52,6 @@ DEPTH: Final = 3
 
 DEPTH_MAX: Final = 99
 
-SYMPTOM: Final = "a consequence of an expected violation"
-
 JOBS_MAX: Final = 4
 JOBS_MIN: Final = 2
 """With a single job, this process runs the schedules, and an in-process runtime could end or block it."""
@@ -72,7 +68,9 @@ class Options:
     baseline: Path | None = None
     today: str | None = None
     spec: str | None = None
-    on: str | None = None  # the cluster that plays the schedules
+
+
+Checked = Order[Sampled | Exhaustive]
 
 
 def jobs_of(wanted: int | None) -> int:
@@ -80,28 +78,30 @@ def jobs_of(wanted: int | None) -> int:
     return wanted or max(JOBS_MIN, min(len(os.sched_getaffinity(0)), JOBS_MAX))
 
 
-def examples_of(wanted: int | None, *, quick: bool) -> int:
-    """The number of schedules in addition to the scripted ones."""
+def sampled(wanted: int | None, seed: int, *, quick: bool = False) -> Sampled:
+    """The plan for a number of schedules in addition to the scripted ones."""
     if wanted is not None and quick:
         raise UsageError(f"`--quick` is a number of schedules, and so is `--examples {wanted}`.", "Give one.")
-    return (QUICK if quick else EXAMPLES) if wanted is None else wanted
+    return Sampled((QUICK if quick else EXAMPLES) if wanted is None else wanted, seed)
 
 
-def check(order: Order, jobs: int, budget_seconds: float | None, options: Options) -> int:
+def check(order: Checked, means: Means, options: Options) -> int:
     """Run the whole command; the exit code."""
     with results() as stdout:
-        target = resolve(order.target, timeout_scale=order.timeout_scale)
-        for option, patterns in (("--only", order.only), ("--skip", order.skip)):
+        target, clauses = order.resolved(), order.clauses
+        for option, patterns in (("--only", clauses.only), ("--skip", clauses.skip)):
             refuse_retired(option, patterns, families_for(target))
             _refuse_idle_patterns(option, patterns, clauses_for(target))
         known = _known(options)
         if options.spec is not None:
-            order = replace(order, only=_of_revision(order.only, options.spec, family_of(target).spec))
+            only = _of_revision(clauses.only, options.spec, family_of(target).spec)
+            order = replace(order, clauses=replace(clauses, only=only))
         with _folder(options) as out:
             options = replace(options, out=out)
-            if not order.is_exhaustive and target.path is None:
-                order = replace(order, again=folder.failures_of_last_run(out, order.target))
-            result = found(order, target.path, jobs, budget_seconds, options)
+            if isinstance(order.plan, Sampled) and target.path is None:
+                again = folder.failures_of_last_run(out, order.target)
+                order = order.with_plan(replace(order.plan, again=again))
+            result = found(order, target.path, means, options)
             result.spec = options.spec or result.spec
             return _report(result, options, known, stdout)
 
@@ -115,23 +115,18 @@ def _folder(options: Options) -> Iterator[Path]:
         yield out
 
 
-def found(
-    order: Order,
-    recorded: Path | None,
-    jobs: int,
-    budget_seconds: float | None,
-    options: Options,
-) -> Result:
+def found(order: Checked, recorded: Path | None, means: Means, options: Options) -> Result:
     """The result of a campaign, or of judging a recorded trace; a search may leave a file in `out`."""
-    is_silent, on = options.as_json, options.on
+    is_silent = options.as_json
     if recorded is not None:
-        _refuse_recorded(order, on)
-        return audit(recorded, order.target, Selection(order.only, order.skip))
-    if order.is_exhaustive:
+        _refuse_recorded(order, means.on)
+        return audit(recorded, order.target, order.clauses)
+    plan = order.plan
+    if isinstance(plan, Exhaustive):
         with searching(is_silent=is_silent) as callbacks:
-            return exhaust(order, jobs, budget_seconds, callbacks, options.out, on)
+            return exhaust(order.with_plan(plan), means, callbacks, options.out)
     with progress(order.target, is_silent=is_silent) as callbacks:
-        return campaign(order, jobs, budget_seconds, callbacks.advanced, callbacks.expects, on)
+        return campaign(order.with_plan(plan), means, callbacks.advanced, callbacks.expects)
 
 
 def _of_revision(only: tuple[str, ...], revision: str, spec: Spec) -> tuple[str, ...]:
@@ -178,24 +173,8 @@ def _day(text: str) -> date:
         raise UsageError(f"`--today {text}` is no date.", "A date is written as in 2027-01-31.") from None
 
 
-def depth_of(
-    is_exhaustive: bool,
-    depth: int | None,
-    races: int | None,
-    examples: int | None,
-    *,
-    one_order: bool = False,
-) -> int:
-    """The number of stimuli up to which every schedule is run; 0 for sampled schedules."""
-    if not is_exhaustive:
-        if one_order:
-            raise UsageError("`--one-order` has no effect without `--exhaustive`.", "Add --exhaustive.")
-        for name, given in (("depth", depth), ("races", races)):
-            if given is not None:
-                raise UsageError(
-                    f"`--{name} {given}` has no effect without `--exhaustive`.", "Add --exhaustive."
-                )
-        return 0
+def exhaustive(depth: int | None, races: int | None, examples: int | None, *, one_order: bool) -> Exhaustive:
+    """The plan for every schedule within a bound."""
     if examples is not None:
         raise UsageError(
             f"`--exhaustive` plays every schedule within a bound, and not `--examples {examples}` of them.",
@@ -209,16 +188,25 @@ def depth_of(
         )
     if races is not None and races < 0:
         raise UsageError(f"`--races {races}` is negative.", "Write 0 or more.")
-    return DEPTH if depth is None else depth
+    return Exhaustive(DEPTH if depth is None else depth, races or 0, one_order)
 
 
-def _refuse_recorded(order: Order, on: str | None) -> None:
+def refuse_bound(depth: int | None, races: int | None, *, one_order: bool) -> None:
+    """Refuse the options of a search where none was asked for."""
+    if one_order:
+        raise UsageError("`--one-order` has no effect without `--exhaustive`.", "Add --exhaustive.")
+    for name, given in (("depth", depth), ("races", races)):
+        if given is not None:
+            raise UsageError(f"`--{name} {given}` has no effect without `--exhaustive`.", "Add --exhaustive.")
+
+
+def _refuse_recorded(order: Checked, on: str | None) -> None:
     if on is not None:
         raise UsageError(
             f"{order.target} is a recorded trace, and `--on` needs a runtime.",
             "`runlock audit --on` judges recordings.",
         )
-    if order.is_exhaustive:
+    if isinstance(order.plan, Exhaustive):
         raise UsageError(
             f"{order.target} is a recorded trace, and `--exhaustive` needs a runtime.",
             "Name a runtime, or leave --exhaustive out to judge the recording.",

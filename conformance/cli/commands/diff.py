@@ -6,7 +6,7 @@ import json
 from pathlib import Path
 from typing import Final
 
-from runlock.conformance.campaign.stages import Order
+from runlock.conformance.campaign.order import Means, Order, Sampled
 from runlock.conformance.campaign.targets import resolve
 from runlock.conformance.cli.commands.check import Options, exit_code, found
 from runlock.conformance.cli.commands.output_streams import results
@@ -20,12 +20,12 @@ from runlock.conformance.report.stored_result import Stored, read_stored
 SIDES: Final = ("before", "after")
 
 
-def diff(before: str, after: str, order: Order, jobs: int, out: Path, *, as_json: bool) -> int:
-    """Run the whole command; `order` says how a target is checked, and the exit code whether it got worse."""
+def diff(before: str, after: str, plan: Sampled, means: Means, out: Path, *, as_json: bool) -> int:
+    """Run the whole command; `plan` says how a target is checked, and the exit code whether it got worse."""
     with results() as stdout:
         kept = [_kept(name) for name in (before, after)]
         sides = [
-            stored or _checked(name, order, jobs, out / side, is_silent=as_json)
+            stored or _checked(name, plan, means, out / side, is_silent=as_json)
             for stored, name, side in zip(kept, (before, after), SIDES, strict=True)
         ]
         comparison = Comparison(*sides)
@@ -50,10 +50,9 @@ def _kept(name: str) -> Stored | None:
     return None
 
 
-def _checked(name: str, order: Order, jobs: int, out: Path, *, is_silent: bool) -> Stored:
+def _checked(name: str, plan: Sampled, means: Means, out: Path, *, is_silent: bool) -> Stored:
     """The result of a target that is checked now, with the same parameters as the other one."""
-    asked = Order(name, order.examples, order.seed)
     with folder.reserved(out) as own:
-        result = found(asked, resolve(name).path, jobs, None, Options(own, as_json=is_silent))
+        result = found(Order(name, plan), resolve(name).path, means, Options(own, as_json=is_silent))
         report = machine.as_json(result, folder.write_traces(result, own), exit_code(result, False))
         return read_stored(folder.write_result(report, own))

@@ -8,8 +8,7 @@ from pathlib import Path
 from typing import Final
 
 from runlock.conformance.campaign.inference.search import infer as inferred
-from runlock.conformance.campaign.stages import Order
-from runlock.conformance.campaign.targets import resolve
+from runlock.conformance.campaign.order import Inferring, Means, Order
 from runlock.conformance.cli.commands.output_streams import results
 from runlock.conformance.cli.commands.progress import progress
 from runlock.conformance.errors import UsageError
@@ -31,15 +30,14 @@ class Options:
     as_json: bool = False
 
 
-def infer(order: Order, jobs: int, budget_seconds: float | None, options: Options) -> int:
+def infer(order: Order[Inferring], means: Means, options: Options) -> int:
     """Run the whole command; the exit code."""
-    target = resolve(order.target, timeout_scale=order.timeout_scale)
-    if target.path is not None:
+    if order.resolved().path is not None:
         raise UsageError(f"`{order.target}` is a recorded trace, and not a runtime.", "Name a runtime.")
     with results() as stdout:
         folder.ready(options.out)
         with progress(order.target, is_silent=options.as_json) as callbacks:
-            found = inferred(order, jobs, budget_seconds, callbacks.advanced, callbacks.expects)
+            found = inferred(order, means, callbacks.advanced, callbacks.expects)
         files = report.write_witnesses(found, options.out)
         page = Page(stdout)
         if options.as_json:

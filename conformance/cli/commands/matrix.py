@@ -11,9 +11,9 @@ from pathlib import Path
 from typing import Any, Final, TextIO
 
 from runlock.conformance.campaign.matrix import Column, matrix
+from runlock.conformance.campaign.order import Order, Sampled
 from runlock.conformance.campaign.programs import PROGRAMS, THERE, compared
 from runlock.conformance.campaign.runtimes import Runtime, runtimes
-from runlock.conformance.campaign.stages import Order
 from runlock.conformance.cli.commands.output_streams import results
 from runlock.conformance.errors import UsageError
 from runlock.conformance.report import matrix as written
@@ -77,13 +77,13 @@ def compare_versions(options: Options) -> int:
     return 0 if is_seen else UNDECIDED
 
 
-def run(options: Options, examples: int, seed: int, timeout_scale: float) -> int:
+def run(options: Options, plan: Sampled, timeout_scale: float) -> int:
     """Judge the runtimes and write the matrix; the exit code."""
     asked = chosen(options.only, "--only")
     folder.ready(options.out)
-    budget = {"examples": examples, "seed": seed}
+    budget = {"examples": plan.examples, "seed": plan.seed}
     with results() as stdout:
-        order = Order("the runtimes", examples, seed, timeout_scale=timeout_scale)
+        order = Order("the runtimes", plan, timeout_scale=timeout_scale)
         columns = matrix(asked, options.environments, order, _told, infers=options.infers)
         return _report(columns, options, budget, stdout)
 

@@ -19,7 +19,7 @@ from runlock.conformance.cli.commands.output_streams import results
 from runlock.conformance.driving.bench import Bench
 from runlock.conformance.driving.session import Session
 from runlock.conformance.errors import UsageError
-from runlock.conformance.family.family import Wording
+from runlock.conformance.family.parts import Wording
 from runlock.conformance.family.recordings import read_recording
 from runlock.conformance.family.timeline import render
 from runlock.conformance.report import result_json as machine

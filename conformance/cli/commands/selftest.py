@@ -12,7 +12,8 @@ from multiprocessing import get_context
 from statistics import median
 from typing import Any, Final, TypeVar
 
-from runlock.conformance.campaign.stages import SCRIPTED, Order
+from runlock.conformance.campaign.order import Sampled
+from runlock.conformance.campaign.stages import SCRIPTED
 from runlock.conformance.cli.commands.check import EXAMPLES, jobs_of
 from runlock.conformance.cli.commands.families import families_chosen
 from runlock.conformance.cli.commands.output_streams import results
@@ -70,15 +71,15 @@ def selftest(
     seed: int, only: Sequence[str], jobs: int | None, shortest: int, *, family: str | None, as_json: bool
 ) -> int:
     """Run the whole command; the exit code."""
-    order = Order("the mutants", EXAMPLES, seed)
+    plan = Sampled(EXAMPLES, seed)
     mutants, variants = _chosen(only, families_chosen(family))
     with results() as stdout:
         page = Page(stdout)
         matrix = Matrix(seed)
         workers = min(jobs_of(jobs), max(1, len(mutants) + len(variants)))
         with _sharing(workers) as share:
-            hunted = share(partial(kill_named, order=order, shortest=shortest), mutants)
-            calmed = share(partial(calm, order=order), variants)
+            hunted = share(partial(kill_named, plan=plan, shortest=shortest), mutants)
+            calmed = share(partial(calm, plan=plan), variants)
             matrix.kills = _shown(hunted, page, as_json)
             matrix.calms = list(calmed)
         if as_json:

@@ -23,9 +23,6 @@ from runlock.conformance.trace.moves import CRASH_AND_RECOVER, Move
 APART: Final = ("deliver", "settle", "run.start", CRASH_AND_RECOVER)
 """Verbs without another order: a race contains its orders, and a restart or new run comes after the rest."""
 
-NAMING: Final = ("watcher", "outcome", "decisions")
-"""Parameters that hold names."""
-
 Answer = dict[str, Any]
 
 

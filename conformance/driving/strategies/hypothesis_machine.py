@@ -28,7 +28,7 @@ from runlock.conformance.driving.strategies.random_walk import with_turns
 from runlock.conformance.driving.tally import Tally
 from runlock.conformance.errors import RunlockError, TimedOut
 from runlock.conformance.family.chooser import PLAIN
-from runlock.conformance.family.family import Action, Actions
+from runlock.conformance.family.parts import Action, Actions
 from runlock.conformance.family.races import RACES, may_race
 from runlock.conformance.family.recordings import to_text
 from runlock.conformance.judging.selection import Selection
@@ -289,7 +289,7 @@ def conformance_test(open_sut: Callable[[], Sut], examples: int = 200, skip: Seq
     Without one, it raises an `AdapterError` for the first exception of the adapter or the runtime.
 
     `open_sut` creates a fresh SUT, e.g. `lambda: Hosted(MyAdapter)` or `resolve("cmd:./adapter").open`.
-    `skip` holds patterns of clauses that are not judged, e.g. `clauses_in(baseline)`.
+    `skip` holds patterns of clauses that are not judged, e.g. `CALL-*`.
     """
     bench = Bench(open_sut, Selection(skip=tuple(skip)))
     try:

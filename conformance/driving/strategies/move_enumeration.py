@@ -12,7 +12,7 @@ from dataclasses import dataclass, field, replace
 from types import MappingProxyType
 from typing import Any
 
-from runlock.conformance.family.family import Actions
+from runlock.conformance.family.parts import Actions
 from runlock.conformance.family.races import meets
 from runlock.conformance.trace.moves import CRASH_AND_RECOVER, Move, race
 

@@ -9,7 +9,7 @@ from runlock.conformance.driving.bench import ERRORS_MAX, Bench
 from runlock.conformance.driving.session import Session
 from runlock.conformance.driving.tally import Tally
 from runlock.conformance.family.chooser import Chooser, Seeded, chance, pick
-from runlock.conformance.family.family import Actions
+from runlock.conformance.family.parts import Actions
 from runlock.conformance.protocol import (
     Handshake,
 )

@@ -86,7 +86,7 @@ def _schedule_of(witness: Witness) -> str:
 
 
 def _script_of_witness(family: Family, one: Witness) -> Script:
-    needs = tuple(dict.fromkeys(family.needs_of_script(one.document)))
+    needs = tuple(dict.fromkeys(family.fitting.needs_of_script(one.document)))
     return Script(one.mutant, one.reason, one.scenario, one.moves, needs, f"mutant:{one.mutant}")
 
 
@@ -100,7 +100,7 @@ def script_of(family: Family, name: str, text: str) -> Script:
         document.about,
         _scenario(family, document, name, source),
         tuple(moves_of(document.trace, family.line_formats.gate_name)),
-        tuple(dict.fromkeys(family.needs_of_script(document))),
+        tuple(dict.fromkeys(family.fitting.needs_of_script(document))),
         document.target or f"reference:{family.default_profile}",
     )
 
@@ -180,7 +180,7 @@ def _run_is_open(session: Session) -> bool:
 def _is_timely(session: Session, move: Move) -> bool:
     if move.method == CRASH_AND_RECOVER:
         return True  # what there is to recover is for the family to say
-    return session.family.is_timely(move, session.state)
+    return session.family.fitting.is_timely(move, session.state)
 
 
 def recorded(document: Document, session: Session) -> Document:
@@ -198,7 +198,7 @@ def without_answers(family: Family, document: Document) -> Document:
     """The moves and comments of a recording, with a line for the requirements of the moves."""
     moves = moves_of(document.trace, family.line_formats.gate_name)
     entries = [_unanswered(entry, moves) for entry in document.entries if not entry.is_answer]
-    needs = tuple(dict.fromkeys(family.occasions(document.trace.records)))
+    needs = tuple(dict.fromkeys(family.fitting.occasions(document.trace.records)))
     return replace(document, entries=[one for one in entries if one is not None], needs=needs)
 
 

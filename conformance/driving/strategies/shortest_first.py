@@ -24,7 +24,7 @@ from runlock.conformance.driving.strategies.move_enumeration import (
 )
 from runlock.conformance.driving.tally import Found
 from runlock.conformance.errors import RunlockError
-from runlock.conformance.family.family import Actions
+from runlock.conformance.family.parts import Actions
 from runlock.conformance.judging.judge import Violation
 from runlock.conformance.protocol import Scenario
 from runlock.conformance.trace.moves import Move

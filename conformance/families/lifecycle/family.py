@@ -21,14 +21,15 @@ from runlock.conformance.families.lifecycle.monitors.status_charts import Oracle
 from runlock.conformance.families.lifecycle.state import ObservedState
 from runlock.conformance.families.lifecycle.wording import SPELLED, shown, step
 from runlock.conformance.family.exploration import Asked, Estimate, Exploration
-from runlock.conformance.family.family import Family, Inference, Strategy, Wording
+from runlock.conformance.family.family import Family
 from runlock.conformance.family.invariant import Selectors
 from runlock.conformance.family.made import Made, Mutant, Variant
+from runlock.conformance.family.parts import Driving, Fitting, Inference, Judging, Strategy, Wording
 from runlock.spec.model import load_spec
 
 if TYPE_CHECKING:
     from runlock.conformance.families.lifecycle.adapter import AdapterFactory
-    from runlock.conformance.family.timeline import Row
+    from runlock.conformance.family.parts import Row
     from runlock.conformance.trace.trace import Trace
     from runlock.conformance.transport.sut import Sut
 
@@ -106,29 +107,37 @@ FAMILY: Final = Family(
     spec=load_spec(NAME),
     vocabulary=VOCABULARY,
     line_formats=LINE_FORMATS,
-    new_state=ObservedState,
-    invariants=INVARIANTS,
-    selectors=Selectors(name_of, newest_of),
-    monitors=MONITORS,
-    actions=LIFECYCLE_ACTIONS,
-    ground=grounding.ground,
-    admit=grounding.admit,
-    drain=draining.drain,
-    recover=draining.recover,
-    is_timely=draining.is_timely,
-    scenarios=situations.scenarios,
+    wording=Wording(step, shown, _timeline, TOLD_BY_THE_TIMELINE, _rendered, SPELLED),
     files=files(__package__),
     host=_host,
     made=Made(_reference, _durable, _mutants, _variants, OUT_OF_REACH),
     default_profile="awaken-8",
-    wording=Wording(step, shown, _timeline, TOLD_BY_THE_TIMELINE, _rendered, SPELLED),
-    unmet=needs.unmet,
-    needs_of_script=requirements.needs_of,
-    occasions=requirements.occasions_of,
-    bare=situations.bare,
-    explored=Exploration(_explored, models=("calls",)),
-    strategies=(Strategy("tours", TOUR_SHARE, _tours),),
-    coverage_targets=covered,
+    actions=LIFECYCLE_ACTIONS,
+    driving=Driving(
+        scenarios=situations.scenarios,
+        ground=grounding.ground,
+        admit=grounding.admit,
+        drain=draining.drain,
+        recover=draining.recover,
+        bare=situations.bare,
+        strategies=(Strategy("tours", TOUR_SHARE, _tours),),
+    ),
+    judging=Judging(
+        new_state=ObservedState,
+        selectors=Selectors(name_of, newest_of),
+        coverage_targets=covered,
+        determinism=DETERMINISM,
+        mixing="RUN-34",
+        leaks="RUN-36",
+    ),
+    invariants=INVARIANTS,
+    monitors=MONITORS,
+    fitting=Fitting(
+        unmet=needs.unmet,
+        needs_of_script=requirements.needs_of,
+        occasions=requirements.occasions_of,
+        is_timely=draining.is_timely,
+    ),
     inference=Inference(
         new_learner=learner.Learner,
         signs=questions.signs,
@@ -137,7 +146,5 @@ FAMILY: Final = Family(
         idle=known.IDLE,
         hidden=known.hidden,
     ),
-    determinism=DETERMINISM,
-    mixing="RUN-34",
-    leaks="RUN-36",
+    explored=Exploration(_explored, models=("calls",)),
 )

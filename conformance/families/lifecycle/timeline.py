@@ -19,7 +19,7 @@ from runlock.conformance.families.lifecycle.state import ObservedState
 from runlock.conformance.families.lifecycle.state.nesting import calls_within
 from runlock.conformance.families.lifecycle.state.records import Call, Run
 from runlock.conformance.families.lifecycle.wording import shown, step
-from runlock.conformance.family.timeline import Row
+from runlock.conformance.family.parts import Row
 from runlock.conformance.protocol import Refusal, Report
 from runlock.conformance.text import cut, plain
 from runlock.conformance.trace.moves import Move, moves_of

@@ -15,9 +15,10 @@ from runlock.conformance.families.message_loop.messages import VOCABULARY
 from runlock.conformance.families.message_loop.monitors.pass_chart import PassChart
 from runlock.conformance.families.message_loop.state import ObservedState
 from runlock.conformance.family.exploration import Asked, Estimate, Exploration
-from runlock.conformance.family.family import Family, Wording
+from runlock.conformance.family.family import Family
 from runlock.conformance.family.inference_notes import inference_of
 from runlock.conformance.family.made import Made
+from runlock.conformance.family.parts import Driving, Fitting, Judging, Wording
 from runlock.spec.model import load_spec
 
 if TYPE_CHECKING:
@@ -65,26 +66,23 @@ FAMILY: Final = Family(
     spec=load_spec(NAME),
     vocabulary=VOCABULARY,
     line_formats=LINE_FORMATS,
-    new_state=ObservedState,
-    invariants=INVARIANTS,
-    selectors=SELECTORS,
-    monitors=(PassChart,),
-    actions=LOOP_ACTIONS,
-    ground=grounding.ground,
-    admit=grounding.admit,
-    drain=grounding.drain,
-    scenarios=situations.scenarios,
+    wording=Wording(wording.step, wording.shown),
     files=FILES,
-    inference=inference_of(FILES),
     host=_host,
     made=Made(_reference, None, _mutants, _variants),
     default_profile="message-loop",
-    wording=Wording(wording.step, wording.shown),
-    unmet=needs.unmet,
-    needs_of_script=needs.needs_of,
-    fitted=situations.fitted,
+    actions=LOOP_ACTIONS,
+    driving=Driving(situations.scenarios, grounding.ground, grounding.admit, grounding.drain),
+    judging=Judging(
+        new_state=ObservedState,
+        selectors=SELECTORS,
+        determinism=DETERMINISM,
+        mixing="RUN-30",
+        leaks="RUN-31",
+    ),
+    invariants=INVARIANTS,
+    monitors=(PassChart,),
+    fitting=Fitting(unmet=needs.unmet, needs_of_script=needs.needs_of, fitted=situations.fitted),
+    inference=inference_of(FILES),
     explored=Exploration(_explored, bounds=("iterations", "interactors")),
-    determinism=DETERMINISM,
-    mixing="RUN-30",
-    leaks="RUN-31",
 )

@@ -17,10 +17,11 @@ from runlock.conformance.families.tool_runner.monitors.iteration_chart import It
 from runlock.conformance.families.tool_runner.monitors.response_chart import ResponseMonitor
 from runlock.conformance.families.tool_runner.state import ObservedRunner
 from runlock.conformance.family.exploration import Asked, Estimate, Exploration
-from runlock.conformance.family.family import Family, Wording
+from runlock.conformance.family.family import Family
 from runlock.conformance.family.inference_notes import inference_of
 from runlock.conformance.family.invariant import NOTHING, Selectors
 from runlock.conformance.family.made import Made
+from runlock.conformance.family.parts import Driving, Fitting, Judging, Wording
 from runlock.conformance.protocol import Observation
 from runlock.spec.model import load_spec
 
@@ -76,25 +77,23 @@ FAMILY: Final = Family(
     spec=load_spec(NAME),
     vocabulary=VOCABULARY,
     line_formats=LINE_FORMATS,
-    new_state=ObservedRunner,
-    invariants=INVARIANTS,
-    selectors=Selectors(_name_of, _newest_of),
-    monitors=(IterationMonitor, ResponseMonitor),
-    coverage_targets=covered,
-    actions=RUNNER_ACTIONS,
-    ground=grounding.ground,
-    admit=grounding.admit,
-    drain=grounding.drain,
-    scenarios=situations.scenarios,
+    wording=Wording(wording.step, wording.shown, spelled={"cut off": "cut-off"}),
     files=FILES,
-    inference=inference_of(FILES),
     host=_host,
     made=Made(_reference, None, _mutants, _variants),
     default_profile="tool-runner",
-    wording=Wording(wording.step, wording.shown, spelled={"cut off": "cut-off"}),
-    unmet=needs.unmet,
-    needs_of_script=needs.needs_of,
+    actions=RUNNER_ACTIONS,
+    driving=Driving(situations.scenarios, grounding.ground, grounding.admit, grounding.drain),
+    judging=Judging(
+        new_state=ObservedRunner,
+        selectors=Selectors(_name_of, _newest_of),
+        coverage_targets=covered,
+        mixing="RUN-13",
+        leaks="RUN-14",
+    ),
+    invariants=INVARIANTS,
+    monitors=(IterationMonitor, ResponseMonitor),
+    fitting=Fitting(unmet=needs.unmet, needs_of_script=needs.needs_of),
+    inference=inference_of(FILES),
     explored=Exploration(_explored, bounds=("limit",)),
-    mixing="RUN-13",
-    leaks="RUN-14",
 )

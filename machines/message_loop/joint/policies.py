@@ -1,8 +1,4 @@
-"""What is explored where a profile leaves a policy open, and which policies the joint charts depend on.
-
-The reference runtime makes the same choices.  Not read are policies about texts, the history, the store,
-events, the order of hooks, stage executions, and what an answer does that comes late.
-"""
+"""What is explored where a profile leaves a policy open: what the reference runtime chooses there too."""
 
 from __future__ import annotations
 
@@ -10,30 +6,19 @@ from collections.abc import Mapping
 from typing import Final
 
 from runlock.machines.joint.policies import Chosen, chosen
+from runlock.machines.message_loop.runtime.choices import CHOICES as MADE
 from runlock.spec.model import Value
 
 __all__ = ["CHOICES", "choose"]
 
-CHOICES: Final[Mapping[str, Value]] = {
-    "round.executor": "parallel",
-    "tool.raises": "failed_call",
-    "call.malformed": "failed_call",
-    "call.terminal": "render",
-    "prompt.place": "first",
-    "prompt.line": "serial",
-    "prompt.defer": "passes",
-    "prompt.unanswered": "deny",
-    "reject.reach": "call",
-    "grant.scopes": ["once", "stage", "session"],
-    "grant.match": "tool",
-    "guard.place": "after_approval",
-    "rewrite.place": "before_approval",
-    "hook.fault": "deny",
-    "bound.counts": "continuations",
-    "bound.end": "error",
-    "cancel.inflight": "abort",
-    "model.fault": "end_run",
-}
+NOT_READ: Final = (
+    "results.order", "prompt.siblings", "grant.spent", "hook.order", "input.refused", "turn.bracket",
+    "turn.end", "persist.results", "partial.text", "cancel.results", "late.answer", "told", "context.over",
+    "stage.render", "stage.history", "exit.on_fail", "assert.retry",
+)  # fmt: skip
+"""These are about texts, the history, the store, events, the order of hooks, and stage executions."""
+
+CHOICES: Final[Mapping[str, Value]] = {key: value for key, value in MADE.items() if key not in NOT_READ}
 """The policies that the joint charts read, with the value that stands for an open one."""
 
 

@@ -1,8 +1,4 @@
-"""What is explored where a profile leaves a policy open, and which policies the joint charts depend on.
-
-The reference runtime makes the same choices.  Not read: `results.order`, `tools.added`, `tools.removed` and
-`runner.history`, which are about the order of messages, the set of tools and what a request carries.
-"""
+"""What is explored where a profile leaves a policy open: what the reference runtime chooses there too."""
 
 from __future__ import annotations
 
@@ -10,32 +6,15 @@ from collections.abc import Mapping
 from typing import Final
 
 from runlock.machines.joint.policies import Chosen, chosen
+from runlock.machines.tool_runner.runtime.choices import CHOICES as MADE
 from runlock.spec.model import Value
 
 __all__ = ["CHOICES", "choose"]
 
-CHOICES: Final[Mapping[str, Value]] = {
-    "runner.append": "if_unchanged",
-    "runner.inspects": "state",
-    "runner.results": "appended",
-    "runner.answered": "skipped",
-    "runner.finish": "state",
-    "runner.cache": "kept",
-    "runner.cut_off": "not_run",
-    "runner.pause": "resent",
-    "pause.changed": "dropped",
-    "end.turn": "kept",
-    "round.executor": "parallel",
-    "tool.raises": "failed_call",
-    "tools.start": "after_resume",
-    "limit.zero": "no_limit",
-    "limit.counts": "turns",
-    "stop.tools": "drained",
-    "again.break": "goes_on",
-    "again.fault": "retries",
-    "cancel.inflight": "abort",
-    "cancel.handed_over": "not_run",
-}
+NOT_READ: Final = ("results.order", "tools.added", "tools.removed", "runner.history")
+"""These are about the order of messages, the set of tools and what a request carries."""
+
+CHOICES: Final[Mapping[str, Value]] = {key: value for key, value in MADE.items() if key not in NOT_READ}
 """The policies that the joint charts read, with the value that stands for an open one."""
 
 

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from runlock.conformance import adapters
-from runlock.conformance.campaign.stages import Order
+from runlock.conformance.campaign.order import Sampled
 from runlock.conformance.driving.bench import Bench
 from runlock.conformance.driving.tally import Tally
 from runlock.conformance.families.lifecycle.family import FAMILY
@@ -51,7 +51,7 @@ def found(open_sut):
     """What a short campaign says is broken, what could not be judged, and how much was exercised."""
     bench, tally = Bench(open_sut), Tally()
     try:
-        for stage, unit in portions(FAMILY, Order("", EXAMPLES)):
+        for stage, unit in portions(FAMILY, Sampled(EXAMPLES)):
             tally.add(stage.play(bench, unit))
     finally:
         bench.close()
@@ -62,7 +62,7 @@ def blamed(open_sut, clause):
     """Why a clause is broken, as soon as it is."""
     hunt = MutantRun(open_sut, clause)
     try:
-        hunt.run(portions(FAMILY, Order("", EXAMPLES)))
+        hunt.run(portions(FAMILY, Sampled(EXAMPLES)))
     finally:
         hunt.close()
     return hunt.found.violation.reason if hunt.found else f"it is not; {list(hunt.blamed)} is"

@@ -7,8 +7,8 @@ import sys
 import pytest
 from places import DOUBLES
 
+from runlock.conformance.campaign.order import Order, Sampled
 from runlock.conformance.campaign.result import Result
-from runlock.conformance.campaign.stages import Order
 from runlock.conformance.campaign.supervisor import campaign
 
 PLAIN = DOUBLES / "plain_runtime.py"
@@ -16,7 +16,7 @@ PLAIN = DOUBLES / "plain_runtime.py"
 
 def checked(*words: str, examples: int) -> Result:
     """A short campaign on the runtime, started with these words."""
-    return campaign(Order(" ".join(["cmd:" + sys.executable, str(PLAIN), *words]), examples), jobs=1)
+    return campaign(Order(" ".join(["cmd:" + sys.executable, str(PLAIN), *words]), Sampled(examples)))
 
 
 @pytest.mark.long

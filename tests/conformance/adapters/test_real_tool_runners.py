@@ -11,8 +11,8 @@ from driven_runner import Driven
 from places import ROOT
 
 from runlock.conformance.campaign.environments import ENVIRONMENTS, Packages
+from runlock.conformance.campaign.order import Sampled
 from runlock.conformance.campaign.runtimes import runtimes
-from runlock.conformance.campaign.stages import Order
 from runlock.conformance.campaign.targets import resolve
 from runlock.conformance.families.tool_runner.family import FAMILY
 from runlock.conformance.families.tool_runner.host.hosted import HostedRunner
@@ -335,7 +335,7 @@ def test_a_fault_that_is_planted_in_the_sdk_is_blamed(fault, clause, says):
 
     hunt = MutantRun(lambda: HostedRunner(Planted), clause)
     try:
-        hunt.run(portions(FAMILY, Order("", EXAMPLES)))
+        hunt.run(portions(FAMILY, Sampled(EXAMPLES)))
     finally:
         hunt.close()
 

@@ -16,10 +16,10 @@ from places import ROOT
 from runlock.conformance.campaign import matrix as campaign
 from runlock.conformance.campaign.environments import BIN, ENVIRONMENTS, Packages
 from runlock.conformance.campaign.matrix import Column, unless_hidden
+from runlock.conformance.campaign.order import Inferring, Order, Sampled
 from runlock.conformance.campaign.programs import can_run, run
 from runlock.conformance.campaign.result import THIN, ClauseVerdict, Result
 from runlock.conformance.campaign.runtimes import runtimes
-from runlock.conformance.campaign.stages import Order
 from runlock.conformance.cli.main import main
 from runlock.conformance.driving.strategies.scripted import script_of
 from runlock.conformance.family.family import DEFAULT, family_named
@@ -98,9 +98,9 @@ def test_policies_are_inferred_in_real_time_from_the_scripted_schedules_alone(
     """A runtime that settles exactly plays random schedules too."""
     result = Result("py:x", {}, "core", {}, "1", DEFAULT, {}, settles_exactly=settles_exactly)
     monkeypatch.setattr(campaign, "_judged", lambda runtime, order: Column(runtime, result))
-    monkeypatch.setattr(campaign, "infer", lambda order, jobs: order.examples)
+    monkeypatch.setattr(campaign, "infer", lambda order: order.plan)
 
-    assert campaign._inferred(RUNTIMES[0], Order("", 250)).inferred == examples
+    assert campaign._inferred(RUNTIMES[0], Order("", Sampled(250))).inferred == Inferring(examples)
 
 
 def test_each_program_is_about_a_violation():

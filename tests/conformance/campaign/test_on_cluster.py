@@ -14,7 +14,7 @@ from command_line import child, run
 from lost_workers import MARK
 
 from runlock.conformance.campaign import on_cluster
-from runlock.conformance.campaign.stages import Order
+from runlock.conformance.campaign.order import Means, Order, Sampled
 from runlock.conformance.campaign.supervisor import campaign
 from runlock.conformance.campaign.workforce import InProcessRunner
 from runlock.conformance.cluster import TaskLost
@@ -119,7 +119,7 @@ def test_a_campaign_whose_tasks_are_lost_is_partial(backwards, capsys):
 def test_a_violation_is_shown_as_found_if_nothing_can_shorten_it(backwards):
     """A lost task costs the shorter witness, and not the violation."""
     backwards.lost = ("witness_of",)
-    result = campaign(Order("py:cli_fakes:ExecutesRejected", 64), 1, on="ray")
+    result = campaign(Order("py:cli_fakes:ExecutesRejected", Sampled(64)), Means(on="ray"))
 
     assert "GATE-1" in {one.clause for one in result.witnesses}
 
@@ -140,7 +140,7 @@ def test_a_target_that_a_machine_lacks_is_told_so(monkeypatch, backwards):
     monkeypatch.setattr(on_cluster, "_pool", pool)
 
     with pytest.raises(UsageError, match=r"no module x\. Each machine of the cluster needs this version"):
-        campaign(Order("py:cli_fakes:Tiny", 16), 1, on="ray://head:10001")
+        campaign(Order("py:cli_fakes:Tiny", Sampled(16)), Means(on="ray://head:10001"))
 
 
 def test_a_cluster_needs_an_address(capsys):

@@ -7,7 +7,8 @@ import pytest
 from command_line import child, run, run_child
 
 from runlock.conformance.campaign import worker
-from runlock.conformance.campaign.stages import Order, stages_of
+from runlock.conformance.campaign.order import Order, Sampled
+from runlock.conformance.campaign.stages import stages_of
 from runlock.conformance.campaign.supervisor import campaign, merged
 from runlock.conformance.campaign.units import Played
 from runlock.conformance.campaign.worker import KitBroke
@@ -34,7 +35,7 @@ def test_shorter_schedules_are_searched_for_unless_each_takes_real_time(monkeypa
     """A runtime that settles as observed takes seconds for a schedule, so its witness is only shrunk."""
     searches = []
     monkeypatch.setattr(worker, "search", lambda *_, **__: searches.append(toy) or Searched())
-    result = campaign(Order(f"py:cli_fakes:{toy}", 8), jobs=1)
+    result = campaign(Order(f"py:cli_fakes:{toy}", Sampled(8)))
 
     assert "GATE-1" in {one.clause for one in result.witnesses}
     assert bool(searches) == is_searched
@@ -113,7 +114,7 @@ def test_tallies_add_up_in_the_order_of_their_units():
 
 def test_every_schedule_of_the_budget_is_in_one_stage():
     """The budget is shared among the stages; only what is scripted comes on top."""
-    scripted, *drawn = stages_of(Order("reference", 37), FAMILY)
+    scripted, *drawn = stages_of(Sampled(37), FAMILY)
 
     assert (scripted.name, sum(stage.schedules for stage in drawn)) == ("scripted scenarios", 37)
 
@@ -139,7 +140,7 @@ def test_unless_told_otherwise_no_campaign_plays_in_the_kits_own_process(monkeyp
 
 def test_a_campaign_is_a_function(folder):
     """The campaign can be run without the command line."""
-    result = campaign(Order("py:cli_fakes:Tiny", 20), jobs=1)
+    result = campaign(Order("py:cli_fakes:Tiny", Sampled(20)))
 
     assert (result.schedules > 20, result.partial) == (True, "")
 

@@ -9,7 +9,7 @@ import cli_fakes
 import pytest
 from command_line import run
 
-from runlock.conformance.campaign.stages import Order
+from runlock.conformance.campaign.order import Order, Sampled
 from runlock.conformance.campaign.targets import resolve
 from runlock.conformance.driving.strategies.hypothesis_machine import ClauseBroken, conformance_test
 from runlock.conformance.errors import RunlockError
@@ -136,7 +136,7 @@ def smoke(name: str, capsys: pytest.CaptureFixture[str]) -> tuple[int, str]:
 
 def plugin(name: str, capsys: pytest.CaptureFixture[str]) -> tuple[int, str]:
     """What the tests of a suite read, with the exit code of `check` that belongs to it."""
-    found = outcomes_of(Order(f"py:raising:{name}", 4), Path("suite"))
+    found = outcomes_of(Order(f"py:raising:{name}", Sampled(4)), Path("suite"))
     is_broken = any(one.verdict == "broken" for one in found.clauses.values())
     return 1 if is_broken else 3 if found.nothing or found.undecided else 0, found.nothing or found.undecided
 

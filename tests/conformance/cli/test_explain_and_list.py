@@ -16,8 +16,9 @@ from runlock.conformance.driving.strategies.scripted import corpus
 from runlock.conformance.families.lifecycle.family import FAMILY
 from runlock.conformance.families.lifecycle.mutants import MUTANTS
 from runlock.conformance.families.lifecycle.variants import VARIANTS
+from runlock.conformance.family.family import families
 from runlock.conformance.report import examples
-from runlock.conformance.report.clause_sheet import checks_of, sheets_of
+from runlock.conformance.report.clause_sheet import checks_of, found_in
 from runlock.conformance.report.console import Page
 from runlock.conformance.selftest.witnesses import mutants_of, witnessed
 from runlock.machines.catalogue import tables
@@ -27,6 +28,11 @@ EXPLAINED = (
     "CALL-8", "STREAM-20", "DERIVE-5", "PHASE-3", "decision.cancel_path", "E-6", "gate", "Barrier",
     "ForgetsFalse",
 )  # fmt: skip
+
+
+def sheets_of(name):
+    """The sheets of everything with that name, in the first of the families that know it."""
+    return [make() for make in next(iter(found_in(name, families()).values()))]
 
 
 def sheet_of(name):

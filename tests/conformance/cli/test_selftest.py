@@ -6,7 +6,7 @@ import pytest
 from command_line import SAMPLED, run, selftested
 from played_once import PlayedOnce
 
-from runlock.conformance.campaign.stages import Order
+from runlock.conformance.campaign.order import Sampled
 from runlock.conformance.cli.commands import selftest as command
 from runlock.conformance.families.lifecycle.mutants import MUTANTS
 from runlock.conformance.families.lifecycle.variants import VARIANTS, Variant
@@ -65,10 +65,10 @@ def test_a_masked_mutant_dies_with_the_clauses_that_break_first_muted():
     """Schedules end at the first violation: AUTH-28 masks what ForgetsSessionGrants does to AUTH-27."""
     family = family_named("message-loop")
     mutant = family.made.mutants()["ForgetsSessionGrants"]
-    order, seen = Order("", 64), replace(mutant, is_masked=False)
+    plan, seen = Sampled(64), replace(mutant, is_masked=False)
 
-    assert [*kill(family, mutant, order).blamed] == ["AUTH-27"]
-    assert [*kill(family, seen, order).blamed] == ["AUTH-28"]
+    assert [*kill(family, mutant, plan).blamed] == ["AUTH-27"]
+    assert [*kill(family, seen, plan).blamed] == ["AUTH-28"]
 
 
 @pytest.mark.long

@@ -36,7 +36,7 @@ def test_a_recorded_leak_is_judged_too(tmp_path):
     (witness,) = audit(file, f"trace:{file}").witnesses
 
     assert session.trace.records[-1]["end"]["leaks"]
-    assert witness.clause == FAMILY.leaks
+    assert witness.clause == FAMILY.judging.leaks
     assert "the run was over, yet at scenario.close a task is still alive: " in witness.reason
 
 
@@ -46,9 +46,9 @@ def test_only_a_run_that_is_over_is_judged(is_deferred):
     over, cut_off = played([START, END], is_deferred=is_deferred), played([START], is_deferred=is_deferred)
 
     assert over.violation is not None
-    assert (over.violation.clause, over.ruling.exercised[FAMILY.leaks]) == (FAMILY.leaks, 1)
+    assert (over.violation.clause, over.ruling.exercised[FAMILY.judging.leaks]) == (FAMILY.judging.leaks, 1)
     assert cut_off.violation is None
-    assert FAMILY.leaks not in cut_off.ruling.exercised
+    assert FAMILY.judging.leaks not in cut_off.ruling.exercised
 
 
 @pytest.mark.parametrize(

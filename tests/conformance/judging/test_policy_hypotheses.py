@@ -119,11 +119,11 @@ def test_values_that_several_schedules_refute_are_mixed_too(
     tally = scripted(bench, scripts)
     alone = dict(tally.found)
     tally.settle(bench.undeclared)
-    found = tally.found[family.mixing]
+    found = tally.found[family.judging.mixing]
     witness = bench.witness(found)
     bench.close()
 
-    assert family.mixing not in alone
+    assert family.judging.mixing not in alone
     assert f"no value of the policy {policy} explains" in witness.reason
     assert 0 < witness.steps <= len(found.moves)
 
@@ -136,7 +136,7 @@ def test_a_runtime_without_a_profile_is_judged_by_what_it_declares() -> None:
     bench.close()
 
     assert bench.standings["DECIDE-16"].is_judged
-    assert "decision.window=immediate as declared" in tally.found[FAMILY.mixing].violation.reason
+    assert "decision.window=immediate as declared" in tally.found[FAMILY.judging.mixing].violation.reason
 
 
 def test_a_check_that_objects_under_every_value_blames_its_own_clause() -> None:

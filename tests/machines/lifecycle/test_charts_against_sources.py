@@ -6,9 +6,8 @@ line names the words that an arrow was read from.
 """
 
 import pytest
-from places import TRANSCRIBED
+from transcripts import arrows, transcribed
 
-from runlock.machines.chart import Chart
 from runlock.machines.lifecycle.charts.call import ToolCall
 from runlock.machines.lifecycle.charts.concurrent_round import Barrier, ConcurrentTask, Dispatcher
 from runlock.machines.lifecycle.charts.event_sink import ReconnectableEventSink
@@ -111,15 +110,6 @@ DRAWN_FROM_WORDS = [
     (ReconnectableEventSink, "event_sink"),
 ]
 TRANSCRIPTS = LABELLED + DRAWN_FROM_WORDS
-
-
-def transcribed(name: str) -> list[list[str]]:
-    lines = (TRANSCRIBED / f"{name}.txt").read_text(encoding="utf-8").splitlines()
-    return [line.split()[:4] for line in lines if not line.startswith("#")]
-
-
-def arrows(chart: type[Chart]) -> set[tuple[str, str, str]]:
-    return {(row.source, row.event, row.target) for row in compile_chart(chart).rows}
 
 
 @pytest.mark.parametrize(("chart", "name"), TRANSCRIPTS)

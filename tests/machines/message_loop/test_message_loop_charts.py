@@ -1,7 +1,7 @@
 """The charts of the message loop against their source, line by line, and against each other."""
 
 import pytest
-from places import ROOT
+from transcripts import arrows, transcribed
 
 from runlock.machines.message_loop.charts.authority import (
     ModeAuthority,
@@ -19,7 +19,6 @@ from runlock.machines.message_loop.charts.statuses import CallStatus, TurnStatus
 from runlock.machines.table import Moved, Refused, compile_chart, react
 from runlock.spec.model import load_spec
 
-TRANSCRIBED = ROOT / "tests" / "data" / "transcribed"
 CHARTS = (
     Pass, ContinuationBound, StageWithHooks, ModeAuthority, StageAuthority, ModeAuthorityAfterGuards,
     StageAuthorityAfterGuards, StageExecution, ExecutionGroup, SessionTurn, StrictCancellation, TurnStatus,
@@ -69,22 +68,13 @@ ADDED = {
 """The transitions that the source lacks, with the erratum or policy that justifies each."""
 
 TRANSCRIPTS = [
-    (Pass, "pass"),
-    (ModeAuthority, "mode_authority"),
-    (StageAuthority, "stage_authority"),
-    (StageExecution, "execution"),
-    (ExecutionGroup, "group"),
-    (StageWithHooks, "stage"),
+    (Pass, "message_loop_pass"),
+    (ModeAuthority, "message_loop_mode_authority"),
+    (StageAuthority, "message_loop_stage_authority"),
+    (StageExecution, "message_loop_execution"),
+    (ExecutionGroup, "message_loop_group"),
+    (StageWithHooks, "message_loop_stage"),
 ]
-
-
-def transcribed(name):
-    lines = (TRANSCRIBED / f"message_loop_{name}.txt").read_text(encoding="utf-8").splitlines()
-    return [line.split()[:4] for line in lines if not line.startswith("#")]
-
-
-def arrows(chart):
-    return {(row.source, row.event, row.target) for row in compile_chart(chart).rows}
 
 
 def cut_short(arrow):

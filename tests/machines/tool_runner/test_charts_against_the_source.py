@@ -1,7 +1,7 @@
 """The charts of the tool runner, arrow by arrow, against tables transcribed from the source by hand."""
 
 import pytest
-from places import TRANSCRIBED
+from transcripts import arrows, transcribed
 
 from runlock.machines.table import compile_chart, react
 from runlock.machines.tool_runner.charts.iteration import RunnerIteration
@@ -46,15 +46,6 @@ ADDED = {
     },
 }
 TRANSCRIPTS = [(RunnerIteration, "runner_iteration"), (CachedToolResponse, "tool_response")]
-
-
-def transcribed(name):
-    lines = (TRANSCRIBED / f"{name}.txt").read_text(encoding="utf-8").splitlines()
-    return [line.split()[:4] for line in lines if not line.startswith("#")]
-
-
-def arrows(chart):
-    return {(row.source, row.event, row.target) for row in compile_chart(chart).rows}
 
 
 @pytest.mark.parametrize(("chart", "name"), TRANSCRIPTS)

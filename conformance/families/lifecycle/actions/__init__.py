@@ -23,7 +23,7 @@ from runlock.conformance.families.lifecycle.actions.registry import (
     WEIGHTS,
     at_hand,
 )
-from runlock.conformance.family.family import Actions
+from runlock.conformance.family.parts import Actions
 
 __all__ = ["ACTIONS", "LIFECYCLE_ACTIONS", "NEEDS", "PAYLOADS", "RACERS", "Stage", "at_hand"]
 

@@ -9,7 +9,7 @@ from runlock.conformance.families.lifecycle.messages import GateOpened, PhaseEnt
 from runlock.conformance.families.lifecycle.state import ObservedState
 from runlock.conformance.families.lifecycle.state.disturbances import CANCEL
 from runlock.conformance.families.lifecycle.state.records import Call, Run
-from runlock.conformance.family.invariant import HELD, NOTHING, CheckResults, broken, check
+from runlock.conformance.family.invariant import HELD, NOTHING, CheckResults, broken, check, held_or
 from runlock.conformance.family.rank import Rank
 
 

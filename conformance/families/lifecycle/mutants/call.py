@@ -153,7 +153,7 @@ class RejectsTheSiblings(Runtime):
         return replayed
 
 
-@fault("CALL-24", "yet its status is Running", also=("DERIVE-1"))
+@fault("CALL-24", "yet its status is Running", also=("DERIVE-1",))
 class LeavesTheLastRunning(Runtime):
     """The last of several results is recorded, but the call's status stays."""
 

@@ -242,7 +242,7 @@ class ExecutesTheAnswered(Runtime):
         return await super().verdict(call, resume)
 
 
-@fault("GATE-1", "needs approval and nobody approved it, yet it was executed", also=("GATE-3"))
+@fault("GATE-1", "needs approval and nobody approved it, yet it was executed", also=("GATE-3",))
 class DoesNotAskTheThird(Runtime):
     """The third call of a round is executed without the approval that it needs."""
 

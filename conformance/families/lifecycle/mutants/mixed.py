@@ -26,7 +26,7 @@ class Mixing(Runtime):
         self.policies = {**self.policies, self.key: self.values[self.times % 2]}
 
 
-@fault("RUN-34", "no value of the policy waiting explains", declare=NO_PROFILE)
+@fault("RUN-34", "no value of the policy waiting explains", profile="tirea", declare=NO_PROFILE)
 class EntersNowAndWakesThen(Mixing):
     """A decision enters the run anew, or wakes what had been parked, by turns."""
 

@@ -241,7 +241,6 @@ PLAIN: Final = Control(settle="exact", clock="virtual", step="turns", store="non
 TACITURN: Final = {"observes": ["message", "run.finished"]}
 
 KEPT: Final = {"decision.kept": "acceptance"}
-CHECKPOINTED: Final = {"decision.kept": "checkpoint"}
 
 VARIANTS: Final[tuple[Variant, ...]] = (
     Variant(

@@ -18,7 +18,7 @@ from runlock.conformance.families.message_loop.actions.enumeration import (
     in_a_turn,
     starts,
 )
-from runlock.conformance.family.family import Actions
+from runlock.conformance.family.parts import Actions
 from runlock.conformance.family.races import RACES, racing
 
 __all__ = ["ACTIONS", "LOOP_ACTIONS", "Stage"]

@@ -7,7 +7,7 @@ from typing import Any, Final
 
 from runlock.conformance.families.message_loop.messages import GateOpened, HookSpec
 from runlock.conformance.families.message_loop.state import ObservedState
-from runlock.conformance.families.message_loop.state.records import COMPOSING, Call, Gate, Pass, Request
+from runlock.conformance.families.message_loop.state.records import COMPOSING, Gate, Pass, Request
 
 PATH_SLOTS: Final = frozenset({"RECEIVE_INPUT", "RENDER"})
 BY_KIND: Final = ("guard", "transform", "observer")
@@ -80,14 +80,6 @@ def rewritten_by(gate: Gate) -> Mapping[str, Any]:
     return data if isinstance(data, Mapping) else {}
 
 
-def shown_after(gates: list[Gate]) -> dict[str, Any]:
-    """What the data of an occasion is after these gates: what the first one showed, with each rewrite."""
-    data: dict[str, Any] = dict(gates[0].opened.data or {}) if gates else {}
-    for gate in gates:
-        data |= rewritten_by(gate)
-    return data
-
-
 def rewrite_of(gates: list[Gate], key: str) -> tuple[bool, Any]:
     """Whether a key was rewritten, and what it is now."""
     found, value = False, None
@@ -103,8 +95,3 @@ def is_odd(gate: Gate) -> bool:
     allowed = {"guard": ("continue", "deny"), "transform": ("continue", "rewrite")}
     role = gate.opened.role or ""
     return role in allowed and gate.answered_with not in ("", *allowed[role])
-
-
-def hooks_of(call: Call, point: str, role: str) -> list[Gate]:
-    """The hook gates of a call at one point, of one role."""
-    return [gate for gate in call.hook_gates(point) if gate.opened.role == role]

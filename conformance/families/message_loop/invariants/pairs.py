@@ -219,4 +219,3 @@ def _missing(path: Pass, shown: set[str | None]) -> CheckResults:
         yield broken(f"{named(missing[0])} has no result in the next request; call {failed[0].id} failed")
     elif failed and len(calls) > 1:
         yield HELD
-

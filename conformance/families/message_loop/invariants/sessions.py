@@ -35,7 +35,6 @@ from runlock.conformance.families.message_loop.state.records import Call, Pass, 
 from runlock.conformance.family.invariant import Invariant, check, held_or, ranked
 from runlock.conformance.family.rank import Rank
 
-BRACKETS: Final = ("SessionTurnStart", "SessionTurnEnd")
 WITH_CORRELATION: Final = ("StagePreFired", "StagePostFired", "Rendered")
 
 

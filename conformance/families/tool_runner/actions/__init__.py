@@ -11,7 +11,7 @@ from typing import Final
 
 from runlock.conformance.families.tool_runner.actions import model, user, world
 from runlock.conformance.families.tool_runner.actions.context import Action, Stage
-from runlock.conformance.family.family import Actions
+from runlock.conformance.family.parts import Actions
 from runlock.conformance.family.races import RACES, racing
 
 __all__ = ["ACTIONS", "RUNNER_ACTIONS", "Stage"]

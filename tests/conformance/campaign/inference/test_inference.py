@@ -19,7 +19,7 @@ from policy_fakes import BELIED, TOGETHER_WITH
 from runlock.conformance.campaign.inference.bench import LearningBench
 from runlock.conformance.campaign.inference.result import NOT_SEEN, Against, Inferred, Value, to_find_out
 from runlock.conformance.campaign.inference.search import infer
-from runlock.conformance.campaign.stages import Order
+from runlock.conformance.campaign.order import Inferring, Means, Order
 from runlock.conformance.cli.commands.infer import EXAMPLES
 from runlock.conformance.driving.strategies.scripted import applicable, corpus, play
 from runlock.conformance.driving.tally import Tally
@@ -43,7 +43,7 @@ PLAIN = f"cmd:{sys.executable} {DOUBLES / 'plain_runtime.py'}"
 
 def found_out(target: str, examples: int = 0, jobs: int = 1) -> Inferred:
     """What the scripted scenarios, and some walks, tell of a runtime."""
-    return infer(Order(target, examples, settled=()), jobs)
+    return infer(Order(target, Inferring(examples)), Means(jobs))
 
 
 IN_A_PARALLEL_ROUND = "it makes no difference where round.executor is parallel"
@@ -93,7 +93,9 @@ def test_a_runtime_that_hides_its_policies_is_found_out(profile: str) -> None:
 
 def ruled_out_again(found: Inferred) -> Iterator[tuple[Value, bool]]:
     """Whether each witness rules its value out when it is played once more."""
-    bench = LearningBench(Order(found.target, 0, settled=tuple(found.settled.items())), lambda _: True)
+    bench = LearningBench(
+        Order(found.target, Inferring(0, settled=tuple(found.settled.items()))), lambda _: True
+    )
     for value, against in found.against.items():
         session = bench.session(Scenario.model_validate(next(against.trace.of("scenario"))))
         session.play(moves_of(against.trace, FAMILY.line_formats.gate_name))
@@ -208,7 +210,7 @@ def test_a_value_is_found_out_or_left_open(policy: str, value: str) -> None:
 )
 def test_what_a_legal_variant_declares_is_not_contradicted(variant: Any, at: int) -> None:
     """Nothing that it shows speaks against what it declares."""
-    bench = LearningBench(Order(f"variant:lifecycle/{variant.name}", 0, settled=()), lambda _: True)
+    bench = LearningBench(Order(f"variant:lifecycle/{variant.name}", Inferring(0)), lambda _: True)
     tally, said = Tally(), Inferred(variant.name, bench.handshake).declared
     for script in corpus(FAMILY)[at % SHARES :: SHARES]:
         if not applicable(FAMILY, script, bench.handshake):

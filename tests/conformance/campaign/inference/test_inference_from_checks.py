@@ -15,7 +15,7 @@ from runlock.conformance.campaign.inference import search
 from runlock.conformance.campaign.inference.bench import LearningBench
 from runlock.conformance.campaign.inference.result import Inferred, to_find_out
 from runlock.conformance.campaign.inference.search import infer
-from runlock.conformance.campaign.stages import Order
+from runlock.conformance.campaign.order import Inferring, Order
 from runlock.conformance.campaign.worker import as_found
 from runlock.conformance.campaign.workforce import Workforce
 from runlock.conformance.driving.bench import Bench
@@ -33,7 +33,7 @@ TOGETHER_WITH = {"runner.answered": {"runner.inspects": "received"}}
 
 def found_out(factory: str) -> Inferred:
     """What the scripted scenarios tell of a runtime."""
-    return infer(Order(f"py:hidden_policies:{factory}", 0, settled=()), 1)
+    return infer(Order(f"py:hidden_policies:{factory}", Inferring(0)))
 
 
 def known_reasons(family: Family) -> set[str]:
@@ -98,7 +98,7 @@ def test_a_runner_that_mixes_two_values_is_reported_with_both_witnesses() -> Non
 
 def test_a_loop_that_mixes_two_values_leaves_none() -> None:
     """Two scripts rule out both values, each for its own reason."""
-    order = Order("py:hidden_policies:mixing_late_answers", 0, settled=())
+    order = Order("py:hidden_policies:mixing_late_answers", Inferring(0))
     tally = played(LearningBench(order, lambda _: True), ["first-of-two-answers", "cancel-of-a-tool"])
     reasons = {value: why.reason for (key, value), (why, _) in tally.excluded.items() if key == "late.answer"}
 
@@ -126,7 +126,7 @@ def test_every_value_is_told_or_listed_as_alike(family: Family, policy: str, val
     known = tuple((key, one) for key, one in others.items() if key != policy and isinstance(one, str))
     words = ",".join(f"{key}={one}" for key, one in settings.items())
     bench = LearningBench(
-        Order(f"reference:{family.default_profile},{words}", 0, settled=known), lambda _: True
+        Order(f"reference:{family.default_profile},{words}", Inferring(0, settled=known)), lambda _: True
     )
     tally = played(bench, SCRIPTS[family.name][policy])
     left = {one for one in family.spec.policy(policy).values if (policy, one) not in tally.excluded}

@@ -7,8 +7,9 @@ import pytest
 from command_line import run
 
 from runlock.conformance.campaign.exhaustive_campaign import Progress
+from runlock.conformance.campaign.order import Exhaustive, Sampled
 from runlock.conformance.campaign.result import Level, Search
-from runlock.conformance.campaign.stages import LEVELS_FROM, Order, stages_of
+from runlock.conformance.campaign.stages import LEVELS_FROM, stages_of, units_of
 from runlock.conformance.campaign.supervisor import search_of
 from runlock.conformance.campaign.units import Played
 from runlock.conformance.campaign.worker import shortened
@@ -105,14 +106,14 @@ def test_what_is_expected_follows_what_was_played():
 
 def test_a_level_is_whole_when_every_shard_of_it_could_be_judged():
     """What is cut off ends the depth that counts as tried, whatever was played beyond it."""
-    order = Order("", 0, depth=2)
-    stages = stages_of(order, FAMILY)
-    units = [(at, unit) for at, stage in enumerate(stages) for unit in range(stage.units)]
+    plan = Exhaustive(2)
+    stages = stages_of(plan, FAMILY)
+    units = units_of(stages)
     played = {unit: Played() for unit in units}
-    assert search_of(order, stages, Tally(), played).is_exhaustive
+    assert search_of(plan, stages, Tally(), played).is_exhaustive
 
     played[2, 7] = Played(is_whole=False)
-    cut = search_of(order, stages, Tally(), played)
+    cut = search_of(plan, stages, Tally(), played)
     assert (cut.exhausted, cut.is_exhaustive) == (1, False)
 
 
@@ -170,8 +171,8 @@ def test_what_is_cut_off_is_never_called_exhaustive(capsys, folder):
 
 def test_a_campaign_of_some_size_plays_every_short_schedule():
     """Every schedule of up to two stimuli is a stage of a whole campaign, and none of a small one."""
-    assert [stage.level for stage in stages_of(Order("", LEVELS_FROM), FAMILY) if stage.level] == [1, 2]
-    assert not any(stage.level for stage in stages_of(Order("", LEVELS_FROM - 1), FAMILY))
+    assert [stage.level for stage in stages_of(Sampled(LEVELS_FROM), FAMILY) if stage.level] == [1, 2]
+    assert not any(stage.level for stage in stages_of(Sampled(LEVELS_FROM - 1), FAMILY))
 
 
 def test_the_default_depth_is_said_in_the_help():

@@ -2,7 +2,7 @@
 
 import pytest
 
-from runlock.conformance.campaign.stages import Order
+from runlock.conformance.campaign.order import Sampled
 from runlock.conformance.driving.bench import Bench
 from runlock.conformance.driving.strategies.exhaustive import play_level
 from runlock.conformance.driving.strategies.move_enumeration import Scope, enabled_moves
@@ -57,7 +57,7 @@ def test_the_first_violation_is_no_longer_than_a_shrunk_one(name):
     """Schedules are tried in the order of their lengths, so that no shrinking is needed."""
     mutant = BY_NAME[name]
     hunt = MutantRun(lambda: Hosted(mutant), mutant.clause)
-    hunt.run(portions(FAMILY, Order("", 160)))
+    hunt.run(portions(FAMILY, Sampled(160)))
     shrunk = length(hunt.witness(hunt.found).moves)
 
     found = search(

@@ -5,7 +5,8 @@ from __future__ import annotations
 import pytest
 from tour_bench import PROFILES, ROUNDS, bench_of, toured, walked
 
-from runlock.conformance.campaign.stages import Order, stages_of
+from runlock.conformance.campaign.order import Sampled
+from runlock.conformance.campaign.stages import stages_of
 from runlock.conformance.driving.bench import Bench
 from runlock.conformance.driving.tally import Tally
 from runlock.conformance.families.lifecycle.actions import ACTIONS
@@ -96,7 +97,7 @@ def test_the_shards_share_the_tours_out():
 
 def test_tours_have_a_fixed_share_of_the_budget():
     """They take schedules from the walks, and add none."""
-    stages = {stage.name: stage.schedules for stage in stages_of(Order("reference", 800), FAMILY)}
+    stages = {stage.name: stage.schedules for stage in stages_of(Sampled(800), FAMILY)}
 
     assert stages["tours"] == 800 // TOUR_SHARE
     assert sum(stages.values()) - stages["scripted scenarios"] == 800

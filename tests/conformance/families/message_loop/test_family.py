@@ -39,7 +39,7 @@ def test_scenarios_hold_what_was_declared_alone() -> None:
         "bounds": [],
     }
     handshake = FAMILY.vocabulary.handshake.model_validate(claimed)
-    for scenario in FAMILY.scenarios(handshake, {}):
+    for scenario in FAMILY.driving.scenarios(handshake, {}):
         assert (scenario.mode, scenario.interactors, scenario.hooks) == ("yolo", [], [])
         assert (scenario.context, scenario.driver, scenario.hold) == ([], None, [])
 

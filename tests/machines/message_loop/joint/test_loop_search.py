@@ -11,7 +11,6 @@ from runlock.machines.message_loop.joint.checker import judge
 from runlock.machines.message_loop.joint.clauses import rules_for
 from runlock.machines.message_loop.joint.policies import CHOICES, choose
 from runlock.machines.message_loop.joint.transitions import Joint, charts_of
-from runlock.machines.message_loop.runtime.choices import CHOICES as OF_THE_REFERENCE
 from runlock.machines.table import Row
 from runlock.spec.model import load_spec
 
@@ -121,11 +120,6 @@ def test_orbits_of_the_calls_of_a_response_add_up():
     named = Search(Joint(policies, 2, **bounds), symmetry=False).run()
 
     assert reduced.states < named.states == reduced.unreduced
-
-
-def test_what_is_open_in_a_loop_is_explored_as_the_reference_chooses():
-    """The joint model and the reference runtime make the same choices."""
-    assert {key: OF_THE_REFERENCE[key] for key in CHOICES} == dict(CHOICES)
 
 
 def test_a_policy_of_stages_is_refused():

@@ -12,7 +12,6 @@ from runlock.machines.tool_runner.joint.checker import judge
 from runlock.machines.tool_runner.joint.clauses import rules_for
 from runlock.machines.tool_runner.joint.policies import CHOICES, choose
 from runlock.machines.tool_runner.joint.transitions import Joint, charts_of
-from runlock.machines.tool_runner.runtime.choices import CHOICES as OF_THE_REFERENCE
 from runlock.spec.model import load_spec
 
 SPEC = load_spec("tool-runner")
@@ -88,11 +87,6 @@ def test_orbits_of_the_calls_of_a_turn_add_up():
     named = Search(Joint(policies, 2, limit=1), symmetry=False).run()
 
     assert reduced.states < named.states == reduced.unreduced
-
-
-def test_what_is_open_is_explored_as_the_reference_chooses():
-    """The joint model and the reference runtime make the same choices."""
-    assert {key: OF_THE_REFERENCE[key] for key in CHOICES} == dict(CHOICES)
 
 
 def test_a_policy_of_messages_is_refused():

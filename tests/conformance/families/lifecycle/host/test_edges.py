@@ -13,7 +13,7 @@ from hosted_fakes import (
     toy,
 )
 
-from runlock.conformance.campaign.stages import Order
+from runlock.conformance.campaign.order import Sampled
 from runlock.conformance.families.lifecycle.adapter import CommitFault, Segment
 from runlock.conformance.families.lifecycle.family import FAMILY
 from runlock.conformance.families.lifecycle.messages import METHODS
@@ -184,6 +184,6 @@ class FillsThePayload(Runtime):
 def test_who_changes_what_it_was_handed_is_seen(make, clause, says):
     """What the kit sent stays as it was, though a runtime in its process changes what it was handed."""
     mutant = Mutant(make, clause, says, also=("DECIDE-21", "SHOWN-3"))
-    killed = kill(FAMILY, mutant, Order("", 1_000), 0)
+    killed = kill(FAMILY, mutant, Sampled(1_000), 0)
 
     assert killed.is_dead, killed.why

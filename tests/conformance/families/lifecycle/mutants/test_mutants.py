@@ -10,7 +10,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from runlock.conformance.campaign.stages import Order
+from runlock.conformance.campaign.order import Sampled
 from runlock.conformance.driving.bench import Bench
 from runlock.conformance.driving.strategies.random_walk import walk
 from runlock.conformance.driving.strategies.scripted import applicable, corpus, play
@@ -24,7 +24,7 @@ from runlock.conformance.family.chooser import Seeded
 from runlock.conformance.selftest.mutation_testing import kill
 from runlock.conformance.selftest.witnesses import Case, witnesses
 
-WITHOUT_A_WITNESS = Order("", 6_000)
+WITHOUT_A_WITNESS = Sampled(6_000)
 """What a mutant without a stored witness is hunted with; each takes less than 200 schedules."""
 
 QUICK, MORE = (36, 2), (12, 6)
