@@ -28,7 +28,7 @@ from runlock.conformance.families.lifecycle.monitors.status_charts import (
     RUNS_WITH_CREATED,
     Oracle,
 )
-from runlock.conformance.families.lifecycle.state.records import Call, Run
+from runlock.conformance.families.lifecycle.state.records import ObservedCall, Run
 from runlock.conformance.family.chooser import (
     Chooser,
     Seeded,
@@ -181,7 +181,7 @@ def _scene(scenarios: Sequence[Scenario], rows: Sequence[Row], attempt: int) -> 
 class Lead:
     """Who is led along the chart, and the arrows that are still before it."""
 
-    who: Call | Run | None
+    who: ObservedCall | Run | None
     way: tuple[Row, ...]
 
 
@@ -196,7 +196,7 @@ class Tour:
         self.stage = Stage(session.state)
         self.table = TOURED[goal[0]]
         self.rows = _rows(goal)
-        self.spent: dict[Call | Run | None, int] = {}
+        self.spent: dict[ObservedCall | Run | None, int] = {}
         self.before = ""  # what was sent last
 
     def play(self) -> None:
@@ -229,7 +229,7 @@ class Tour:
         leads = [Lead(who, way) for who, state in self._standing() if (way := self._way(who, state))]
         return sorted(leads, key=lambda lead: (self.spent.get(lead.who, 0) // PATIENCE, len(lead.way)))
 
-    def _standing(self) -> Iterator[tuple[Call | Run | None, str]]:
+    def _standing(self) -> Iterator[tuple[ObservedCall | Run | None, str]]:
         run = self.stage.run
         if self.table is RESUME_GATE:
             state = self.session.judge.monitor(Oracle).resume_gate_state
@@ -242,7 +242,7 @@ class Tour:
         elif run is not None:
             yield run, run.claimed or ("Running" if run.segment_open else "Waiting")
 
-    def _way(self, who: Call | Run | None, state: str) -> tuple[Row, ...]:
+    def _way(self, who: ObservedCall | Run | None, state: str) -> tuple[Row, ...]:
         """The arrows from this state to the goal; none if the goal is out of reach."""
         last = self.session.judge.trails.last(self.table, who)
         if len(self.rows) > 1 and last == self.rows[0] and state == last.target:
@@ -257,19 +257,19 @@ class Tour:
         causes = (_entry(CAUSES[self.table.subject], row) for row in lead.way)
         return self._one_of(next((names for names in causes if names), ()), lead.who)
 
-    def _one_of(self, names: Sequence[str], who: Call | Run | None) -> Move | None:
+    def _one_of(self, names: Sequence[str], who: ObservedCall | Run | None) -> Move | None:
         """An action of one of these classes that concerns the run or call being steered."""
         found = [move for name in names if (move := self._drawn(name, who)) is not None]
         return pick(self.chooser, found) if found else None
 
-    def _drawn(self, name: str, who: Call | Run | None) -> Move | None:
+    def _drawn(self, name: str, who: ObservedCall | Run | None) -> Move | None:
         if name in ("approve", "reject") and not self._may_decide(who):
             return None
         for _ in range(DRAWS_MAX):
             move = ACTIONS[name](self.stage, self.chooser)
             if move is None or self._was_just_sent(move):
                 return None
-            if not isinstance(who, Call) or _concerns(move, who):
+            if not isinstance(who, ObservedCall) or _concerns(move, who):
                 return move
         return None
 
@@ -277,9 +277,9 @@ class Tour:
         """Whether it would only say again what moved nothing: the run has to go on first."""
         return move.method != "gate.release" and move.method == self.before
 
-    def _may_decide(self, who: Call | Run | None) -> bool:
+    def _may_decide(self, who: ObservedCall | Run | None) -> bool:
         """Whether a decision would be the first one, at a time at which it may act."""
-        decided = isinstance(who, Call) and any(
+        decided = isinstance(who, ObservedCall) and any(
             not one.turned_down and one.in_suspension == who.suspensions for one in who.decisions
         )
         return not decided and (not self.stage.state.open_gates or chance(self.chooser, 2))
@@ -331,7 +331,7 @@ class Tour:
         return next((move for move in moves if move is not None), None)
 
 
-def _concerns(move: Move, call: Call) -> bool:
+def _concerns(move: Move, call: ObservedCall) -> bool:
     """Whether a move is about this call, or about no call alone."""
     if "decisions" in move.params:
         return any(decision["call"] == call.id for decision in move.params["decisions"])

@@ -17,7 +17,7 @@ from runlock.conformance.families.lifecycle.line_formats import LINE_FORMATS
 from runlock.conformance.families.lifecycle.messages import AnyObservation, Handshake, Scenario, kept_apart
 from runlock.conformance.families.lifecycle.state import ObservedState
 from runlock.conformance.families.lifecycle.state.nesting import calls_within
-from runlock.conformance.families.lifecycle.state.records import Call, Run
+from runlock.conformance.families.lifecycle.state.records import ObservedCall, Run
 from runlock.conformance.families.lifecycle.wording import shown, step
 from runlock.conformance.family.parts import Row
 from runlock.conformance.protocol import Refusal, Report
@@ -136,7 +136,7 @@ def _row(state: ObservedState, moment: _Moment) -> Row:
     return Row(calls, run_status(state, run) if run is not None else "", ", ".join(moment.words))
 
 
-def call_status(state: ObservedState, call: Call) -> str:
+def call_status(state: ObservedState, call: ObservedCall) -> str:
     """The status that a call claims, or the one that follows from its gates; after a crash none is known."""
     if call.claimed is not None:
         return call.claimed
@@ -152,7 +152,7 @@ def call_status(state: ObservedState, call: Call) -> str:
     return call.ended_as or ("Failed" if answer is not None else "New")
 
 
-def _is_at_work(state: ObservedState, call: Call) -> bool:
+def _is_at_work(state: ObservedState, call: ObservedCall) -> bool:
     """Whether a run within the call is at a gate."""
     return call.has_agent and any(gate.run == f"{call.run}/{call.id}" for gate in state.open_gates)
 

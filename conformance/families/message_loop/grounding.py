@@ -10,7 +10,7 @@ from runlock.conformance.families.message_loop.actions.model import completed
 from runlock.conformance.families.message_loop.actions.session import late_gates
 from runlock.conformance.families.message_loop.messages import VOCABULARY
 from runlock.conformance.families.message_loop.state import ObservedState
-from runlock.conformance.families.message_loop.state.records import Gate
+from runlock.conformance.families.message_loop.state.records import ObservedGate
 from runlock.conformance.family.grounding import Part, ground_by_name, with_parts
 from runlock.conformance.trace.moves import Move
 
@@ -41,7 +41,7 @@ def _whole(gate: Any, outcome: Mapping[str, Any]) -> Mapping[str, Any]:
     return completed(gate, outcome) if outcome.get("kind") == "turn" else outcome
 
 
-def _given_up(state: ObservedState, ref: str) -> Gate | None:
+def _given_up(state: ObservedState, ref: str) -> ObservedGate | None:
     """The most recently closed gate of that id or name."""
     gates = [gate for gate in late_gates(Stage(state)) if ref in (gate.id, gate.ref)]
     return gates[-1] if gates else None

@@ -25,7 +25,12 @@ from runlock.conformance.families.lifecycle.messages import Scenario, ToolSpec
 from runlock.conformance.families.lifecycle.mutants import MUTANTS
 from runlock.conformance.families.lifecycle.reference import durable, factory
 from runlock.conformance.families.lifecycle.state import ObservedState
-from runlock.conformance.families.lifecycle.state.calls import Call, CallVolatile, Decided, Gate
+from runlock.conformance.families.lifecycle.state.calls import (
+    CallVolatile,
+    Decided,
+    ObservedCall,
+    ObservedGate,
+)
 from runlock.conformance.families.lifecycle.state.knowledge import StateVolatile
 from runlock.conformance.families.lifecycle.state.records import Run, RunVolatile
 from runlock.conformance.families.lifecycle.state.watchers import Audience
@@ -39,8 +44,8 @@ from runlock.machines.table import Cursor
 
 BY_NAME = {mutant.name: mutant for mutant in MUTANTS}
 CHANGING = (
-    ObservedState, StateVolatile, Audience, Call, CallVolatile, Cursor, Decided, Follower,
-    Gate, Judge, Run, RunVolatile, Trails,
+    ObservedState, StateVolatile, Audience, ObservedCall, CallVolatile, Cursor, Decided, Follower,
+    ObservedGate, Judge, Run, RunVolatile, Trails,
 )  # fmt: skip
 RIGHT = {
     **{profile: factory(profile) for profile in ("tirea", "tirea-stream", "awaken-8", "awaken-9")},

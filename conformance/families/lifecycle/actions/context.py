@@ -9,7 +9,7 @@ from typing import Any
 from runlock.conformance.families.lifecycle.messages import Handshake, ToolSpec
 from runlock.conformance.families.lifecycle.state import ObservedState
 from runlock.conformance.families.lifecycle.state.nesting import leaves
-from runlock.conformance.families.lifecycle.state.records import Call, Gate, Run
+from runlock.conformance.families.lifecycle.state.records import ObservedCall, ObservedGate, Run
 from runlock.conformance.family.chooser import Chooser, pick
 from runlock.conformance.trace.moves import Move
 
@@ -46,15 +46,15 @@ class Stage:
             return Move(method, params)
         return request(self.handshake, method, params, self.fresh("w"), self.counts["w"])
 
-    def gates(self, on: str) -> list[Gate]:
+    def gates(self, on: str) -> list[ObservedGate]:
         """The open gates of one kind."""
         return [gate for gate in self.state.open_gates if gate.on == on]
 
-    def tools(self, gate: Gate) -> list[ToolSpec]:
+    def tools(self, gate: ObservedGate) -> list[ToolSpec]:
         """The tools that the model at a gate may ask for."""
         return self.state.scene_of(gate).tools
 
-    def waiting(self) -> list[Call]:
+    def waiting(self) -> list[ObservedCall]:
         """The calls of the run that wait for a decision, and those within its calls."""
         return [] if self.run is None else [call for call in leaves(self.state, self.run) if call.waits]
 

@@ -6,7 +6,7 @@ from typing import Any, Final
 
 from runlock.conformance.families.lifecycle.actions.context import Action, Stage
 from runlock.conformance.families.lifecycle.state.nesting import leaves
-from runlock.conformance.families.lifecycle.state.records import Call
+from runlock.conformance.families.lifecycle.state.records import ObservedCall
 from runlock.conformance.family.chooser import Chooser, chance, pick
 from runlock.conformance.trace.moves import Move
 
@@ -95,11 +95,11 @@ def edit_stale(stage: Stage, chooser: Chooser) -> Move | None:
     return _decide(stage, [{**_edited(stage, chooser, pick(chooser, past)), **suspension}])
 
 
-def _runs_again(call: Call) -> bool:
+def _runs_again(call: ObservedCall) -> bool:
     return call.tool is not None and call.tool.resume_mode == "replay"
 
 
-def _edited(stage: Stage, chooser: Chooser, call: Call) -> dict[str, Any]:
+def _edited(stage: Stage, chooser: Chooser, call: ObservedCall) -> dict[str, Any]:
     taken = stage.handshake.decisions.edit
     edited: dict[str, Any] = {}
     if "args" in taken:

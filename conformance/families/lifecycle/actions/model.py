@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any, Final
 
 from runlock.conformance.families.lifecycle.actions.context import Stage, release
-from runlock.conformance.families.lifecycle.state.records import Gate
+from runlock.conformance.families.lifecycle.state.records import ObservedGate
 from runlock.conformance.family.chooser import Chooser, pick
 from runlock.conformance.trace.moves import Move
 
@@ -14,7 +14,7 @@ ENOUGH: Final = "that is enough"
 CALLS_MAX: Final = 3
 
 
-def _turn(gate: Gate, calls: list[dict[str, Any]], text: str) -> Move:
+def _turn(gate: ObservedGate, calls: list[dict[str, Any]], text: str) -> Move:
     outcome = {"kind": "turn", "text": text, "tool_calls": calls, "usage": {"input": 3, "output": 5}}
     return Move("gate.release", {"gate": gate.ref, "outcome": outcome})
 

@@ -11,7 +11,7 @@ from runlock.conformance.families.lifecycle.actions.context import (
     offered,
     release,
 )
-from runlock.conformance.families.lifecycle.state.records import Gate
+from runlock.conformance.families.lifecycle.state.records import ObservedGate
 from runlock.conformance.family.chooser import Chooser, pick
 from runlock.conformance.trace.moves import Move
 
@@ -47,14 +47,14 @@ def hook_acts(kind: str) -> Action:
     return act
 
 
-def _answers_at(stage: Stage, gate: Gate) -> tuple[str, ...]:
+def _answers_at(stage: Stage, gate: ObservedGate) -> tuple[str, ...]:
     at = gate.opened.at or ""
     if at == "BeforeInference" and stage.state.policy("phases") == "nine":
         return ("rewrite",)  # an inference is skipped by a plugin of eight phases alone
     return HOOK_ANSWERS.get(at, ())
 
 
-def _rewritten(stage: Stage, gate: Gate) -> dict[str, Any]:
+def _rewritten(stage: Stage, gate: ObservedGate) -> dict[str, Any]:
     at, shown = gate.opened.at, gate.opened.data or {}
     if at in ("RunStart", "ToolGate"):
         return {"state": {"set_up": stage.fresh("u")}}

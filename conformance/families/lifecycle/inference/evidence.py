@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 
 from runlock.conformance.families.lifecycle.messages import Handshake
 from runlock.conformance.families.lifecycle.state import ObservedState
-from runlock.conformance.families.lifecycle.state.records import Call
+from runlock.conformance.families.lifecycle.state.records import ObservedCall
 from runlock.conformance.family.family import family_named
 from runlock.conformance.family.invariant import Invariant
 from runlock.conformance.family.state import PolicyView
@@ -27,7 +27,7 @@ class Evidence:
     """What signs look at: the state, and what held just before a crash or a cancel."""
 
     state: ObservedState
-    whole: Mapping[str, list[Call]] = field(
+    whole: Mapping[str, list[ObservedCall]] = field(
         default_factory=dict
     )  # by durability: what the crash may not cost
     stored: frozenset[str] = frozenset()  # the results that were durable when the cancel came
@@ -39,7 +39,7 @@ class Evidence:
         elif method == "cancel":
             self.stored = frozenset(self._stored())
 
-    def _whole(self, unit: str) -> list[Call]:
+    def _whole(self, unit: str) -> list[ObservedCall]:
         run = self.state.run
         supposed = supposing(self.state, {"durability": unit})
         return (

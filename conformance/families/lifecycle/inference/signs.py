@@ -31,7 +31,7 @@ from runlock.conformance.families.lifecycle.messages import (
 )
 from runlock.conformance.families.lifecycle.state import ObservedState
 from runlock.conformance.families.lifecycle.state.disturbances import CANCEL, CRASH, FAULT, INPUT
-from runlock.conformance.families.lifecycle.state.records import Call, Decided, Run
+from runlock.conformance.families.lifecycle.state.records import Decided, ObservedCall, Run
 from runlock.conformance.family.invariant import HELD
 from runlock.conformance.protocol import Observation
 
@@ -86,7 +86,7 @@ def a_step_end_after_its_tools(evidence: Evidence, seen: PhaseEntered) -> Exclud
         yield "before_tools", f"call {entered[0]} has been executed when StepEnd of its step fires"
 
 
-def _newest(run: Run) -> list[Call]:
+def _newest(run: Run) -> list[ObservedCall]:
     """The calls of the newest turn."""
     return [call for call in run.calls.values() if call.step == run.steps]
 
@@ -107,7 +107,7 @@ def a_model_asked_during_a_wait(evidence: Evidence, seen: GateOpened) -> Exclude
         yield "wait", f"the model is asked while call {waiting[0].id} waits for a decision"
 
 
-def _certainly_waits(call: Call) -> bool:
+def _certainly_waits(call: ObservedCall) -> bool:
     """Whether the call was left pending by its tool, or says that it is, and there is no decision."""
     if call.is_unclear or call.decisions or call.raced:
         return False
@@ -163,7 +163,7 @@ def an_error_after_a_suspension(evidence: Evidence, seen: GateOpened) -> Exclude
             yield "deferred", f"the model is shown an error for call {call.id} after call {before.id}"
 
 
-def _left_behind(run: Run) -> Iterator[tuple[Call, Call]]:
+def _left_behind(run: Run) -> Iterator[tuple[ObservedCall, ObservedCall]]:
     """Calls that nothing but the suspension of an earlier one keeps from being entered, with that one."""
     newest = _newest(run) if run.turn_alone else []
     plain = [one for one in newest if one.tool is not None and one.tool.permission == "allow"]
@@ -205,7 +205,7 @@ def a_wait_though_all_is_decided(evidence: Evidence, seen: SegmentEnded) -> Excl
         yield "after_round", f"call {pending[0].id} was decided while the run was at work, yet that waits"
 
 
-def _came_at_work(call: Call) -> Decided | None:
+def _came_at_work(call: ObservedCall) -> Decided | None:
     """The decision that came while the run was at work and has not acted."""
     newest = call.decisions[-1] if len(call.decisions) == 1 and not call.is_unclear else None
     kept = newest is not None and newest.answers is call and newest.at_work and not newest.turned_down
@@ -261,7 +261,7 @@ def a_replay_without_a_checkpoint(evidence: Evidence, seen: GateOpened) -> Exclu
             )
 
 
-def _was_replayed(call: Call) -> bool:
+def _was_replayed(call: ObservedCall) -> bool:
     decided = [one for one in call.decisions if one.answers is call and one.at_rest and not one.turned_down]
     return len(decided) == len(call.decisions) == 1 and len(call.entries) > decided[0].entries_before
 
@@ -313,7 +313,9 @@ def a_loss(evidence: Evidence, seen: GateOpened) -> Excluded:
             yield from ((unit, because) for because in _lost(evidence.state, run, unit, whole, seen))
 
 
-def _lost(state: ObservedState, run: Run, unit: str, whole: list[Call], seen: GateOpened) -> Iterator[str]:
+def _lost(
+    state: ObservedState, run: Run, unit: str, whole: list[ObservedCall], seen: GateOpened
+) -> Iterator[str]:
     before, run.paid_for = run.paid_for, whole
     try:
         supposed = supposing(state, {"durability": unit})

@@ -5,13 +5,13 @@ from __future__ import annotations
 from runlock.conformance.families.lifecycle.messages import FINAL_CALL_STATUSES, CallMoved, GateOpened
 from runlock.conformance.families.lifecycle.state import ObservedState
 from runlock.conformance.families.lifecycle.state.disturbances import CANCEL, CRASH, FAULT
-from runlock.conformance.families.lifecycle.state.records import Call, Run
+from runlock.conformance.families.lifecycle.state.records import ObservedCall, Run
 from runlock.conformance.family.invariant import HELD, CheckResults, Invariant, broken, check, ranked
 from runlock.conformance.family.rank import Rank
 from runlock.conformance.protocol import Observation
 
 
-def _subject(state: ObservedState, seen: Observation) -> tuple[Run, Call] | None:
+def _subject(state: ObservedState, seen: Observation) -> tuple[Run, ObservedCall] | None:
     run, call = state.run_of(seen), state.call_of(seen)
     return (run, call) if run is not None and call is not None and not call.is_unclear else None
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from runlock.conformance.families.lifecycle.messages import CallMoved
 from runlock.conformance.families.lifecycle.state import ObservedState
 from runlock.conformance.families.lifecycle.state.disturbances import CANCEL, CRASH, FAULT, INPUT
-from runlock.conformance.families.lifecycle.state.records import Call, Gate
+from runlock.conformance.families.lifecycle.state.records import ObservedCall, ObservedGate
 from runlock.conformance.family.invariant import HELD, CheckResults, Invariant, broken, check, ranked
 from runlock.conformance.family.rank import Rank
 
@@ -41,7 +41,7 @@ def a_replay_is_Running_only_in_its_tool(state: ObservedState) -> CheckResults:
             )
 
 
-def _replay_verdict(call: Call) -> Gate | None:
+def _replay_verdict(call: ObservedCall) -> ObservedGate | None:
     """The gate at which the permission hook spoke last, if it did so in a replay."""
     newest = call.judged[call.lost_verdicts :][-1:]
     spoke = [gate for gate in newest if gate.outcome is not None and gate.opened.resume is not None]

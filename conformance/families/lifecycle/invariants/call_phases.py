@@ -13,7 +13,7 @@ from runlock.conformance.families.lifecycle.messages import (
 )
 from runlock.conformance.families.lifecycle.state import ObservedState, once
 from runlock.conformance.families.lifecycle.state.disturbances import CANCEL, FAULT, INPUT
-from runlock.conformance.families.lifecycle.state.records import Call, Run
+from runlock.conformance.families.lifecycle.state.records import ObservedCall, Run
 from runlock.conformance.family.invariant import HELD, CheckResults, Invariant, broken, check, ranked
 from runlock.conformance.family.rank import Rank
 from runlock.conformance.protocol import Observation
@@ -51,7 +51,7 @@ def a_held_call_stays_away_from_its_tool(state: ObservedState, seen: PhaseEntere
             )
 
 
-def _ended(state: ObservedState, seen: PhaseEntered) -> Iterator[tuple[Call, Shown]]:
+def _ended(state: ObservedState, seen: PhaseEntered) -> Iterator[tuple[ObservedCall, Shown]]:
     """The passes that end with this phase: the one that is looked at, or those that are not."""
     run = followed(state, seen)
     if seen.phase == ENDS:
@@ -74,7 +74,7 @@ WHY = {
 def a_refused_call_stays_away_from_its_tool(clause: str) -> Iterator[Invariant]:
     """The checks of a call that names no tool, one that is not offered, or has unfit arguments."""
 
-    def is_meant(call: Call | None) -> bool:
+    def is_meant(call: ObservedCall | None) -> bool:
         return call is not None and call.tool is None and call.refused_for == REFUSED[clause]
 
     def it_is_not_entered(state: ObservedState, seen: GateOpened) -> CheckResults:
@@ -128,7 +128,7 @@ def what_is_allowed_is_executed(state: ObservedState, seen: PhaseEntered) -> Che
         )
 
 
-def _is_left_behind(state: ObservedState, run: Run, call: Call) -> bool:
+def _is_left_behind(state: ObservedState, run: Run, call: ObservedCall) -> bool:
     """Whether a round that goes one by one may have stopped before the call, at a sibling that waits."""
     stops = state.policy("round.executor") != "parallel"
     return stops and any(one.may_have_waited and one.step == call.step for one in run.calls.values())
@@ -216,7 +216,7 @@ def _may_have_skipped(state: ObservedState, run: Run, seen: PhaseEntered) -> boo
     return outside or (not stops and is_cut_short(state, run))
 
 
-def _may_have_met_the_end(call: Call, seen: PhaseEntered) -> bool:
+def _may_have_met_the_end(call: ObservedCall, seen: PhaseEntered) -> bool:
     """Whether the tool answered in a race, so that the run may have been coming down before it was heard."""
     return seen.phase == "RunEnd" and bool(call.entries) and not call.entries[-1].alone
 
@@ -224,7 +224,7 @@ def _may_have_met_the_end(call: Call, seen: PhaseEntered) -> bool:
 # --- reading a pass -----------------------------------------------------------------------------
 
 
-def _pass_of(run: Run, call: Call) -> Shown | None:
+def _pass_of(run: Run, call: ObservedCall) -> Shown | None:
     """What was shown of the call since its newest pass began; nothing if none was seen to begin."""
     shown: list[Observation] = []
     for seen in reversed(run.segment):
@@ -235,7 +235,7 @@ def _pass_of(run: Run, call: Call) -> Shown | None:
     return None
 
 
-def _passes(run: Run) -> Iterator[tuple[Call, Shown]]:
+def _passes(run: Run) -> Iterator[tuple[ObservedCall, Shown]]:
     """The newest pass of each call that began one in this segment."""
     for call in run.calls.values():
         shown = _pass_of(run, call)
@@ -244,7 +244,7 @@ def _passes(run: Run) -> Iterator[tuple[Call, Shown]]:
 
 
 @once
-def _ending(state: ObservedState, seen: PhaseEntered) -> tuple[Call | None, Shown]:
+def _ending(state: ObservedState, seen: PhaseEntered) -> tuple[ObservedCall | None, Shown]:
     """The call whose pass comes to its end with this phase, and what was shown of the pass."""
     run, call = followed(state, seen), state.call_of(seen)
     if run is None or call is None or call.is_unclear or seen.phase != ENDS:
@@ -253,7 +253,7 @@ def _ending(state: ObservedState, seen: PhaseEntered) -> tuple[Call | None, Show
     return (call, shown) if shown is not None else (None, ())
 
 
-def _recorded(state: ObservedState, seen: MessageAppended) -> tuple[Call | None, Shown]:
+def _recorded(state: ObservedState, seen: MessageAppended) -> tuple[ObservedCall | None, Shown]:
     """The call whose result is recorded, and what was shown of its newest pass."""
     run = followed(state, seen)
     call = run.calls.get(seen.message.call or "") if run is not None else None
@@ -278,7 +278,7 @@ def _answer(state: ObservedState, shown: Shown) -> str:
     return _gate(state, shown, "tool")
 
 
-def _verdict_on(state: ObservedState, call: Call, shown: Shown) -> str:
+def _verdict_on(state: ObservedState, call: ObservedCall, shown: Shown) -> str:
     """What was said of the call; a tool that asks suspends it until there is a decision."""
     asks = call.tool is not None and call.tool.permission == "ask" and not call.decisions
     return "suspend" if asks else _verdict(state, shown)
@@ -294,7 +294,7 @@ def _ran(shown: Shown) -> bool:
     return "Running" in moves[: moves.index("Resuming")] if "Resuming" in moves else "Running" in moves
 
 
-def _outcome(state: ObservedState, call: Call, shown: Shown) -> str:
+def _outcome(state: ObservedState, call: ObservedCall, shown: Shown) -> str:
     """What became of a call in a pass, as far as was witnessed, in words."""
     answer = _answer(state, shown)
     if answer:

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from runlock.conformance.families.lifecycle.messages import CallMoved, GateOpened, RunMoved, SegmentEnded
 from runlock.conformance.families.lifecycle.state import ObservedState
 from runlock.conformance.families.lifecycle.state.disturbances import CRASH, FAULT
-from runlock.conformance.families.lifecycle.state.records import WORKING_GATES, Call, Run
+from runlock.conformance.families.lifecycle.state.records import WORKING_GATES, ObservedCall, Run
 from runlock.conformance.family.invariant import HELD, CheckResults, broken, check
 from runlock.conformance.family.rank import Rank
 from runlock.conformance.protocol import GateClosed, Observation
@@ -199,7 +199,7 @@ def waits_end_alike(state: ObservedState) -> CheckResults:
         yield HELD
 
 
-def _waited_at_the_end(call: Call) -> bool:
+def _waited_at_the_end(call: ObservedCall) -> bool:
     """Whether nothing but the end of its run can have ended the wait of the call, if anything has."""
     closed = (call.before_claim, call.claimed) == ("Suspended", "Cancelled")
     return (closed or call.claimed == "Suspended") and not (
@@ -231,7 +231,7 @@ def _is_whole(run: Run, step: int) -> bool:
     return all(call.result is not None for call in run.calls.values() if call.step == step)
 
 
-def _cut_off(state: ObservedState) -> Iterator[tuple[Run, Call, str]]:
+def _cut_off(state: ObservedState) -> Iterator[tuple[Run, ObservedCall, str]]:
     """The calls that had answered, with a text, in a round that a cancel cut off."""
     for run in state.runs.values():
         cancelled = run.ended is not None and run.ended.code == "Cancelled"

@@ -13,7 +13,7 @@ from runlock.conformance.families.lifecycle.messages import (
 )
 from runlock.conformance.families.lifecycle.state import ObservedState
 from runlock.conformance.families.lifecycle.state.disturbances import CANCEL, CRASH, FAULT
-from runlock.conformance.families.lifecycle.state.records import Call, Decided, Run
+from runlock.conformance.families.lifecycle.state.records import Decided, ObservedCall, Run
 from runlock.conformance.family.invariant import HELD, CheckResults, broken, check
 from runlock.conformance.family.rank import Rank
 
@@ -188,7 +188,7 @@ def _what_was_changed(sent: Decided, kept: Mapping[str, Any]) -> str:
     return ""
 
 
-def _waiting_to_act(state: ObservedState, call: Call) -> Decided | None:
+def _waiting_to_act(state: ObservedState, call: ObservedCall) -> Decided | None:
     """The decision that the call certainly took in the suspension that is open."""
     for decided in reversed(call.decisions):
         told = decided.disposition in ("accepted", "buffered")

@@ -15,7 +15,7 @@ from runlock.conformance.families.lifecycle.invariants.round import (
 from runlock.conformance.families.lifecycle.messages import CallMoved, DecisionTaken, GateOpened, SegmentEnded
 from runlock.conformance.families.lifecycle.state import ObservedState, once
 from runlock.conformance.families.lifecycle.state.disturbances import CANCEL, CRASH, FAULT
-from runlock.conformance.families.lifecycle.state.records import Call, Decided, Run
+from runlock.conformance.families.lifecycle.state.records import Decided, ObservedCall, Run
 from runlock.conformance.family.invariant import HELD, CheckResults, Invariant, broken, check, ranked
 from runlock.conformance.family.rank import Rank
 
@@ -62,7 +62,7 @@ def interception_gives_the_outcome(state: ObservedState) -> CheckResults:
 
 
 @once
-def _answered(state: ObservedState) -> tuple[Call, str, bool] | None:
+def _answered(state: ObservedState) -> tuple[ObservedCall, str, bool] | None:
     """The call whose tool answered just now and alone, what it answered, and whether in a replay."""
     found = round_of(state)
     if found is None or not state.alone or state.newest[0][0] != "gate.release":
@@ -103,7 +103,7 @@ def an_answer_moves_its_call_at_once(clause: str, kinds: tuple[str, ...], replay
 # --- decisions ----------------------------------------------------------------------------------
 
 
-def _just_decided(state: ObservedState) -> Iterator[tuple[Run, Call, Decided]]:
+def _just_decided(state: ObservedState) -> Iterator[tuple[Run, ObservedCall, Decided]]:
     """The decisions that waiting calls were given just now, in one batch that met nothing else."""
     found = round_of(state)
     if found is None or not state.alone or state.newest[0][0] != "decide":
@@ -155,7 +155,7 @@ def a_wait_can_be_decided(clause: str, which: str, said: str) -> Invariant:
     return Invariant(clause, can_be_decided)
 
 
-def _kind_of_wait(run: Run, call: Call, decided: Decided) -> str:
+def _kind_of_wait(run: Run, call: ObservedCall, decided: Decided) -> str:
     if decided.in_suspension > 1:
         return "anew"
     before = [d for c in run.every_call for d in c.decisions if d.at < decided.at and not d.turned_down]
@@ -224,7 +224,7 @@ def what_came_too_late_broke_nothing(state: ObservedState) -> CheckResults:
         yield HELD
 
 
-def _decided_twice(state: ObservedState, run: Run) -> Iterator[Call]:
+def _decided_twice(state: ObservedState, run: Run) -> Iterator[ObservedCall]:
     sent: Counter[str] = Counter(raw["call"] for raw in _raws(state))
     for call, times in sent.items():
         if times > 1 and call in run.calls and run.calls[call].suspensions:

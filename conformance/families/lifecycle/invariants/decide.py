@@ -11,7 +11,7 @@ from runlock.conformance.families.lifecycle.messages import (
 )
 from runlock.conformance.families.lifecycle.state import ObservedState, once
 from runlock.conformance.families.lifecycle.state.disturbances import CANCEL, CRASH, FAULT, INPUT
-from runlock.conformance.families.lifecycle.state.records import Call, Decided, Run
+from runlock.conformance.families.lifecycle.state.records import Decided, ObservedCall, Run
 from runlock.conformance.family.invariant import HELD, CheckResults, broken, check
 from runlock.conformance.family.rank import Rank
 from runlock.conformance.protocol import Observation
@@ -38,14 +38,14 @@ def a_decision_reaches_the_call_it_names(state: ObservedState, seen: GateOpened)
             yield broken(f"decision {other.id} names call {other.call}, yet call {call.id} ran")
 
 
-def _unapproved(call: Call) -> bool:
+def _unapproved(call: ObservedCall) -> bool:
     """Whether entering it once more has no decision of its own."""
     asks = call.tool is not None and call.tool.permission == "ask"
     allowed = len(call.approvals) + (0 if asks else 1)
     return len(call.entries) >= allowed and call.result is None
 
 
-def _unused_approval(state: ObservedState, call: Call) -> Decided | None:
+def _unused_approval(state: ObservedState, call: ObservedCall) -> Decided | None:
     run = state.runs[call.run]
     for other in run.calls.values():
         if other is not call:
@@ -314,7 +314,7 @@ def _approvals_execute(state: ObservedState) -> bool:
     return "replay" in modes if modes is not None else not state.handshake.decisions.payload
 
 
-def _lets_run(call: Call, decided: Decided) -> bool:
+def _lets_run(call: ObservedCall, decided: Decided) -> bool:
     """Whether a call that has not run since this decision has nothing else to wait for, and no other end."""
     executes = call.tool is not None and call.tool.resume_mode == "replay"
     approved = decided.action == "resume" and not decided.edit and call.rejection is None
@@ -322,18 +322,18 @@ def _lets_run(call: Call, decided: Decided) -> bool:
     return executes and approved and not is_held and len(call.entries) == decided.entries_before
 
 
-def _is_told_to_wait(state: ObservedState, call: Call) -> bool:
+def _is_told_to_wait(state: ObservedState, call: ObservedCall) -> bool:
     """Whether its status says that it waits, or its run, which says so each time that it comes to wait."""
     return call.waits and (call.claimed is not None or state.observes("run.finished"))
 
 
-def _would_show(call: Call, decided: Decided) -> bool:
+def _would_show(call: ObservedCall, decided: Decided) -> bool:
     """Whether a decision shows when it acts, though the run goes on waiting: by a status, or by a gate."""
     executes = call.tool is not None and call.tool.resume_mode != "use_as_result"
     return call.claimed is not None or (executes and decided.action == "resume")
 
 
-def _taken(call: Call) -> Decided | None:
+def _taken(call: ObservedCall) -> Decided | None:
     """The decision that the call took in the suspension that is open, or that was kept for it."""
     for decided in reversed(call.decisions):
         took = decided.answers is call or decided.disposition in ("accepted", "buffered")
@@ -342,7 +342,7 @@ def _taken(call: Call) -> Decided | None:
     return None
 
 
-def _is_unused(call: Call, decided: Decided) -> bool:
+def _is_unused(call: ObservedCall, decided: Decided) -> bool:
     """Whether the call has neither run nor been suspended anew since the decision came to it."""
     if decided.answers is not call:  # it came early, and was kept for the next suspension
         return decided.disposition == "buffered" and call.suspensions == decided.in_suspension + 1

@@ -9,7 +9,7 @@ from runlock.conformance.families.lifecycle.invariants.policy import may_await_o
 from runlock.conformance.families.lifecycle.messages import CallMoved, GateOpened, SegmentEnded
 from runlock.conformance.families.lifecycle.state import ObservedState, once
 from runlock.conformance.families.lifecycle.state.disturbances import CANCEL, CRASH, FAULT, INPUT
-from runlock.conformance.families.lifecycle.state.records import Call, Decided, Run
+from runlock.conformance.families.lifecycle.state.records import Decided, ObservedCall, Run
 from runlock.conformance.family.invariant import HELD, CheckResults, broken, check
 from runlock.conformance.family.rank import Rank
 
@@ -28,7 +28,7 @@ def arrived(state: ObservedState) -> tuple[Run, list[Decided]] | None:
     return (run, good) if good and whole else None
 
 
-def _is_first(decided: Decided, call: Call) -> bool:
+def _is_first(decided: Decided, call: ObservedCall) -> bool:
     """Whether no other decision can have been taken for the suspension that it answers."""
     others = [d for d in call.decisions if d is not decided and not (d.turned_down or d.stale)]
     early = [d for d in others if d.disposition == "buffered" and d.in_suspension + 1 == call.suspensions]
@@ -42,7 +42,7 @@ def rests(decided: Decided) -> bool:
     return still and call is not None and len(call.entries) == decided.entries_before
 
 
-def left_out(run: Run, decisions: list[Decided]) -> list[Call]:
+def left_out(run: Run, decisions: list[Decided]) -> list[ObservedCall]:
     """The calls that wait and have no decision."""
     named = {decided.call for decided in decisions}
     return [
@@ -61,11 +61,11 @@ def may_be_left_out(run: Run, decisions: list[Decided]) -> bool:
     )
 
 
-def _is_held(call: Call, decided: Decided) -> bool:
+def _is_held(call: ObservedCall, decided: Decided) -> bool:
     return _holds(call, decided) and decided.in_suspension == call.suspensions
 
 
-def _holds(call: Call, decided: Decided) -> bool:
+def _holds(call: ObservedCall, decided: Decided) -> bool:
     """Whether the call may have taken this decision in the suspension that is open."""
     spent = decided.answers is call and decided.in_suspension < call.suspensions  # it ended an earlier one
     early = decided.in_suspension >= call.suspensions - 1 and not spent
@@ -188,14 +188,14 @@ def an_answered_call_was_not_made_to_wait(state: ObservedState) -> CheckResults:
             yield HELD
 
 
-def _during_its_round(call: Call) -> Decided | None:
+def _during_its_round(call: ObservedCall) -> Decided | None:
     """The decision that it took while another call of its round was executing."""
     newest = call.decisions[-1] if call.decisions else None
     taken = newest is not None and newest.answers is call and newest.busy_sibling is not None
     return newest if taken and newest is not None and not newest.turned_down else None
 
 
-def _suspended_anew(call: Call, decided: Decided) -> bool:
+def _suspended_anew(call: ObservedCall, decided: Decided) -> bool:
     """Whether its tool, or the permission hook, has suspended it since it was decided."""
     answers = [gate.outcome for gate in call.entries[decided.entries_before :]]
     verdicts = [gate.outcome for gate in call.judged if gate.at >= decided.at]
@@ -203,7 +203,7 @@ def _suspended_anew(call: Call, decided: Decided) -> bool:
     return bool(kinds & {"pending", "suspend"})
 
 
-def _again(state: ObservedState, run: Run) -> list[Call]:
+def _again(state: ObservedState, run: Run) -> list[ObservedCall]:
     """The calls that the replay at the start of this segment has suspended again."""
     asked = state.last_model_gate
     return [
@@ -259,7 +259,7 @@ def a_decided_run_does_not_announce_that_it_waits(state: ObservedState, seen: Se
         yield broken(f"{came}, yet that says that it waits")
 
 
-def _unheard(call: Call) -> Decided | None:
+def _unheard(call: ObservedCall) -> Decided | None:
     """The decision that came while the run was at work and has not acted."""
     for decided in reversed(call.decisions):
         taken = decided.answers is call and decided.at_work and not decided.turned_down
@@ -280,7 +280,7 @@ def a_decision_that_came_at_work_has_acted(state: ObservedState) -> CheckResults
                 yield HELD
 
 
-def only_early(state: ObservedState, run: Run, call: Call) -> Decided | None:
+def only_early(state: ObservedState, run: Run, call: ObservedCall) -> Decided | None:
     """The decision that came too early for the call, if it has got no other."""
     if run.disturbed_by(CANCEL, FAULT, CRASH, INPUT) or call.is_unclear:
         return None
@@ -330,7 +330,7 @@ def a_decision_is_replayed_there_and_then(state: ObservedState) -> CheckResults:
         )
 
 
-def came_alone_at_work(state: ObservedState, run: Run) -> Iterator[tuple[Call, Decided]]:
+def came_alone_at_work(state: ObservedState, run: Run) -> Iterator[tuple[ObservedCall, Decided]]:
     """The decision that has just come while the model or a round was at work, and no replay was."""
     if not state.alone or run.disturbed_by(CANCEL, FAULT, CRASH) or run.is_done:
         return

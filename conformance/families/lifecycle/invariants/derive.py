@@ -5,7 +5,7 @@ from __future__ import annotations
 from runlock.conformance.families.lifecycle.messages import GateOpened, RunMoved, SegmentEnded
 from runlock.conformance.families.lifecycle.state import ObservedState, once
 from runlock.conformance.families.lifecycle.state.disturbances import CRASH, INPUT
-from runlock.conformance.families.lifecycle.state.records import Call, Run
+from runlock.conformance.families.lifecycle.state.records import ObservedCall, Run
 from runlock.conformance.family.invariant import HELD, CheckResults, broken, check
 from runlock.conformance.family.rank import Rank
 
@@ -21,11 +21,11 @@ def _claims_both(state: ObservedState) -> Run | None:
     return None if own_work else run
 
 
-def _busy(run: Run) -> list[Call]:
+def _busy(run: Run) -> list[ObservedCall]:
     return [c for c in run.calls.values() if c.executing or c.claimed in ("Running", "Resuming")]
 
 
-def _suspended(run: Run) -> list[Call]:
+def _suspended(run: Run) -> list[ObservedCall]:
     return [c for c in run.calls.values() if c.claimed == "Suspended"]
 
 
@@ -110,7 +110,7 @@ def no_inference_while_a_call_waits(state: ObservedState, seen: GateOpened) -> C
     )
 
 
-def _certainly_waits(run: Run, call: Call) -> bool:
+def _certainly_waits(run: Run, call: ObservedCall) -> bool:
     """Whether neither a decision nor an input can have taken the call out of its wait, if it does not say."""
     undecided = all(decided.turned_down or decided.stale for decided in call.decisions)
     return call.claimed == "Suspended" or (call.waits and undecided and not run.disturbed_by(INPUT))

@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from runlock.conformance.families.lifecycle.messages import GateOpened
 from runlock.conformance.families.lifecycle.state import ObservedState
 from runlock.conformance.families.lifecycle.state.disturbances import CANCEL, CRASH, FAULT, INPUT
-from runlock.conformance.families.lifecycle.state.records import Call, Decided, Form, is_alike
+from runlock.conformance.families.lifecycle.state.records import Decided, Form, ObservedCall, is_alike
 from runlock.conformance.family.invariant import HELD, CheckResults, broken, check
 from runlock.conformance.family.rank import Rank
 
@@ -63,7 +63,7 @@ def an_edited_tool_is_gated(state: ObservedState, seen: GateOpened) -> CheckResu
     yield broken(f"{said}, {why}, yet it was executed") if why else HELD
 
 
-def _ungated(state: ObservedState, call: Call, renaming: Decided, name: str) -> str:
+def _ungated(state: ObservedState, call: ObservedCall, renaming: Decided, name: str) -> str:
     """What the tool that a call was edited to asks for and has not had, or an empty string."""
     tool = state.tools.get(name)
     if tool is None:
@@ -80,7 +80,7 @@ def _ungated(state: ObservedState, call: Call, renaming: Decided, name: str) -> 
     return ""
 
 
-def _renaming(call: Call) -> Decided | None:
+def _renaming(call: ObservedCall) -> Decided | None:
     """The last approval that certainly named another tool for the call, in the life that goes on."""
     named = [one for one in call.edits if (one.edit or {}).get("name") not in (None, call.name)]
     last = named[-1] if named else None
@@ -117,13 +117,13 @@ def another_tool_is_taken_as_declared(state: ObservedState) -> CheckResults:
                 yield from _is_as_declared(call, decided, str(policy), suffices=suffices)
 
 
-def _names_another_tool(call: Call, decided: Decided) -> bool:
+def _names_another_tool(call: ObservedCall, decided: Decided) -> bool:
     name = (decided.edit or {}).get("name")
     is_plain = decided.action == "resume" and decided.answers is call and decided.at_rest
     return is_plain and name not in (None, call.name) and call.tool is not None
 
 
-def _is_as_declared(call: Call, decided: Decided, policy: str, *, suffices: bool) -> CheckResults:
+def _is_as_declared(call: ObservedCall, decided: Decided, policy: str, *, suffices: bool) -> CheckResults:
     """Whether it was taken or refused; `suffices` if a decision for this call alone is one to be taken."""
     said = f"decision {decided.id} names another tool for call {call.id}"
     if policy == "refused":

@@ -8,7 +8,7 @@ from runlock.conformance.families.lifecycle.messages import CallMoved, DecisionT
 from runlock.conformance.families.lifecycle.state import ObservedState
 from runlock.conformance.families.lifecycle.state.disturbances import CANCEL, FAULT, INPUT
 from runlock.conformance.families.lifecycle.state.expiry import ends_at_ms, expiry_id
-from runlock.conformance.families.lifecycle.state.records import Call, Decided, Run
+from runlock.conformance.families.lifecycle.state.records import Decided, ObservedCall, Run
 from runlock.conformance.family.invariant import HELD, CheckResults, broken, check
 from runlock.conformance.family.rank import Rank
 
@@ -107,7 +107,7 @@ def an_expiry_is_shown(state: ObservedState) -> CheckResults:
             yield HELD if is_shown else broken(why)
 
 
-Which = Callable[[Run, Call], bool]
+Which = Callable[[Run, ObservedCall], bool]
 
 
 @check("EXPIRE-4", seeing=(CallMoved,), rank=Rank.LOST)
@@ -142,7 +142,7 @@ def _cut_short(state: ObservedState, seen: CallMoved | DecisionTaken, which: Whi
         yield broken(f"the wait of call {call.id} had {left}, and no one has decided, yet {what}")
 
 
-def _ends_a_wait(call: Call, seen: CallMoved | DecisionTaken) -> str:
+def _ends_a_wait(call: ObservedCall, seen: CallMoved | DecisionTaken) -> str:
     """What is shown that ends the wait of a call."""
     if isinstance(seen, CallMoved):
         return f"it became {seen.to}" if seen.to != call.claimed else ""
@@ -174,19 +174,19 @@ def _goes_on(state: ObservedState, which: Which) -> CheckResults:
             yield HELD
 
 
-def _first(run: Run, call: Call) -> bool:
+def _first(run: Run, call: ObservedCall) -> bool:
     return not run.crashes and call.suspensions <= 1
 
 
-def _later(run: Run, call: Call) -> bool:
+def _later(run: Run, call: ObservedCall) -> bool:
     return not run.crashes and call.suspensions > 1
 
 
-def _recovered(run: Run, _call: Call) -> bool:
+def _recovered(run: Run, _call: ObservedCall) -> bool:
     return run.crashes > 0
 
 
-def _is_met_by_time_alone(state: ObservedState, call: Call) -> bool:
+def _is_met_by_time_alone(state: ObservedState, call: ObservedCall) -> bool:
     """Whether nothing but time that passed can have ended the wait of a call."""
     run = state.runs[call.run]
     named = {raw["call"] for _, params in state.newest for raw in params.get("decisions", ())}
@@ -195,7 +195,7 @@ def _is_met_by_time_alone(state: ObservedState, call: Call) -> bool:
     return state.newest[0][0] == "clock.advance" and not (decided or elsewhere or call.id in named)
 
 
-def _waited(state: ObservedState) -> Iterator[Call]:
+def _waited(state: ObservedState) -> Iterator[ObservedCall]:
     """The calls of the run whose waits have an end."""
     run = state.run
     for call in run.calls.values() if run is not None and state.has_expiries else ():
@@ -203,7 +203,7 @@ def _waited(state: ObservedState) -> Iterator[Call]:
             yield call
 
 
-def _expired(state: ObservedState) -> Iterator[tuple[Call, Decided]]:
+def _expired(state: ObservedState) -> Iterator[tuple[ObservedCall, Decided]]:
     """The calls whose wait has certainly expired, each with the decision of the clock."""
     for call in _waited(state):
         expiry = _expiry_of(call)
@@ -211,7 +211,7 @@ def _expired(state: ObservedState) -> Iterator[tuple[Call, Decided]]:
             yield call, expiry
 
 
-def _expiry_of(call: Call) -> Decided | None:
+def _expiry_of(call: ObservedCall) -> Decided | None:
     met = (one for one in call.decisions if one.is_expiry and one.answers is call)
     return next((one for one in met if one.in_suspension == call.suspensions), None)
 

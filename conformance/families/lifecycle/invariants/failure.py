@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from runlock.conformance.families.lifecycle.messages import GateOpened, SegmentEnded
 from runlock.conformance.families.lifecycle.state import ObservedState
 from runlock.conformance.families.lifecycle.state.disturbances import CANCEL, CRASH, FAULT, INPUT
-from runlock.conformance.families.lifecycle.state.records import Call, Run
+from runlock.conformance.families.lifecycle.state.records import ObservedCall, Run
 from runlock.conformance.family.invariant import HELD, CheckResults, broken, check
 from runlock.conformance.family.rank import Rank
 
@@ -89,7 +89,7 @@ def a_raise_leads_to_the_model_or_not(state: ObservedState, seen: GateOpened) ->
         yield broken("a tool threw, which ends the run, yet the model is asked") if ends else HELD
 
 
-def _left_behind(state: ObservedState, run: Run, call: Call) -> Call | None:
+def _left_behind(state: ObservedState, run: Run, call: ObservedCall) -> ObservedCall | None:
     """The call before it in its round whose body answered pending before this one was reached."""
     if state.policy("round.executor") != "sequential" or call.is_unclear or call.decisions:
         return None
@@ -174,7 +174,7 @@ REFUSED = {
 }
 
 
-def _failures(run: Run) -> Iterator[tuple[Call, str]]:
+def _failures(run: Run) -> Iterator[tuple[ObservedCall, str]]:
     """The calls that certainly failed as a call may, and how."""
     for call in run.calls.values():
         if call.is_unclear or call.raced or call.decisions:

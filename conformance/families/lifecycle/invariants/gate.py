@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from runlock.conformance.families.lifecycle.messages import CallMoved, GateOpened
 from runlock.conformance.families.lifecycle.state import ObservedState
-from runlock.conformance.families.lifecycle.state.records import Call, Decided
+from runlock.conformance.families.lifecycle.state.records import Decided, ObservedCall
 from runlock.conformance.family.invariant import HELD, CheckResults, broken, check
 from runlock.conformance.family.rank import Rank
 
@@ -46,7 +46,7 @@ def a_call_that_asks_runs_once_for_each_approval(state: ObservedState, seen: Gat
         )
 
 
-def _has_run_on_each_approval(state: ObservedState, call: Call) -> bool:
+def _has_run_on_each_approval(state: ObservedState, call: ObservedCall) -> bool:
     entries = [gate for gate in call.entries if gate.life == state.life]
     approvals = [d for d in call.approvals if not d.stale]
     return call.life == state.life and len(entries) >= len(approvals) and call.result is None
@@ -130,11 +130,11 @@ def an_approved_call_is_not_asked_again(state: ObservedState, seen: CallMoved) -
         yield HELD
 
 
-def _asked_since(call: Call, decided: Decided) -> bool:
+def _asked_since(call: ObservedCall, decided: Decided) -> bool:
     return any(gate.at >= decided.at for gate in call.judged)
 
 
-def _replays(state: ObservedState, call: Call | None) -> Decided | None:
+def _replays(state: ObservedState, call: ObservedCall | None) -> Decided | None:
     """The approval on which a call after the permission gate is replayed."""
     if call is None or call.tool is None or call.tool.permission != "gate" or call.is_unclear:
         return None

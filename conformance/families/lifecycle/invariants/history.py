@@ -16,7 +16,7 @@ from runlock.conformance.families.lifecycle.invariants.thread import (
 )
 from runlock.conformance.families.lifecycle.messages import GateOpened
 from runlock.conformance.families.lifecycle.state import ObservedState, once
-from runlock.conformance.families.lifecycle.state.records import Call, Gate, Run
+from runlock.conformance.families.lifecycle.state.records import ObservedCall, ObservedGate, Run
 from runlock.conformance.family.invariant import HELD, CheckResults, broken, check
 from runlock.conformance.family.rank import Rank
 from runlock.conformance.protocol import Message, ToolCall
@@ -25,7 +25,7 @@ ENDS_WELL: Final = ("NaturalEnd", "Stopped")
 
 
 @once
-def _shown_before(state: ObservedState) -> Gate | None:
+def _shown_before(state: ObservedState) -> ObservedGate | None:
     """The inference before this one, in this life."""
     gate = state.last_model_gate
     return gate if gate is not None and gate.life == state.life and gate.opened.messages is not None else None
@@ -42,7 +42,7 @@ def a_history_goes_on(state: ObservedState, seen: GateOpened) -> CheckResults:
     yield broken(f"the history that the model was shown has changed: {why}") if why else HELD
 
 
-def _may_be_left_out(state: ObservedState, before: Gate) -> bool:
+def _may_be_left_out(state: ObservedState, before: ObservedGate) -> bool:
     """Whether the run of an inference fell: it may leave no messages in the thread."""
     run = state.runs.get(before.run)
     return run is not None and _fell(run)
@@ -68,7 +68,9 @@ def _was_said_by_the_user(state: ObservedState, message: Message) -> CheckResult
     yield HELD if said else broken(f"the model is shown {brief(message)}, which the user did not say")
 
 
-def _was_said_by_the_model(state: ObservedState, before: Gate, turns: Sequence[Message]) -> CheckResults:
+def _was_said_by_the_model(
+    state: ObservedState, before: ObservedGate, turns: Sequence[Message]
+) -> CheckResults:
     """Judge the turns that were added: together they are the answer to the inference before."""
     run, answer = state.runs.get(before.run), before.outcome or {}
     if turns and answer.get("kind") != "turn":
@@ -107,7 +109,7 @@ def _may_lack_a_result(run: Run, call: ToolCall) -> bool:
     return any(one.waits and not _must_be_over(run, one) for one in same)
 
 
-def _must_be_over(run: Run, call: Call) -> bool:
+def _must_be_over(run: Run, call: ObservedCall) -> bool:
     """Whether a run that goes on has a decision for a call, and for each call that waits."""
     waiting = [one for one in run.calls.values() if one.waits]
     return run.ended is None and all(one.decision_in_force is not None for one in (call, *waiting))
@@ -128,7 +130,7 @@ def _is_an_id_taken(run: Run, asked: Sequence[ToolCall]) -> bool:
     return any(ids[call.id] > 1 for call in asked)
 
 
-def _is_bound_to_be_shown(run: Run, before: Gate) -> bool:
+def _is_bound_to_be_shown(run: Run, before: ObservedGate) -> bool:
     """Whether nothing can have kept the answer to an inference out of the thread."""
     answer = before.outcome or {}
     told = answer.get("kind") == "turn" and bool(answer.get("text") or answer.get("tool_calls"))

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from runlock.conformance.families.lifecycle.messages import GateOpened
 from runlock.conformance.families.lifecycle.state import ObservedState
 from runlock.conformance.families.lifecycle.state.disturbances import CANCEL, CRASH, FAULT
-from runlock.conformance.families.lifecycle.state.records import Call, Run
+from runlock.conformance.families.lifecycle.state.records import ObservedCall, Run
 from runlock.conformance.family.invariant import (
     HELD,
     CheckResult,
@@ -66,7 +66,7 @@ def _takes(state: ObservedState, run: Run | None, how: str) -> bool:
     return run.input_at is not None and any(call.input_at == run.input_at for call in run.calls.values())
 
 
-def _met(run: Run) -> Iterator[Call]:
+def _met(run: Run) -> Iterator[ObservedCall]:
     """The calls that waited when the newest input came."""
     return (call for call in run.calls.values() if call.input_at == run.input_at and not call.is_unclear)
 

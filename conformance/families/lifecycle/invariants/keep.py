@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from runlock.conformance.families.lifecycle.state import ObservedState
 from runlock.conformance.families.lifecycle.state.disturbances import CANCEL, FAULT, INPUT
-from runlock.conformance.families.lifecycle.state.records import Call, Decided, Run
+from runlock.conformance.families.lifecycle.state.records import Decided, ObservedCall, Run
 from runlock.conformance.family.invariant import HELD, CheckResults, broken, check
 from runlock.conformance.family.rank import Rank
 
@@ -58,12 +58,12 @@ def _acts(state: ObservedState, run: Run, decided: Decided, what: str) -> CheckR
         yield broken(f"decision {decided.id} {what}, yet after the crash call {call.id} waits for another")
 
 
-def _can_only_wait(run: Run, call: Call, decided: Decided) -> bool:
+def _can_only_wait(run: Run, call: ObservedCall, decided: Decided) -> bool:
     """Whether nothing but this decision, which lets the call go on, has met a call since the crash."""
     return decided.action == "resume" and call.decisions[-1] is decided and _is_undisturbed(run, call)
 
 
-def _is_undisturbed(run: Run, call: Call) -> bool:
+def _is_undisturbed(run: Run, call: ObservedCall) -> bool:
     """Whether one crash is all that has met a run that goes on."""
     met = run.crashes != 1 or run.is_done or run.disturbed_by(CANCEL, FAULT, INPUT)
     return not (met or call.is_unclear)

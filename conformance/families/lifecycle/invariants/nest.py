@@ -16,7 +16,7 @@ from runlock.conformance.families.lifecycle.state.nesting import (
     leaves,
     runs_within,
 )
-from runlock.conformance.families.lifecycle.state.records import WORKING_GATES, Call, Run
+from runlock.conformance.families.lifecycle.state.records import WORKING_GATES, ObservedCall, Run
 from runlock.conformance.family.invariant import (
     HELD,
     CheckResult,
@@ -41,7 +41,7 @@ def _opened(state: ObservedState, seen: Nested, *on: str) -> Iterator[Opened]:
         yield inner.under(state.policies), inner.run, seen.seen
 
 
-def _outer(state: ObservedState, seen: Nested) -> Call | None:
+def _outer(state: ObservedState, seen: Nested) -> ObservedCall | None:
     """The call that a run is within; two calls of one id have runs of one id."""
     run = _around(state, seen)
     return run.calls.get(str(seen.run).rpartition("/")[2]) if run is not None else None
@@ -69,7 +69,7 @@ def a_wait_within_is_a_wait_around(state: ObservedState, seen: SegmentEnded) -> 
             yield _names(seen, waiting, within)
 
 
-def _names(seen: SegmentEnded, waiting: list[Call], within: Run) -> CheckResult:
+def _names(seen: SegmentEnded, waiting: list[ObservedCall], within: Run) -> CheckResult:
     named = any(call.id in seen.pending for call in waiting)
     return held_or(
         named, f"call {waiting[0].id} of run {within.id} waits, yet the run around it names it not"
@@ -90,7 +90,7 @@ def a_wait_within_keeps_its_call_open(state: ObservedState, seen: GateOpened) ->
             yield held_or(not shown, why)
 
 
-def _waiting(inner: ObservedState, within: Run) -> list[Call]:
+def _waiting(inner: ObservedState, within: Run) -> list[ObservedCall]:
     """The calls that certainly wait: they say so, or nothing was decided about them and nothing runs."""
     if within.is_done or inner.gates_of(within) or within.disturbed_by(CANCEL, FAULT, CRASH, INPUT):
         return []
@@ -99,7 +99,7 @@ def _waiting(inner: ObservedState, within: Run) -> list[Call]:
     return [call for call in told or asking if not call.decisions]
 
 
-def _asks(call: Call) -> bool:
+def _asks(call: ObservedCall) -> bool:
     asks = call.tool is not None and call.tool.permission == "ask"
     return asks and not (call.entries or call.is_unclear or call.raced)
 
@@ -117,7 +117,7 @@ def a_call_within_runs_as_decided(state: ObservedState, seen: Nested) -> CheckRe
             yield held_or(not why, f"call {call.id} of run {run.id} {why}, yet it was executed")
 
 
-def _why_not_to_run(call: Call, inner: ObservedState) -> str:
+def _why_not_to_run(call: ObservedCall, inner: ObservedState) -> str:
     answered = [gate for gate in call.entries if gate.outcome is not None and gate.life == inner.life]
     kinds = [gate.outcome["kind"] for gate in answered if gate.outcome is not None]
     if call.rejection is not None:

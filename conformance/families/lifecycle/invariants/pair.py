@@ -14,7 +14,7 @@ from runlock.conformance.families.lifecycle.invariants.payload_modes import spel
 from runlock.conformance.families.lifecycle.messages import GateOpened
 from runlock.conformance.families.lifecycle.state import ObservedState, once
 from runlock.conformance.families.lifecycle.state.disturbances import CANCEL, CRASH, FAULT
-from runlock.conformance.families.lifecycle.state.records import Call, Run
+from runlock.conformance.families.lifecycle.state.records import ObservedCall, Run
 from runlock.conformance.family.invariant import HELD, CheckResults, broken, check
 from runlock.conformance.family.rank import Rank
 from runlock.conformance.protocol import Message
@@ -110,19 +110,19 @@ def _is_doubled(state: ObservedState, call_id: str) -> bool:
 # --- what the results say -----------------------------------------------------------------------
 
 
-def _token(call: Call) -> str | None:
+def _token(call: ObservedCall) -> str | None:
     """What the tool of a call answered, if it answered with a text of the kit's."""
     content = call.result.get("content") if call.result is not None else None
     return content if isinstance(content, str) and content else None
 
 
 @once
-def _finished(state: ObservedState) -> list[tuple[Run, Call, str]]:
+def _finished(state: ObservedState) -> list[tuple[Run, ObservedCall, str]]:
     """The calls of the thread whose tool answered, where nothing may have taken the answer away."""
     return [one for run in state.runs.values() for one in _finished_of(run, _bound_to_stay(state, run))]
 
 
-def _bound_to_stay(state: ObservedState, run: Run) -> Iterable[Call]:
+def _bound_to_stay(state: ObservedState, run: Run) -> Iterable[ObservedCall]:
     """The calls whose answers nothing may take away: of a run that was cancelled, those that it drains."""
     if run.disturbed_by(CRASH):
         return ()
@@ -132,7 +132,7 @@ def _bound_to_stay(state: ObservedState, run: Run) -> Iterable[Call]:
     return () if run.disturbed_by(FAULT) or declared != ("drain", "kept") else run.left_to_drain
 
 
-def _finished_of(run: Run, calls: Iterable[Call]) -> Iterator[tuple[Run, Call, str]]:
+def _finished_of(run: Run, calls: Iterable[ObservedCall]) -> Iterator[tuple[Run, ObservedCall, str]]:
     ids = Counter(call.id for call in run.every_call)
     for call in calls:
         token = _token(call)
@@ -140,7 +140,7 @@ def _finished_of(run: Run, calls: Iterable[Call]) -> Iterator[tuple[Run, Call, s
             yield run, call, token
 
 
-def _raced(run: Run, call: Call) -> bool:
+def _raced(run: Run, call: ObservedCall) -> bool:
     """Whether the answer came while the run may have been on its way to another end already."""
     return _ended_early(run) and not all(gate.alone for gate in call.entries)
 
@@ -149,7 +149,7 @@ def _ended_early(run: Run) -> bool:
     return run.ended is not None and run.ended.code in ("Error", "Blocked")
 
 
-def _shown(seen: GateOpened, call: Call) -> list[str]:
+def _shown(seen: GateOpened, call: ObservedCall) -> list[str]:
     return [m.text for m in seen.messages or () if m.role == "tool" and m.call == call.id]
 
 
@@ -164,7 +164,7 @@ def no_finished_result_is_lost(state: ObservedState, seen: GateOpened) -> CheckR
             yield broken(lost) if lost else HELD
 
 
-def _lost(seen: GateOpened, call: Call, token: str) -> str:
+def _lost(seen: GateOpened, call: ObservedCall, token: str) -> str:
     """How the model is shown something else than the answer of a tool, or an empty string."""
     texts = _shown(seen, call)
     if any(token in text for text in texts):
@@ -186,7 +186,7 @@ def results_carry_their_own_ids(state: ObservedState, seen: GateOpened) -> Check
             yield HELD
 
 
-def _swapped_with(state: ObservedState, seen: GateOpened, call: Call) -> Call | None:
+def _swapped_with(state: ObservedState, seen: GateOpened, call: ObservedCall) -> ObservedCall | None:
     """The other call whose answer stands under this call's id."""
     texts = _shown(seen, call)
     own = _token(call)
@@ -253,7 +253,7 @@ def a_failure_costs_no_sibling_its_result(state: ObservedState, seen: GateOpened
             yield HELD if not lost else broken(f"call {sibling.id} failed, and {lost}")
 
 
-def _failing_sibling(state: ObservedState, run: Run, call: Call) -> Call | None:
+def _failing_sibling(state: ObservedState, run: Run, call: ObservedCall) -> ObservedCall | None:
     """The call of the same round that failed as a tool may; a tool that throws may also end the run."""
     failures = ("error", "raise") if state.policy("tool.raises") == "failed_call" else ("error",)
     for other in run.every_call:
@@ -304,7 +304,7 @@ def no_success_is_made_up(state: ObservedState, seen: GateOpened) -> CheckResult
                 yield broken(f"nobody gave call {call.id} a result, yet the model is shown success")
 
 
-def _can_have_been_given(call: Call) -> bool:
+def _can_have_been_given(call: ObservedCall) -> bool:
     """Whether its tool or the permission check gave a success, in any life, or a decision may have."""
     given = {gate.outcome["kind"] for gate in (*call.entries, *call.judged) if gate.outcome is not None}
     return bool(call.approvals) or bool(given & {"ok", "warning", "set_result"})
@@ -323,7 +323,7 @@ def a_provided_result_is_shown(state: ObservedState, seen: GateOpened) -> CheckR
 
 
 @once
-def _provided(state: ObservedState) -> list[tuple[Call, Any]]:
+def _provided(state: ObservedState) -> list[tuple[ObservedCall, Any]]:
     """The calls whose result the permission check gave, if nothing can have changed or lost it."""
     ids = Counter(call.id for run in state.runs.values() for call in run.every_call)
     return [
@@ -335,7 +335,7 @@ def _provided(state: ObservedState) -> list[tuple[Call, Any]]:
     ]
 
 
-def _given_by_the_check(call: Call) -> Any:
+def _given_by_the_check(call: ObservedCall) -> Any:
     told = call.claimed in (None, "Succeeded") and not (call.is_unclear or call.raced or call.result)
     last = call.judged[-1] if call.judged else None
     if last is None or last.outcome is None or not (told and last.alone):
@@ -343,7 +343,7 @@ def _given_by_the_check(call: Call) -> Any:
     return last.outcome.get("content") if last.outcome["kind"] == "set_result" else None
 
 
-def _was_given(call: Call) -> bool:
+def _was_given(call: ObservedCall) -> bool:
     by_a_decision = call.tool is not None and call.tool.resume_mode == "use_as_result" and call.decisions
     by_the_check = any(gate.outcome and gate.outcome["kind"] == "set_result" for gate in call.judged)
     return bool(call.entries or by_a_decision or by_the_check)

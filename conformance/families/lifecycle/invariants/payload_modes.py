@@ -8,7 +8,7 @@ from typing import Any
 
 from runlock.conformance.families.lifecycle.messages import GateOpened
 from runlock.conformance.families.lifecycle.state import ObservedState
-from runlock.conformance.families.lifecycle.state.records import Call, Decided, Run, is_alike
+from runlock.conformance.families.lifecycle.state.records import Decided, ObservedCall, Run, is_alike
 from runlock.conformance.family.invariant import (
     HELD,
     CheckResult,
@@ -45,16 +45,18 @@ def the_payload_is_the_arguments(state: ObservedState, seen: GateOpened) -> Chec
             yield from _arguments(state, call, seen, payloads)
 
 
-def _payloads(call: Call) -> list[Any]:
+def _payloads(call: ObservedCall) -> list[Any]:
     return [decided.payload for decided in call.approvals if not decided.stale]
 
 
-def _acting(call: Call, seen: GateOpened) -> list[Any]:
+def _acting(call: ObservedCall, seen: GateOpened) -> list[Any]:
     """The payload of the decision on which the gate opens, if it names one that is known."""
     return [one.payload for one in call.approvals if seen.resume and one.id == seen.resume.decision]
 
 
-def _arguments(state: ObservedState, call: Call, seen: GateOpened, payloads: list[Any]) -> CheckResults:
+def _arguments(
+    state: ObservedState, call: ObservedCall, seen: GateOpened, payloads: list[Any]
+) -> CheckResults:
     modes = state.policies.get("decision.modes") or ()  # undeclared, a payload may mean anything
     meant = call.tool is not None and call.tool.resume_mode == "pass_to_tool" and "pass_to_tool" in modes
     if not meant or seen.args is None:
@@ -118,7 +120,7 @@ def _results_shown(state: ObservedState, seen: GateOpened) -> Iterator[tuple[Dec
             yield decided, HELD if right else broken(f"{said}, yet the model was shown {shown}")
 
 
-def _used_as_results(run: Run) -> Iterator[tuple[Call, Decided]]:
+def _used_as_results(run: Run) -> Iterator[tuple[ObservedCall, Decided]]:
     for call in run.calls.values():
         if call.tool is not None and call.tool.resume_mode == "use_as_result" and not call.entries:
             taken = [d for d in call.approvals if d.answers is call]
@@ -142,7 +144,7 @@ def a_replay_has_the_arguments_of_the_model(state: ObservedState, seen: GateOpen
         yield from _kept(call, seen)
 
 
-def _kept(call: Call, seen: GateOpened) -> CheckResults:
+def _kept(call: ObservedCall, seen: GateOpened) -> CheckResults:
     if call.tool is None or seen.args is None:
         return
     given = seen.args

@@ -8,7 +8,7 @@ from runlock.conformance.families.lifecycle.invariants.segment_queries import fo
 from runlock.conformance.families.lifecycle.messages import GateOpened, PhaseEntered, SegmentEnded
 from runlock.conformance.families.lifecycle.state import ObservedState
 from runlock.conformance.families.lifecycle.state.disturbances import CANCEL
-from runlock.conformance.families.lifecycle.state.records import Call, Run
+from runlock.conformance.families.lifecycle.state.records import ObservedCall, Run
 from runlock.conformance.family.invariant import HELD, NOTHING, CheckResults, broken, check, held_or
 from runlock.conformance.family.rank import Rank
 
@@ -18,7 +18,7 @@ def _last(phases: Sequence[PhaseEntered], name: str) -> int:
     return max((at for at, phase in enumerate(phases) if phase.phase == name), default=-1)
 
 
-def _is_of_the_round(run: Run, call: Call) -> bool:
+def _is_of_the_round(run: Run, call: ObservedCall) -> bool:
     """Whether a call runs in the round of the newest step: one that was decided may run during any step."""
     return call.step == run.steps and not call.decisions
 
@@ -156,7 +156,7 @@ def only_what_executes_is_prepared(state: ObservedState, seen: PhaseEntered) -> 
     yield HELD if not why else broken(f"BeforeToolExecute fires for call {call.id}, yet {why}")
 
 
-def _why_not_executing(call: Call) -> str:
+def _why_not_executing(call: ObservedCall) -> str:
     if call.claimed == "Suspended":
         return "it is Suspended"
     if call.is_final:

@@ -13,7 +13,7 @@ from runlock.conformance.families.lifecycle.messages import (
 )
 from runlock.conformance.families.lifecycle.state import ObservedState
 from runlock.conformance.families.lifecycle.state.disturbances import CANCEL, CRASH
-from runlock.conformance.families.lifecycle.state.records import Gate, Run
+from runlock.conformance.families.lifecycle.state.records import ObservedGate, Run
 from runlock.conformance.family.invariant import HELD, CheckResults, Invariant, broken, check, ranked
 from runlock.conformance.family.rank import Rank
 from runlock.conformance.protocol import Message
@@ -124,7 +124,7 @@ def what_was_set_up_is_found_again(state: ObservedState, seen: GateOpened) -> Ch
     )
 
 
-def _rewritten(gate: Gate) -> dict[str, object] | None:
+def _rewritten(gate: ObservedGate) -> dict[str, object] | None:
     """What the plugin put in place of what it was shown, if it did."""
     outcome = gate.outcome
     return dict(outcome.get("data") or {}) if outcome is not None and outcome["kind"] == "rewrite" else None
@@ -223,7 +223,7 @@ def _rewritten_result(run: Run, call: str | None) -> object | None:
     return left.get("content") if left is not None else None
 
 
-def _verdict_that_came_late(run: Run | None, call: str | None) -> Gate | None:
+def _verdict_that_came_late(run: Run | None, call: str | None) -> ObservedGate | None:
     """The hook at which a plugin tried to block a call that was judged before, if it has not run since."""
     if run is None or run.disturbed_by(CANCEL, CRASH):
         return None

@@ -10,7 +10,7 @@ from runlock.conformance.families.lifecycle.invariants.segment_queries import is
 from runlock.conformance.families.lifecycle.messages import CallMoved, GateOpened
 from runlock.conformance.families.lifecycle.state import ObservedState
 from runlock.conformance.families.lifecycle.state.disturbances import CANCEL, CRASH, FAULT
-from runlock.conformance.families.lifecycle.state.records import Call, Decided, Run
+from runlock.conformance.families.lifecycle.state.records import Decided, ObservedCall, Run
 from runlock.conformance.family.invariant import (
     HELD,
     CheckResult,
@@ -21,7 +21,7 @@ from runlock.conformance.family.invariant import (
 from runlock.conformance.family.rank import Rank
 
 
-def _first_entry(state: ObservedState, seen: GateOpened) -> tuple[Run, Call] | None:
+def _first_entry(state: ObservedState, seen: GateOpened) -> tuple[Run, ObservedCall] | None:
     run, call = state.run_of(seen), state.call_of(seen)
     new = (
         run is not None and call is not None and seen.on == "tool" and not call.entries and not call.approvals
@@ -112,7 +112,7 @@ def decisions_act_at_once(state: ObservedState) -> CheckResults:
                 yield _acted(call, decided)
 
 
-def may_await_others(state: ObservedState, run: Run, call: Call) -> bool:
+def may_await_others(state: ObservedState, run: Run, call: ObservedCall) -> bool:
     """Whether a decision for this call may have to wait until other calls are decided too."""
     policy = state.policy("resume")
     if policy is not None:
@@ -121,7 +121,7 @@ def may_await_others(state: ObservedState, run: Run, call: Call) -> bool:
     return any(one.claimed in ("Suspended", None) and not one.is_final for one in others)
 
 
-def _acted(call: Call, decided: Decided) -> CheckResult:
+def _acted(call: ObservedCall, decided: Decided) -> CheckResult:
     idle = call.claimed == "Suspended" and call.suspensions == decided.in_suspension
     still = idle and len(call.entries) == decided.entries_before
     why = f"decision {decided.id} acts at once, yet call {call.id} is still Suspended"

@@ -8,7 +8,7 @@ from typing import Any
 from runlock.conformance.families.lifecycle.messages import CallMoved, DecisionTaken, GateOpened, RunMoved
 from runlock.conformance.families.lifecycle.state import ObservedState
 from runlock.conformance.families.lifecycle.state.disturbances import CANCEL, FAULT, INPUT
-from runlock.conformance.families.lifecycle.state.records import WORKING_GATES, Call, Run
+from runlock.conformance.families.lifecycle.state.records import WORKING_GATES, ObservedCall, Run
 from runlock.conformance.family.invariant import HELD, CheckResults, broken, check
 from runlock.conformance.family.rank import Rank
 
@@ -166,7 +166,7 @@ def _plain_decision(state: ObservedState, seen: DecisionTaken) -> Mapping[str, A
     return raw if raw["id"] == seen.decision and raw.get("suspension") is None else None
 
 
-def _still_waits(state: ObservedState, run: Run, call: Call) -> bool:
+def _still_waits(state: ObservedState, run: Run, call: ObservedCall) -> bool:
     """Whether nothing since the crash can have taken the call out of its wait: no other decision either."""
     goes_on = not (run.disturbed_by(CANCEL, FAULT, INPUT) or run.is_done)
     anew = [d for d in call.decisions if d.id not in state.forgotten or state.handed_over[d.id] > 1]

@@ -9,13 +9,13 @@ from typing import Final
 from runlock.conformance.families.lifecycle.messages import CallMoved, GateOpened, PhaseEntered, SegmentEnded
 from runlock.conformance.families.lifecycle.state import ObservedState, once
 from runlock.conformance.families.lifecycle.state.disturbances import CANCEL, CRASH, FAULT, INPUT
-from runlock.conformance.families.lifecycle.state.records import Call, Run
+from runlock.conformance.families.lifecycle.state.records import ObservedCall, Run
 from runlock.conformance.family.invariant import HELD, CheckResults, Invariant, broken, check, ranked
 from runlock.conformance.family.rank import Rank
 
 LOOKS: Final = ("BeforeToolExecute", "ToolGate")
 
-Round = tuple[Run, list[Call]]
+Round = tuple[Run, list[ObservedCall]]
 
 
 @once
@@ -37,7 +37,7 @@ def first_pass(state: ObservedState) -> Round | None:
     return None if found is None or any(call.decisions for call in found[1]) else found
 
 
-def intercepted(call: Call) -> str | None:
+def intercepted(call: ObservedCall) -> str | None:
     """What interception made of a call, as far as it is witnessed: its first verdict counts."""
     if call.tool is None:
         return "unknown"
@@ -48,7 +48,7 @@ def intercepted(call: Call) -> str | None:
     return made.get(verdict["kind"]) if verdict is not None else None
 
 
-def is_gated(call: Call) -> bool:
+def is_gated(call: ObservedCall) -> bool:
     """Whether its look shows as a permission gate."""
     return call.tool is not None and call.tool.permission == "gate"
 
@@ -84,7 +84,7 @@ def interception_goes_on_after(clause: str, made: str, said: str, seeing: bool) 
     return Invariant(clause, goes_on, GateOpened if seeing else None)
 
 
-def _goes_on(run: Run, calls: list[Call], made: str, said: str) -> CheckResults:
+def _goes_on(run: Run, calls: list[ObservedCall], made: str, said: str) -> CheckResults:
     for index, call in enumerate(calls):
         if is_gated(call) and not call.judged:
             before = _looked_at_last(run, calls[:index])
@@ -95,11 +95,11 @@ def _goes_on(run: Run, calls: list[Call], made: str, said: str) -> CheckResults:
             yield HELD
 
 
-def _looked_at_last(run: Run, calls: Sequence[Call]) -> Call | None:
+def _looked_at_last(run: Run, calls: Sequence[ObservedCall]) -> ObservedCall | None:
     return next((call for call in reversed(calls) if _was_looked_at(run, call)), None)
 
 
-def _was_looked_at(run: Run, call: Call) -> bool:
+def _was_looked_at(run: Run, call: ObservedCall) -> bool:
     phases = (p for p in run.phases if p.step == call.step and p.phase in LOOKS)
     named = any(phase.call == call.id for phase in phases)
     return bool(call.judged or call.entries or named) or call.claimed not in (None, "New")
@@ -151,7 +151,7 @@ def all_are_looked_at_before_any_runs(state: ObservedState, seen: GateOpened) ->
     yield from _overtakes(*found, f"call {call.id} runs", "has not been looked at")
 
 
-def _overtakes(run: Run, calls: list[Call], what: str, not_yet: str) -> CheckResults:
+def _overtakes(run: Run, calls: list[ObservedCall], what: str, not_yet: str) -> CheckResults:
     unseen = next((other for other in calls if is_gated(other) and not _has_its_verdict(run, other)), None)
     if unseen is not None and _stopped_after(run, calls[: calls.index(unseen)]):
         return  # interception has not gone on, which is more than being overtaken
@@ -159,12 +159,12 @@ def _overtakes(run: Run, calls: list[Call], what: str, not_yet: str) -> CheckRes
         yield HELD if unseen is None else broken(f"{what}, yet call {unseen.id} {not_yet}")
 
 
-def _has_its_verdict(run: Run, call: Call) -> bool:
+def _has_its_verdict(run: Run, call: ObservedCall) -> bool:
     """Whether its gate has answered, or it was looked at without asking there."""
     return intercepted(call) is not None or (not call.judged and _was_looked_at(run, call))
 
 
-def _stopped_after(run: Run, calls: Sequence[Call]) -> bool:
+def _stopped_after(run: Run, calls: Sequence[ObservedCall]) -> bool:
     before = _looked_at_last(run, calls)
     return before is not None and intercepted(before) in ("held", "provided")
 
@@ -198,11 +198,11 @@ def what_has_run_is_not_judged_again(state: ObservedState, seen: GateOpened) -> 
 # --- execution ----------------------------------------------------------------------------------
 
 
-def _allowed(calls: Sequence[Call]) -> list[Call]:
+def _allowed(calls: Sequence[ObservedCall]) -> list[ObservedCall]:
     return [call for call in calls if intercepted(call) == "allowed"]
 
 
-def _has_suspended(call: Call) -> bool:
+def _has_suspended(call: ObservedCall) -> bool:
     answer = call.last_answer
     return answer is not None and answer["kind"] == "pending"
 
@@ -272,7 +272,7 @@ def a_round_with_a_held_call_leaves_its_step_suspended(state: ObservedState) -> 
         )
 
 
-def _is_held(call: Call) -> bool:
+def _is_held(call: ObservedCall) -> bool:
     """Whether the call waits, by its claim or by what held it."""
     witnessed = intercepted(call) == "held" or _has_suspended(call)
     return call.claimed == "Suspended" or (call.claimed is None and witnessed)

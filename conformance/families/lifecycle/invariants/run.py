@@ -15,8 +15,8 @@ from runlock.conformance.families.lifecycle.state import ObservedState
 from runlock.conformance.families.lifecycle.state.disturbances import CANCEL, CRASH, FAULT, INPUT
 from runlock.conformance.families.lifecycle.state.records import (
     WORKING_GATES,
-    Call,
-    Gate,
+    ObservedCall,
+    ObservedGate,
     Run,
 )
 from runlock.conformance.family.invariant import HELD, CheckResults, broken, check
@@ -177,7 +177,7 @@ def pending_names_the_calls_that_wait(state: ObservedState, seen: SegmentEnded) 
             )
 
 
-def _why_not_waiting(call: Call) -> str:
+def _why_not_waiting(call: ObservedCall) -> str:
     if call.claimed is not None and call.claimed != "Suspended":
         return f"its status is {call.claimed}"
     if call.executing:
@@ -217,13 +217,13 @@ def a_call_that_waits_keeps_its_run(state: ObservedState, seen: SegmentEnded) ->
             yield broken(f"call {call.id} waits for a decision, yet the run ended as NaturalEnd")
 
 
-def _has_not_gone_on(call: Call) -> bool:
+def _has_not_gone_on(call: ObservedCall) -> bool:
     """Whether neither its body has answered since, nor a gate that was asked again has let it go on."""
     answer = call.last_answer
     return answer["kind"] == "pending" if answer is not None else call.last_verdict in (None, "suspend")
 
 
-def _has_waited(call: Call) -> bool:
+def _has_waited(call: ObservedCall) -> bool:
     """Whether it is Suspended, or was until its run became Done."""
     return call.claimed == "Suspended" or (call.before_claim, call.claimed) == ("Suspended", "Cancelled")
 
@@ -283,7 +283,7 @@ def live_calls_are_treated_as_declared(state: ObservedState) -> CheckResults:
             )
 
 
-def _nobody_ended(run: Run, call: Call) -> bool:
+def _nobody_ended(run: Run, call: ObservedCall) -> bool:
     """Whether the call came to wait, and nothing but the end of the run can have moved it since."""
     waited = "Suspended" in call.claims[-2:]
     return waited and not (call.decisions or run.disturbed_by(INPUT))
@@ -305,7 +305,7 @@ def a_run_at_work_is_Running(state: ObservedState) -> CheckResults:
             )
 
 
-def _work(gate: Gate) -> str:
+def _work(gate: ObservedGate) -> str:
     return "the model is asked" if gate.on == "model" else f"call {gate.opened.call} is executing"
 
 

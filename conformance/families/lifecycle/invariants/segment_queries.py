@@ -14,7 +14,7 @@ from runlock.conformance.families.lifecycle.messages import (
 )
 from runlock.conformance.families.lifecycle.state import ObservedState
 from runlock.conformance.families.lifecycle.state.disturbances import CANCEL, CRASH, FAULT, INPUT
-from runlock.conformance.families.lifecycle.state.records import Call, Run
+from runlock.conformance.families.lifecycle.state.records import ObservedCall, Run
 from runlock.conformance.protocol import Observation
 
 CALL_PHASES = ("ToolGate", "BeforeToolExecute", "AfterToolExecute")
@@ -78,7 +78,7 @@ def stored(shown: Sequence[Observation], trigger: str = "", cause: str | None = 
     return -1
 
 
-def asked_for(run: Run) -> list[Call]:
+def asked_for(run: Run) -> list[ObservedCall]:
     """The calls of the newest turn of which it is certain that they make a round."""
     if not run.turn_alone or (run.last_turn or {}).get("kind") != "turn":
         return []

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from runlock.conformance.families.lifecycle.messages import CallShown, GateOpened
 from runlock.conformance.families.lifecycle.state import ObservedState
-from runlock.conformance.families.lifecycle.state.records import Call, Decided, Form, Run, Shown
+from runlock.conformance.families.lifecycle.state.records import Decided, Form, ObservedCall, Run, ShownForm
 from runlock.conformance.family.invariant import HELD, CheckResults, broken, check
 from runlock.conformance.family.rank import Rank
 
@@ -22,7 +22,7 @@ def a_call_that_waits_has_been_shown(state: ObservedState) -> CheckResults:
             yield HELD if right else broken(f"call {call.id} waits{again}, and that was shown to no one")
 
 
-def _is_of_this_wait(state: ObservedState, run: Run, call: Call, shown: Shown) -> bool:
+def _is_of_this_wait(state: ObservedState, run: Run, call: ObservedCall, shown: ShownForm) -> bool:
     """Whether a call was shown in its present wait, or for it, before its status was told."""
     told = state.observes("call.status") and shown.suspension == call.suspensions
     has_moved = (shown.entries, shown.verdicts) != (len(call.entries), len(call.judged))
@@ -41,7 +41,7 @@ def what_is_shown_is_the_call(state: ObservedState, seen: CallShown) -> CheckRes
     yield HELD if right else broken(f"call {call.id} is {forms[-1]}, yet it was shown as {form}")
 
 
-def _payloads(call: Call) -> list[Form]:
+def _payloads(call: ObservedCall) -> list[Form]:
     """What the call may be where a decision was its arguments."""
     is_meant = call.tool is not None and call.tool.resume_mode == "pass_to_tool"
     return [Form(call.name, decided.payload) for decided in call.approvals] if is_meant else []
@@ -63,14 +63,14 @@ def an_approved_call_runs_as_it_was_shown(state: ObservedState, seen: GateOpened
     yield HELD if right else broken(f"{said}, yet it runs as {form}")
 
 
-def _shown_for(call: Call, decided: Decided) -> Shown | None:
+def _shown_for(call: ObservedCall, decided: Decided) -> ShownForm | None:
     """What was shown last before a decision that came, by itself, in that very wait."""
     before = [one for one in call.shown if one.at < decided.at]
     met = decided.alone and not decided.early and before and before[-1].entries == decided.entries_before
     return before[-1] if met else None
 
 
-def _is_the_arguments(state: ObservedState, call: Call) -> bool:
+def _is_the_arguments(state: ObservedState, call: ObservedCall) -> bool:
     """Whether a decision may be the arguments of the call, now that it may be one of another tool."""
     tools = (call.tool, state.tools.get(call.forms[-1].name or ""))
     return any(tool is not None and tool.resume_mode != "replay" for tool in tools)

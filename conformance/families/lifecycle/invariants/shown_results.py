@@ -11,7 +11,7 @@ from typing import Final
 
 from runlock.conformance.families.lifecycle.messages import GateOpened
 from runlock.conformance.families.lifecycle.state import ObservedState
-from runlock.conformance.families.lifecycle.state.records import Call, Run
+from runlock.conformance.families.lifecycle.state.records import ObservedCall, Run
 from runlock.conformance.family.invariant import (
     HELD,
     CheckResult,
@@ -64,7 +64,7 @@ def _went_well(state: ObservedState, run: Run, step: int) -> bool:
     return all(_met_only_success(call) for call in run.every_call if call.step == step)
 
 
-def _met_only_success(call: Call) -> bool:
+def _met_only_success(call: ObservedCall) -> bool:
     """Whether nothing is known of a call that could keep it, or a sibling, from running."""
     is_asked_about = call.tool is None or call.tool.permission == "ask" or call.suspensions or call.decisions
     is_judged = call.tool is not None and (call.tool.permission == "allow" or call.last_verdict == "allow")
@@ -78,7 +78,7 @@ def _judged(message: Message, right: frozenset[str], cause: str) -> CheckResult:
     return broken(f"{cause}, yet the model is shown {message.status}") if wrong else HELD
 
 
-def _results(state: ObservedState, seen: GateOpened) -> Iterator[tuple[Run, Call, Message]]:
+def _results(state: ObservedState, seen: GateOpened) -> Iterator[tuple[Run, ObservedCall, Message]]:
     """The results that the model is shown, each with its call, where one call alone has that id."""
     every = [(run, call) for run in state.runs.values() for call in run.every_call]
     ids = Counter(call.id for _, call in every)
@@ -90,7 +90,7 @@ def _results(state: ObservedState, seen: GateOpened) -> Iterator[tuple[Run, Call
                 yield run, call, message
 
 
-def _what_became_of(call: Call) -> str:
+def _what_became_of(call: ObservedCall) -> str:
     if call.claimed is not None:
         return f"is {call.claimed}"
     if call.rejection is not None:
@@ -100,7 +100,7 @@ def _what_became_of(call: Call) -> str:
     return "was blocked" if call.last_verdict == "block" else "has the result that was set for it"
 
 
-def _statuses(state: ObservedState, run: Run, call: Call) -> frozenset[str]:
+def _statuses(state: ObservedState, run: Run, call: ObservedCall) -> frozenset[str]:
     """The statuses with which the result of a call may be shown; none where that is not certain."""
     if call.claimed is None:
         return _by_what_was_witnessed(run, call)
@@ -114,7 +114,7 @@ def _statuses(state: ObservedState, run: Run, call: Call) -> frozenset[str]:
     return frozenset(right)
 
 
-def _by_what_was_witnessed(run: Run, call: Call) -> frozenset[str]:
+def _by_what_was_witnessed(run: Run, call: ObservedCall) -> frozenset[str]:
     """The same for a runtime that shows no status of the call, by what its gates and decisions say."""
     if run.was_sent_cancel or run.is_done or not all(gate.alone for gate in (*call.entries, *call.judged)):
         return frozenset()

@@ -14,7 +14,7 @@ from runlock.conformance.families.lifecycle.messages import (
     RunMoved,
 )
 from runlock.conformance.families.lifecycle.state import ObservedState
-from runlock.conformance.families.lifecycle.state.records import Call, Run
+from runlock.conformance.families.lifecycle.state.records import ObservedCall, Run
 from runlock.conformance.family.invariant import HELD, CheckResults, broken, check
 from runlock.conformance.family.rank import Rank
 from runlock.conformance.protocol import Observation
@@ -42,7 +42,7 @@ def a_phase_fires_once_a_pass(state: ObservedState, seen: PhaseEntered) -> Check
         yield HELD if again else broken(f"{seen.phase} fires twice for call {call.id} in one pass")
 
 
-def _since(run: Run, call: Call, phase: str) -> Sequence[Observation] | None:
+def _since(run: Run, call: ObservedCall, phase: str) -> Sequence[Observation] | None:
     """What the segment has shown since this phase fired for the call, if it did."""
     for at in range(len(run.segment) - 1, -1, -1):
         seen = run.segment[at]
@@ -51,7 +51,7 @@ def _since(run: Run, call: Call, phase: str) -> Sequence[Observation] | None:
     return None
 
 
-def _may_begin_anew(seen: Observation, call: Call, phase: str) -> bool:
+def _may_begin_anew(seen: Observation, call: ObservedCall, phase: str) -> bool:
     """Whether another pass of the call may begin here, or one that was left behind."""
     if isinstance(seen, PhaseEntered):
         other = LAST if phase in FIRST else "BeforeToolExecute"
@@ -76,7 +76,7 @@ def a_pass_has_its_first_phase(state: ObservedState, seen: PhaseEntered) -> Chec
         yield HELD if right else broken(f"{LAST} fires for call {call.id} in its replay, yet {first} has not")
 
 
-def _has_begun_anew(run: Run, call: Call, first: str) -> bool:
+def _has_begun_anew(run: Run, call: ObservedCall, first: str) -> bool:
     """Whether the first phase has fired for the call since its last pass ended, or in this segment."""
     since = _since(run, call, LAST)
     shown = run.segment if since is None else since
@@ -105,7 +105,7 @@ def a_call_is_judged_before_it_moves(state: ObservedState, seen: CallMoved) -> C
         )
 
 
-def _has_begun(run: Run, call: Call, first: Sequence[str]) -> bool:
+def _has_begun(run: Run, call: ObservedCall, first: Sequence[str]) -> bool:
     """Whether one of these phases fired for the call, or for its batch."""
     return any(phase.phase in first and phase.call in (None, call.id) for phase in run.phases)
 
@@ -122,7 +122,7 @@ def a_call_is_Resuming_before_it_is_judged_again(state: ObservedState, seen: Cal
     )
 
 
-def _judged_while_it_waited(run: Run, call: Call) -> str:
+def _judged_while_it_waited(run: Run, call: ObservedCall) -> str:
     """The phase that judged the call since it was said to be Suspended."""
     for seen in reversed(run.segment):
         if vars(seen).get("call") != call.id:

@@ -24,7 +24,7 @@ from runlock.conformance.families.lifecycle.messages import (
 )
 from runlock.conformance.families.lifecycle.state import ObservedState
 from runlock.conformance.families.lifecycle.state.disturbances import CANCEL
-from runlock.conformance.families.lifecycle.state.records import Call, Run
+from runlock.conformance.families.lifecycle.state.records import ObservedCall, Run
 from runlock.conformance.family.invariant import HELD, CheckResults, Invariant, broken, check, ranked
 from runlock.conformance.family.rank import Rank
 
@@ -288,19 +288,19 @@ def _after(state: ObservedState, seen: PhaseEntered, phase: str) -> Run | None:
     return None if may_be_a_replay(run, seen) else run
 
 
-def _may_wait(call: Call) -> bool:
+def _may_wait(call: ObservedCall) -> bool:
     """Whether a call waits or has waited, or may do so where it does not say."""
     return call.suspensions > 0 or (call.claimed is None and not call.is_final)
 
 
-def _is_allowed(call: Call) -> bool:
+def _is_allowed(call: ObservedCall) -> bool:
     """Whether nothing holds a call back, as far as was witnessed."""
     if call.tool is None or call.decisions:
         return False
     return call.tool.permission == "allow" or call.last_verdict == "allow"
 
 
-def _named(shown: Sequence[object], phase: str, call: Call) -> bool:
+def _named(shown: Sequence[object], phase: str, call: ObservedCall) -> bool:
     return any(
         isinstance(one, PhaseEntered) and one.phase == phase and one.call in (None, call.id) for one in shown
     )

@@ -13,7 +13,7 @@ from itertools import groupby, takewhile
 from runlock.conformance.families.lifecycle.messages import GateOpened, SegmentEnded, StopCondition
 from runlock.conformance.families.lifecycle.state import ObservedState
 from runlock.conformance.families.lifecycle.state.disturbances import CRASH
-from runlock.conformance.families.lifecycle.state.records import Call, Run
+from runlock.conformance.families.lifecycle.state.records import ObservedCall, Run
 from runlock.conformance.family.invariant import HELD, CheckResults, broken, check
 from runlock.conformance.family.rank import Rank
 
@@ -173,11 +173,11 @@ def longest_row(run: Run) -> int:
     return longest + sum(_may_have_failed(call) for call in run.every_call if not _has_its_place(run, call))
 
 
-def _step(call: Call) -> int:
+def _step(call: ObservedCall) -> int:
     return call.step
 
 
-def _has_its_place(run: Run, call: Call) -> bool:
+def _has_its_place(run: Run, call: ObservedCall) -> bool:
     """Whether it is certain in which round a call came to its end, and that no plugin gave it another."""
     return not (call.may_have_waited or call.decisions or call.is_unclear or call.raced or run.hooks)
 
@@ -195,7 +195,7 @@ def errors_in_a_row_are_not_early(state: ObservedState, seen: SegmentEnded) -> C
         )
 
 
-def _may_have_failed(call: Call) -> bool:
+def _may_have_failed(call: ObservedCall) -> bool:
     answered = call.last_answer is not None and call.last_answer["kind"] in ("ok", "warning")
     return call.tool is None or call.last_verdict == "block" or not answered
 
@@ -259,7 +259,7 @@ def content_is_not_early(state: ObservedState, seen: SegmentEnded) -> CheckResul
         )
 
 
-def what_call_it_is(call: Call, *, with_id: bool) -> str:
+def what_call_it_is(call: ObservedCall, *, with_id: bool) -> str:
     """What tells a call from another: its tool and its arguments, with or without the id that they hold."""
     args = {key: value for key, value in call.args.items() if with_id or key != "k"}
     return json.dumps([call.name, args], sort_keys=True)

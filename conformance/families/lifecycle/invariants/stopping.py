@@ -15,7 +15,7 @@ from runlock.conformance.families.lifecycle.invariants.stop import (
 from runlock.conformance.families.lifecycle.messages import GateOpened, SegmentEnded
 from runlock.conformance.families.lifecycle.state import ObservedState
 from runlock.conformance.families.lifecycle.state.disturbances import CANCEL, CRASH, FAULT, INPUT
-from runlock.conformance.families.lifecycle.state.records import Call, Run
+from runlock.conformance.families.lifecycle.state.records import ObservedCall, Run
 from runlock.conformance.family.invariant import HELD, CheckResults, broken, check
 from runlock.conformance.family.rank import Rank
 
@@ -83,7 +83,7 @@ def the_tools_of_the_last_step_are_executed(state: ObservedState, seen: SegmentE
                 )
 
 
-def _newest(run: Run) -> list[Call]:
+def _newest(run: Run) -> list[ObservedCall]:
     """The calls of the newest turn, if it is certain what became of each."""
     newest = [call for call in run.calls.values() if call.step == run.steps]
     unsure = any(call.is_unclear or call.raced or call.may_have_waited for call in newest)

@@ -14,7 +14,7 @@ from runlock.conformance.families.lifecycle.invariants.checkpoint_content import
 from runlock.conformance.families.lifecycle.messages import FINAL_CALL_STATUSES
 from runlock.conformance.families.lifecycle.state import ObservedState
 from runlock.conformance.families.lifecycle.state.disturbances import CANCEL, CRASH, INPUT
-from runlock.conformance.families.lifecycle.state.records import Call, Run, numbers_suspensions
+from runlock.conformance.families.lifecycle.state.records import ObservedCall, Run, numbers_suspensions
 from runlock.conformance.family.invariant import HELD, CheckResults, broken
 
 AT_WORK: Final = ("New", "Running", "Resuming")
@@ -64,7 +64,7 @@ def _is(status: str) -> str:
     return status if status in ("Succeeded", "Failed") else f"is {status}"
 
 
-def _contradiction(call: Call, status: str) -> str:
+def _contradiction(call: ObservedCall, status: str) -> str:
     answer = call.last_answer
     if status in FINAL_CALL_STATUSES and call.executing:
         return "its body is executing"
@@ -99,7 +99,7 @@ def _nothing_moves(state: ObservedState, run: Run) -> bool:
     return state.alone and not any(gate.on in ("permission", "tool") for gate in state.gates_of(run))
 
 
-def _statuses(run: Run, call: Call, *, is_exact: bool) -> set[str]:
+def _statuses(run: Run, call: ObservedCall, *, is_exact: bool) -> set[str]:
     """The statuses that a checkpoint may give a call now."""
     now = call.claimed or ""
     passed = set() if is_exact else set(call.claims[max(0, call.claims_stored - 1) :])
@@ -110,7 +110,7 @@ def _statuses(run: Run, call: Call, *, is_exact: bool) -> set[str]:
     return {now, "Suspended", *AT_WORK, *FINAL_CALL_STATUSES} - _ruled_out(call)
 
 
-def _ruled_out(call: Call) -> set[str]:
+def _ruled_out(call: ObservedCall) -> set[str]:
     """What a call that is at work cannot have come to: a wait or a success that nothing has led to."""
     is_entered = bool(call.executing) and not call.decisions
     waits = {"Suspended"} if is_entered else set()
@@ -119,7 +119,7 @@ def _ruled_out(call: Call) -> set[str]:
     return waits if given else {*waits, "Succeeded"}
 
 
-def _may_have_left_its_wait(run: Run, call: Call) -> bool:
+def _may_have_left_its_wait(run: Run, call: ObservedCall) -> bool:
     """Whether a decision, a cancel, a crash or new input may have ended the wait, and that is shown later."""
     if run.disturbed_by(CANCEL, CRASH, INPUT) or run.is_done:
         return True
@@ -142,7 +142,7 @@ def a_checkpoint_holds_what_a_suspended_call_is(state: ObservedState, seen: Take
 
 
 def _what_differs(
-    state: ObservedState, run: Run | None, call: Call, stored: Mapping[str, Any], *, numbered: bool
+    state: ObservedState, run: Run | None, call: ObservedCall, stored: Mapping[str, Any], *, numbered: bool
 ) -> str:
     """What the checkpoint leaves out of a suspended call, or says otherwise."""
     missing = next((key for key in ("name", "args", "resume_mode") if key not in stored), "")
@@ -157,14 +157,14 @@ def _what_differs(
     return ""
 
 
-def _is_numbered(state: ObservedState, call: Call) -> bool:
+def _is_numbered(state: ObservedState, call: ObservedCall) -> bool:
     """Whether the suspensions of the call are counted on from the number in the checkpoint recovered from."""
     calls = state.recovered_from.get("calls") if isinstance(state.recovered_from, dict) else None
     kept = calls.get(call.id) if isinstance(calls, dict) else None
     return state.handshake.control.store == "kit" and isinstance(kept, dict) and bool(kept.get("suspension"))
 
 
-def _otherwise(call: Call, stored: Mapping[str, Any]) -> str:
+def _otherwise(call: ObservedCall, stored: Mapping[str, Any]) -> str:
     """In what the checkpoint differs from what was asked for: its tool, its arguments, its resume mode."""
     mode = call.tool.resume_mode if call.tool is not None else None
     for key, right in (("name", call.name), ("args", dict(call.args)), ("resume_mode", mode)):

@@ -6,7 +6,7 @@ from runlock.conformance.families.lifecycle.invariants.decision_window import ar
 from runlock.conformance.families.lifecycle.messages import CallMoved, GateOpened, RunMoved, SegmentEnded
 from runlock.conformance.families.lifecycle.state import ObservedState
 from runlock.conformance.families.lifecycle.state.disturbances import CANCEL, CRASH, FAULT, INPUT
-from runlock.conformance.families.lifecycle.state.records import WORKING_GATES, Call, Run
+from runlock.conformance.families.lifecycle.state.records import WORKING_GATES, ObservedCall, Run
 from runlock.conformance.family.invariant import HELD, CheckResults, broken, check
 from runlock.conformance.family.rank import Rank
 
@@ -86,7 +86,7 @@ def _is_resolved(run: Run) -> bool:
     return decided and all(call.is_final and not call.is_unclear for call in newest)
 
 
-def _part(run: Run) -> tuple[Call, Call] | None:
+def _part(run: Run) -> tuple[ObservedCall, ObservedCall] | None:
     """A call of the newest round that was replayed in the wait, and one that has no decision."""
     newest = [call for call in run.calls.values() if call.step == run.steps and not call.is_unclear]
     replayed = [c for c in newest if c.is_final and any(d.at_rest and d.answers is c for d in c.decisions)]

@@ -10,10 +10,10 @@ from runlock.conformance.families.lifecycle.invariants.stream import SEGMENT_END
 from runlock.conformance.families.lifecycle.messages import Published, SegmentEnded
 from runlock.conformance.families.lifecycle.state import ObservedState
 from runlock.conformance.families.lifecycle.state.nesting import is_within
-from runlock.conformance.families.lifecycle.state.records import Call, Run
+from runlock.conformance.families.lifecycle.state.records import ObservedCall, Run
 from runlock.conformance.families.lifecycle.state.wires import (
     WIRES,
-    Part,
+    EventPart,
     Told,
     parts_of,
 )
@@ -30,7 +30,7 @@ OVER: Final = ("NaturalEnd", "BehaviorRequested", "Stopped")
 """Ends before which nothing broke and nothing was cut short."""
 
 
-def _told(state: ObservedState, seen: Published) -> Iterator[tuple[Part, Call, Told | None]]:
+def _told(state: ObservedState, seen: Published) -> Iterator[tuple[EventPart, ObservedCall, Told | None]]:
     """What an event tells of calls, with what its stream has told of them before."""
     run = state.run_of(seen)
     calls = run.calls if run is not None else {}
@@ -89,7 +89,7 @@ def arguments_come_between(state: ObservedState, seen: Published) -> CheckResult
             yield _are_given(call, _object(part.value))
 
 
-def _are_given(call: Call, args: Any) -> CheckResult:
+def _are_given(call: ObservedCall, args: Any) -> CheckResult:
     why = f"call {call.id} was told with the arguments {args}, and the model gave {dict(call.args)}"
     return held_or(args == call.args, why)
 
@@ -114,7 +114,7 @@ def a_segment_leaves_no_call_open(state: ObservedState, seen: Published) -> Chec
             yield held_or(told.is_ended, f"{seen.name} came while call {call.id} was opened and not ended")
 
 
-def _opened(run: Run, stream: str) -> Iterator[tuple[Call, Told]]:
+def _opened(run: Run, stream: str) -> Iterator[tuple[ObservedCall, Told]]:
     for call in run.calls.values():
         told = call.wires.get(stream)
         if told is not None and not call.is_unclear:
@@ -138,7 +138,7 @@ def a_wait_is_requested(state: ObservedState, seen: SegmentEnded) -> CheckResult
             yield held_or(told.is_requested, why)
 
 
-def _needs_a_decision(call: Call) -> bool:
+def _needs_a_decision(call: ObservedCall) -> bool:
     """Whether a call that is pending waits for a decision, and not for a client that executes it."""
     asks = call.tool is not None and call.tool.permission == "ask"
     answer = call.last_answer
@@ -163,7 +163,7 @@ def an_executed_call_is_answered(state: ObservedState, seen: SegmentEnded) -> Ch
             yield held_or(told.results, why)
 
 
-def _met_here(state: ObservedState, seen: SegmentEnded) -> Iterator[tuple[Call, Told]]:
+def _met_here(state: ObservedState, seen: SegmentEnded) -> Iterator[tuple[ObservedCall, Told]]:
     """The calls that were opened or entered since the present watcher came, on its stream."""
     run, stream = state.run_of(seen), _ended_on(state)
     if run is None or stream not in WIRES or not state.audience.is_sure:

@@ -14,7 +14,7 @@ from runlock.conformance.families.lifecycle.messages import GateOpened, SegmentE
 from runlock.conformance.families.lifecycle.monitors.status_charts import CALLS, EVENT_OF_REASON, RUNS
 from runlock.conformance.families.lifecycle.state import ObservedState
 from runlock.conformance.families.lifecycle.state.disturbances import CRASH, INPUT
-from runlock.conformance.families.lifecycle.state.records import WORKING_GATES, Call, Run
+from runlock.conformance.families.lifecycle.state.records import WORKING_GATES, ObservedCall, Run
 from runlock.conformance.family.clause_result import ClauseResult
 from runlock.conformance.family.coverage import Trails
 from runlock.conformance.family.monitor import Monitor
@@ -22,7 +22,7 @@ from runlock.conformance.protocol import Observation
 from runlock.machines.table import Moved, Row, react
 
 
-def status_of(call: Call) -> str | None:
+def status_of(call: ObservedCall) -> str | None:
     """Where a call stands, by its own claim or by what was witnessed; nothing where that leaves a doubt."""
     if call.claimed is not None:
         return call.claimed
@@ -47,7 +47,9 @@ class Derived(Monitor):
         self.follows_runs = not state.observes("run.status")
         self.follows_calls = not state.observes("call.status")
         self.runs: dict[Run, str] = {}
-        self.calls: dict[Call, tuple[str, int]] = {}  # where each stands, and how often it was entered
+        self.calls: dict[
+            ObservedCall, tuple[str, int]
+        ] = {}  # where each stands, and how often it was entered
 
     def stimulus(self, method: str, params: Mapping[str, Any]) -> None:
         """The kit sends something: after new input it is open what a run does."""
@@ -120,7 +122,7 @@ class Derived(Monitor):
             if not call.is_unclear:
                 self._look_at(call)
 
-    def _look_at(self, call: Call) -> None:
+    def _look_at(self, call: ObservedCall) -> None:
         now = status_of(call)
         was, entries = self.calls.get(call, (CALLS.initial, 0))
         if now is None or (now == was and len(call.entries) == entries):

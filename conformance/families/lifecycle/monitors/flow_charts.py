@@ -24,7 +24,7 @@ from runlock.conformance.families.lifecycle.messages import (
 )
 from runlock.conformance.families.lifecycle.state import ObservedState
 from runlock.conformance.families.lifecycle.state.disturbances import CANCEL, CRASH, FAULT, INPUT
-from runlock.conformance.families.lifecycle.state.records import Call, Run
+from runlock.conformance.families.lifecycle.state.records import ObservedCall, Run
 from runlock.conformance.family.chart_monitor import (
     NO_DETOURS,
     NOT_BEGUN,
@@ -229,7 +229,7 @@ class Paths(Monitor):
         self.life = state.life
         self.segments: dict[str, Follower] = {}
         self.steps: dict[str, Follower] = {}
-        self.passes: dict[Call, Follower] = {}
+        self.passes: dict[ObservedCall, Follower] = {}
         self.in_batches = False  # the phases of calls name no call
 
     def observe(self, seen: Observation) -> Iterator[ClauseResult]:

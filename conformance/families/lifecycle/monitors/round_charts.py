@@ -13,7 +13,7 @@ from typing import Final
 from runlock.conformance.families.lifecycle.messages import CallMoved, DecisionTaken, GateOpened, SegmentEnded
 from runlock.conformance.families.lifecycle.state import ObservedState
 from runlock.conformance.families.lifecycle.state.disturbances import CANCEL, CRASH, FAULT, INPUT
-from runlock.conformance.families.lifecycle.state.records import Call, Run
+from runlock.conformance.families.lifecycle.state.records import ObservedCall, Run
 from runlock.conformance.family.clause_result import ClauseResult, clause_result
 from runlock.conformance.family.coverage import Trails
 from runlock.conformance.protocol import Observation
@@ -79,7 +79,7 @@ def _onto(trails: Trails, table: Table, who: Hashable) -> Callable[[Row], None]:
     return partial(trails.take, table, who)  # no lambda, which could not be pickled
 
 
-def _calm_round(run: Run | None) -> tuple[Run, list[Call]] | None:
+def _calm_round(run: Run | None) -> tuple[Run, list[ObservedCall]] | None:
     """The newest round of a run, if nothing but verdicts, answers and decisions has touched it."""
     if run is None or run.disturbed_by(CANCEL, FAULT, CRASH, INPUT):
         return None
@@ -107,14 +107,14 @@ class SerialRound:
         self._turn_to(*found)
         yield from self._judged(*found, call) if seen.on == "permission" else self._entered(call)
 
-    def _turn_to(self, run: Run, calls: list[Call]) -> None:
+    def _turn_to(self, run: Run, calls: list[ObservedCall]) -> None:
         if self.of != (run.id, run.steps):
             table = STAGES if self.state.policy("phases") == "nine" else PHASES
             declared = all(self.state.policy(key) is not None for key in ("phases", "round.executor"))
             on_move = _onto(self.trails, table, None) if declared else None
             self.of, self.cursor = (run.id, run.steps), Cursor(table, on_move)
 
-    def _judged(self, run: Run, calls: list[Call], call: Call) -> Iterator[ClauseResult]:
+    def _judged(self, run: Run, calls: list[ObservedCall], call: ObservedCall) -> Iterator[ClauseResult]:
         table = self.cursor.table
         asked = [gate.call for gate in self.state.gates_of(run) if gate.on == "permission"]
         other = next((one for one in asked if one is not call and one in calls), None)
@@ -131,7 +131,7 @@ class SerialRound:
             self.cursor.send("judge_again")
         yield ClauseResult(table.closed[table.initial])
 
-    def _entered(self, call: Call) -> Iterator[ClauseResult]:
+    def _entered(self, call: ObservedCall) -> Iterator[ClauseResult]:
         row = self.state.policy("round.executor") == "sequential"
         if self.cursor.state == STAGES.initial:
             self.cursor.send("all_judged")
@@ -151,7 +151,7 @@ class Tasks:
     def __init__(self, state: ObservedState, trails: Trails) -> None:
         self.state = state
         self.trails = trails
-        self.cursors: dict[Call, Cursor] = {}
+        self.cursors: dict[ObservedCall, Cursor] = {}
 
     def judge(self, seen: Observation) -> Iterator[ClauseResult]:
         """A status moves the task; a permission gate belongs into its interception, or its replay."""
@@ -174,7 +174,7 @@ class Tasks:
         elif isinstance(seen, CallMoved) and seen.to != call.claimed:
             yield from self._move(cursor, call, seen.to)
 
-    def _move(self, cursor: Cursor, call: Call, to: str) -> Iterator[ClauseResult]:
+    def _move(self, cursor: Cursor, call: ObservedCall, to: str) -> Iterator[ClauseResult]:
         event = _task_event(cursor.state, to)
         if event is None:
             return
@@ -237,7 +237,7 @@ def _barrier(state: ObservedState, seen: Observation, trails: Trails) -> Iterato
     yield clause_result(BARRIER.closed[cursor.state], why)
 
 
-def _is_over(call: Call) -> bool:
+def _is_over(call: ObservedCall) -> bool:
     """Whether the call came to its end by itself, and was not closed by the end of the run.
 
     One that shows no status may have come to it without a sign: decided, or for want of a tool.

@@ -19,7 +19,7 @@ from runlock.conformance.families.lifecycle.messages import (
 )
 from runlock.conformance.families.lifecycle.monitors.round_charts import FOLLOWED, RoundFollowers
 from runlock.conformance.families.lifecycle.state import ObservedState
-from runlock.conformance.families.lifecycle.state.records import Call, Run
+from runlock.conformance.families.lifecycle.state.records import ObservedCall, Run
 from runlock.conformance.family.clause_result import ClauseResult, clause_result
 from runlock.conformance.family.coverage import Trails
 from runlock.conformance.family.monitor import Monitor
@@ -64,7 +64,7 @@ CHECKED_BY_CHARTS: Final = (
 """The clauses that following the charts judges."""
 
 
-Life = Call | Run | None
+Life = ObservedCall | Run | None
 """What moves along a chart: a call, a run, or the resume gate."""
 
 
@@ -229,7 +229,7 @@ class Oracle(Monitor):
 def _named(who: Life) -> str:
     if who is None:
         return "the resume gate"
-    return f"call {who.id}" if isinstance(who, Call) else "the run"
+    return f"call {who.id}" if isinstance(who, ObservedCall) else "the run"
 
 
 def _refusal(subject: str, table: Table, was: str, to: str) -> str:

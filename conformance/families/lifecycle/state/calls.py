@@ -19,7 +19,7 @@ WORKING_GATES = ("model", "permission", "tool")
 
 
 @dataclass(eq=False, slots=True)
-class Gate:
+class ObservedGate:
     """A gate that opened: what it waits for, and what became of it."""
 
     id: str
@@ -27,7 +27,7 @@ class Gate:
     run: str
     opened: GateOpened
     life: int
-    call: Call | None = None
+    call: ObservedCall | None = None
     at: int = 0  # the stimulus after which it opened
     outcome: Mapping[str, Any] | None = None  # as released
     alone: bool = True  # its release met no race
@@ -76,7 +76,7 @@ def _spelled(args: Any) -> str:
 
 
 @dataclass(frozen=True, slots=True)
-class Shown:
+class ShownForm:
     """What those who decide were shown of a call."""
 
     form: Form
@@ -97,7 +97,7 @@ class Decided:
     suspension: int | None
     at: int  # the stimulus that carried it, counted from 1
     alone: bool  # nothing else was in flight with it
-    answers: Call | None = None  # the call that it met, if that certainly waited for it
+    answers: ObservedCall | None = None  # the call that it met, if that certainly waited for it
     repeats: bool = False  # its id was sent before
     stale: bool = False  # its suspension was over, or its call was final, or unknown
     turned_down: bool = False
@@ -127,7 +127,7 @@ class CallVolatile:
 
 
 @dataclass(eq=False, slots=True)
-class Call:
+class ObservedCall:
     """One call that the model asked for."""
 
     id: str
@@ -141,8 +141,8 @@ class Call:
     duplicate_id: bool = False  # its id was asked for twice in one turn, or was still live
     raced: bool = False  # the turn that asked for it raced with something else
     before_claim: str | None = None
-    entries: list[Gate] = field(default_factory=list)
-    judged: list[Gate] = field(default_factory=list)
+    entries: list[ObservedGate] = field(default_factory=list)
+    judged: list[ObservedGate] = field(default_factory=list)
     decisions: list[Decided] = field(default_factory=list)
     lost_entries: int = 0  # entries of its body before the last crash
     lost_verdicts: int = 0  # and verdicts
@@ -152,7 +152,7 @@ class Call:
     claims_stored: int = 0  # how many of them came before the newest checkpoint of its run
     wires: dict[str, Told] = field(default_factory=dict)  # what each stream has told of it
     due_on: str | None = None  # the stream that has to open it, whatever else it says of it
-    shown: list[Shown] = field(default_factory=list)  # to those who decide
+    shown: list[ShownForm] = field(default_factory=list)  # to those who decide
     waits_began: dict[int, int] = field(default_factory=dict)  # when each of its waits did, in ms
     is_renamed: bool = False  # a decision names another tool for it
     volatile: CallVolatile = field(default_factory=CallVolatile)
@@ -200,7 +200,7 @@ class Call:
         return self.claimed in FINAL_CALL_STATUSES or (self.claimed is None and self.ended_as is not None)
 
     @property
-    def executing(self) -> list[Gate]:
+    def executing(self) -> list[ObservedGate]:
         """The entries of its body that have not answered."""
         return [gate for gate in self.entries if gate.is_open]
 

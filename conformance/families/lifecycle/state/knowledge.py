@@ -11,7 +11,7 @@ from typing import Any, Literal, Self, TypeVar, cast
 
 from runlock.conformance.families.lifecycle.messages import Checkpointed, GateOpened, Handshake, Scenario
 from runlock.conformance.families.lifecycle.state.disturbances import CANCEL, CRASH, FAULT, Disturbance
-from runlock.conformance.families.lifecycle.state.records import Call, Decided, Gate, Run
+from runlock.conformance.families.lifecycle.state.records import Decided, ObservedCall, ObservedGate, Run
 from runlock.conformance.families.lifecycle.state.watchers import Audience
 from runlock.conformance.protocol import Message, Observation, Report
 
@@ -41,7 +41,7 @@ def once(look: Look) -> Look:
 class StateVolatile:
     """The gates at which the runtime waits, and who watches it: a crash takes this away."""
 
-    open_gates: Sequence[Gate] = ()  # the oldest first
+    open_gates: Sequence[ObservedGate] = ()  # the oldest first
     audience: Audience = field(default_factory=Audience)
 
 
@@ -62,7 +62,7 @@ class Knowledge(ABC):
         self.waited_at_crash: dict[str, frozenset[str]] = {}  # the runs within that did, and for which calls
         self.crashed_at = 0  # the stimulus before the last crash
         self.depth = 0  # how many calls its own runs are within
-        self.gates: dict[str, Gate] = {}
+        self.gates: dict[str, ObservedGate] = {}
         self.life = 1
         self.stimuli = 0
         self.quiescent = True
@@ -87,7 +87,7 @@ class Knowledge(ABC):
         self.stores_numbers = False  # whether a checkpoint has said which suspension of a call it holds
         self.inputs: list[str] = []  # what the user said, and may have been taken
         self.refused_inputs: list[str] = []  # and what a run that waited certainly turned down
-        self.last_model_gate: Gate | None = None
+        self.last_model_gate: ObservedGate | None = None
         self.shown: list[Observation] = []  # since the newest stimulus
         self.known: dict[tuple[Any, ...], Any] = {}  # what was looked up since it took something in
         self.volatile = StateVolatile()  # what a crash takes away
@@ -97,7 +97,7 @@ class Knowledge(ABC):
         return {**vars(self), "known": {}}
 
     @property
-    def open_gates(self) -> Sequence[Gate]:
+    def open_gates(self) -> Sequence[ObservedGate]:
         """The gates at which the runtime waits, the oldest first."""
         own = self.volatile.open_gates
         if not self.nested:
@@ -133,18 +133,18 @@ class Knowledge(ABC):
         vars(view).update(vars(self), policies=policies)
         return view
 
-    def call_of(self, seen: Observation) -> Call | None:
+    def call_of(self, seen: Observation) -> ObservedCall | None:
         """The call that an observation speaks of."""
         call: str | None = vars(seen).get("call")  # pydantic is slow to say that there is no such field
         run = self.run_of(seen) if call is not None else None
         return run.calls.get(call) if run is not None and call is not None else None
 
-    def entering(self, seen: GateOpened) -> Call | None:
+    def entering(self, seen: GateOpened) -> ObservedCall | None:
         """The call whose body is being entered, if its id leaves no doubt which call it is."""
         call = self.call_of(seen)
         return call if seen.on == "tool" and call is not None and not call.is_unclear else None
 
-    def entered(self, seen: GateOpened) -> Call | None:
+    def entered(self, seen: GateOpened) -> ObservedCall | None:
         """As `entering`, also where an edit has made the call one of another tool."""
         call = self.call_of(seen)
         return call if seen.on == "tool" and call is not None and not call.duplicate_id else None
@@ -158,11 +158,11 @@ class Knowledge(ABC):
         run = self.run_of(seen[0]) if seen else self.run
         return run is not None and run.disturbed_by(*kinds)
 
-    def gates_of(self, run: Run) -> list[Gate]:
+    def gates_of(self, run: Run) -> list[ObservedGate]:
         """The gates at which a run waits, and those within its calls."""
         return [gate for gate in self.open_gates if run.id in (gate.run, gate.of)]
 
-    def scene_of(self, gate: Gate) -> Scenario:
+    def scene_of(self, gate: ObservedGate) -> Scenario:
         """What the run at a gate starts from."""
         path = f"{gate.run}/"
         inner = next((one for name, one in self.nested.items() if path.startswith(f"{name}/")), None)
@@ -186,14 +186,14 @@ class Knowledge(ABC):
         """Whether a call of the run was blocked, and that may end it, though a sibling is still at work."""
         return run.is_blocked and self.policy("round.block") != "fail_call"
 
-    def gate(self, ref: str) -> Gate | None:
+    def gate(self, ref: str) -> ObservedGate | None:
         """The open gate of that id, or of that name (`model`, `tool:c1`), the oldest first."""
         known = self.gates.get(ref)
         if known is not None and known.is_open:
             return known
         return next((gate for gate in self.open_gates if ref in (gate.ref, gate.id)), None)
 
-    def is_whole(self, run: Run, call: Call) -> bool:
+    def is_whole(self, run: Run, call: ObservedCall) -> bool:
         """Whether the call has answered, and so has all that its loss is declared to be measured in."""
         durability = self.policy("durability")
         unsure = (
@@ -213,7 +213,7 @@ class Knowledge(ABC):
         if what not in self.features:
             self.features |= {what}
 
-    def shut(self, gate: Gate) -> None:
+    def shut(self, gate: ObservedGate) -> None:
         """The runtime does not wait at the gate any more."""
         self.volatile.open_gates = [one for one in self.volatile.open_gates if one is not gate]
 

@@ -13,13 +13,13 @@ from typing import TypeVar
 
 from runlock.conformance.families.lifecycle.messages import GateOpened
 from runlock.conformance.families.lifecycle.state.knowledge import Knowledge
-from runlock.conformance.families.lifecycle.state.records import Call, Run
+from runlock.conformance.families.lifecycle.state.records import ObservedCall, Run
 from runlock.conformance.protocol import Observation
 
 S = TypeVar("S", bound=Knowledge)
 
 
-def runs_within(state: S, run: Run) -> Iterator[tuple[Call, S, Run]]:
+def runs_within(state: S, run: Run) -> Iterator[tuple[ObservedCall, S, Run]]:
     """The runs within the calls of a run, each with its call and its state."""
     for call in run.calls.values() if state.nested else ():
         inner = state.nested.get(f"{run.id}/{call.id}")
@@ -27,14 +27,14 @@ def runs_within(state: S, run: Run) -> Iterator[tuple[Call, S, Run]]:
             yield call, inner.under(state.policies), inner.run
 
 
-def calls_within(state: S, run: Run) -> Iterator[tuple[S, Run, Call]]:
+def calls_within(state: S, run: Run) -> Iterator[tuple[S, Run, ObservedCall]]:
     """The calls of all runs within a run, however deep."""
     for _, inner, within in runs_within(state, run):
         yield from ((inner, within, call) for call in within.calls.values())
         yield from calls_within(inner, within)
 
 
-def leaves(state: Knowledge, run: Run) -> list[Call]:
+def leaves(state: Knowledge, run: Run) -> list[ObservedCall]:
     """The calls that a decision can be about: those of the run, or of the run within one of them."""
     every = [*run.calls.values(), *(call for _, _, call in calls_within(state, run))]
     return [call for call in every if not call.has_agent]

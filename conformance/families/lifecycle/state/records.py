@@ -12,11 +12,11 @@ from typing import Any
 from runlock.conformance.families.lifecycle.messages import PhaseEntered, Reason, ResumeEntered, SegmentEnded
 from runlock.conformance.families.lifecycle.state.calls import (
     WORKING_GATES,
-    Call,
     Decided,
     Form,
-    Gate,
-    Shown,
+    ObservedCall,
+    ObservedGate,
+    ShownForm,
     is_alike,
 )
 from runlock.conformance.families.lifecycle.state.disturbances import CANCEL, CRASH, FAULT, INPUT, Disturbance
@@ -24,13 +24,13 @@ from runlock.conformance.protocol import Observation
 
 __all__ = [
     "WORKING_GATES",
-    "Call",
     "Decided",
     "Form",
-    "Gate",
+    "ObservedCall",
+    "ObservedGate",
     "Run",
     "RunVolatile",
-    "Shown",
+    "ShownForm",
     "Station",
     "is_alike",
     "numbers_suspensions",
@@ -57,7 +57,9 @@ class RunVolatile:
     cancel_at: int | None = None  # the stimulus that held the cancel
     has_expired: bool = False  # the end of a wait cancelled it
     cancel_settled: bool = False  # a quiescent answer came since
-    broke_at: Gate | None = None  # the tool or permission gate that broke or blocked the run, and met no race
+    broke_at: ObservedGate | None = (
+        None  # the tool or permission gate that broke or blocked the run, and met no race
+    )
     stations: list[Station] = field(default_factory=list)  # of the resume gate, in this segment
 
 
@@ -68,8 +70,8 @@ class Run:
     id: str
     claims: list[str] = field(default_factory=list)
     claims_before: int = 0  # how many of them came before the newest stimulus
-    calls: dict[str, Call] = field(default_factory=dict)
-    former_calls: list[Call] = field(default_factory=list)
+    calls: dict[str, ObservedCall] = field(default_factory=dict)
+    former_calls: list[ObservedCall] = field(default_factory=list)
     finished: list[SegmentEnded] = field(default_factory=list)
     steps: int = 0  # inferences that it asked for, in all its lives
     steps_at_least: int = 0  # and as many as it knows of: what a crash took with it counts no more
@@ -87,12 +89,16 @@ class Run:
     had_input: bool = False
     input_at: int | None = None  # the stimulus with the newest input that came alone while it waited
     input_text: str = ""
-    cancel_in_replay: Call | None = None  # what was replayed in the wait that the cancel met
-    paid_for: list[Call] = field(default_factory=list)  # had answered, and a crash must not cost that
+    cancel_in_replay: ObservedCall | None = None  # what was replayed in the wait that the cancel met
+    paid_for: list[ObservedCall] = field(default_factory=list)  # had answered, and a crash must not cost that
     owed: list[Decided] = field(default_factory=list)  # accepted before the crash, and not acted to the end
     said: str = ""  # the input that it began with
-    cut_off: list[Call] = field(default_factory=list)  # had answered in the round that a cancel cut off
-    left_to_drain: list[Call] = field(default_factory=list)  # executed for the first time when it came
+    cut_off: list[ObservedCall] = field(
+        default_factory=list
+    )  # had answered in the round that a cancel cut off
+    left_to_drain: list[ObservedCall] = field(
+        default_factory=list
+    )  # executed for the first time when it came
     turn_alone: bool = True  # the newest turn of the model did not race
     began_alone: bool = True  # whether it met no race when it was asked for
     began_at_ms: int = 0  # when it was asked for
@@ -102,7 +108,7 @@ class Run:
     tokens: int = 0
     texts: list[str] = field(default_factory=list)  # what the model said, turn by turn
     phases: list[PhaseEntered] = field(default_factory=list)
-    hooks: list[Gate] = field(default_factory=list)  # where a plugin of it was held
+    hooks: list[ObservedGate] = field(default_factory=list)  # where a plugin of it was held
     taken_out: set[str] = field(default_factory=set)  # calls of the newest turn that a plugin took out
     left_in: set[str] = field(default_factory=set)  # and those that it left
     last_turn: Mapping[str, Any] | None = None
@@ -134,7 +140,7 @@ class Run:
         return self.volatile.cancel_settled
 
     @property
-    def broke_at(self) -> Gate | None:
+    def broke_at(self) -> ObservedGate | None:
         """The tool or permission gate that broke or blocked the run, and met no race."""
         return self.volatile.broke_at
 
@@ -161,7 +167,7 @@ class Run:
         told = any(station.entered.decision is not None for station in stations)
         return own[-1] if own else stations[0] if told else stations[-1]
 
-    def crash(self, whole: list[Call]) -> None:
+    def crash(self, whole: list[ObservedCall]) -> None:
         """The runtime crashed; these calls had answered for good."""
         self.paid_for = whole
         self.crashes += 1
@@ -193,14 +199,14 @@ class Run:
         """Whether it is over, by its claim or by its last run.finished."""
         return self.claimed == "Done" or self.ended is not None
 
-    def is_replaying(self, call: Call) -> bool:
+    def is_replaying(self, call: ObservedCall) -> bool:
         """Whether the call is carried through on a decision that came while this segment's run waited."""
         newest = call.decisions[-1] if call.decisions else None
         taken = newest is not None and newest.answers is call and newest.at_rest
         return taken and newest is not None and newest.segment == len(self.finished)
 
     @property
-    def every_call(self) -> Iterator[Call]:
+    def every_call(self) -> Iterator[ObservedCall]:
         """Its calls, those whose id a later turn used again first."""
         yield from self.former_calls
         yield from self.calls.values()

@@ -9,7 +9,7 @@ from typing import Any, Final, Literal, NamedTuple
 from runlock.conformance.families.lifecycle.messages import Published
 
 
-class Part(NamedTuple):
+class EventPart(NamedTuple):
     """One thing that an event tells of a call; `whole` are all its arguments at once, which also opens it."""
 
     what: Literal["open", "args", "end", "whole", "request", "result"]
@@ -28,7 +28,7 @@ class Told:
     is_requested: bool = False  # a decision was asked for, and the call was not entered since
     results: int = 0
 
-    def take(self, part: Part, life: int) -> None:
+    def take(self, part: EventPart, life: int) -> None:
         """Take in what an event tells after the opening."""
         if part.what == "args":
             self.pieces.append(str(part.value))
@@ -40,24 +40,24 @@ class Told:
             self.results, self.life = (self.results if life == self.life else 0) + 1, life
 
 
-Reader = Callable[[Mapping[str, Any]], Iterator[Part]]
+Reader = Callable[[Mapping[str, Any]], Iterator[EventPart]]
 
 
 def _part(what: Any, value: str = "", of: str = "toolCallId") -> Reader:
-    return lambda data: iter([Part(what, str(data.get(of)), data.get(value))])
+    return lambda data: iter([EventPart(what, str(data.get(of)), data.get(value))])
 
 
-def _interrupts(data: Mapping[str, Any]) -> Iterator[Part]:
+def _interrupts(data: Mapping[str, Any]) -> Iterator[EventPart]:
     outcome = data.get("outcome")
     listed = outcome.get("interrupts") if isinstance(outcome, Mapping) else None
     for one in listed or ():
         if isinstance(one, Mapping) and one.get("toolCallId") is not None:
-            yield Part("request", str(one["toolCallId"]))
+            yield EventPart("request", str(one["toolCallId"]))
 
 
-def _output(data: Mapping[str, Any]) -> Iterator[Part]:
+def _output(data: Mapping[str, Any]) -> Iterator[EventPart]:
     if not data.get("preliminary"):
-        yield Part("result", str(data.get("toolCallId")))
+        yield EventPart("result", str(data.get("toolCallId")))
 
 
 Readers = Mapping[str, Reader]
@@ -84,7 +84,7 @@ WIRES: Final[Mapping[str, Readers]] = {"ag-ui": AG_UI, "copilotkit": COPILOTKIT,
 """By stream: the events that tell of calls."""
 
 
-def parts_of(seen: Published) -> Iterator[Part]:
+def parts_of(seen: Published) -> Iterator[EventPart]:
     """What an event tells of calls."""
     reader = WIRES.get(seen.stream or "", {}).get(seen.name)
     if reader is not None and isinstance(seen.data, Mapping):

@@ -8,7 +8,7 @@ from typing import Any
 
 from runlock.conformance.families.message_loop.messages import Handshake, Scenario
 from runlock.conformance.families.message_loop.state import ObservedState
-from runlock.conformance.families.message_loop.state.records import Gate, Turn
+from runlock.conformance.families.message_loop.state.records import ObservedGate, ObservedTurn
 from runlock.conformance.family.chooser import Chooser, pick
 from runlock.conformance.trace.moves import Move
 
@@ -30,7 +30,7 @@ class Stage:
         return self.state.scenario
 
     @property
-    def turn(self) -> Turn | None:
+    def turn(self) -> ObservedTurn | None:
         """The turn that has not ended."""
         turn = self.state.run
         return turn if turn is not None and not turn.is_done else None
@@ -44,7 +44,7 @@ class Stage:
         self.counts[prefix] = self.counts.get(prefix, 0) + 1
         return f"{prefix}{self.counts[prefix]}"
 
-    def gates(self, on: str) -> list[Gate]:
+    def gates(self, on: str) -> list[ObservedGate]:
         """The open gates of one kind that can be answered."""
         gone = self.state.gone_in
         return [
@@ -60,7 +60,7 @@ Action = Callable[[Stage, Chooser], Move | None]
 
 
 def release_one(
-    stage: Stage, chooser: Chooser, gates: Sequence[Gate], outcome: dict[str, Any]
+    stage: Stage, chooser: Chooser, gates: Sequence[ObservedGate], outcome: dict[str, Any]
 ) -> Move | None:
     """Release one of these gates with an outcome that the runtime accepts."""
     if not gates or not stage.handshake.takes(gates[0].on, outcome["kind"]):

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from typing import Any, Final
 
 from runlock.conformance.families.message_loop.actions.context import Stage
-from runlock.conformance.families.message_loop.state.records import Gate
+from runlock.conformance.families.message_loop.state.records import ObservedGate
 from runlock.conformance.family.chooser import Chooser, pick
 from runlock.conformance.trace.moves import Move
 
@@ -15,7 +15,7 @@ CALLS_MAX: Final = 3
 UNKNOWN: Final = "no-such-tool"
 
 
-def begun(gate: Gate) -> tuple[str, list[dict[str, Any]]]:
+def begun(gate: ObservedGate) -> tuple[str, list[dict[str, Any]]]:
     """The text and the calls that were streamed so far; the whole response must contain them."""
     text = "".join(str(delta.get("text") or "") for delta in gate.deltas)
     calls: dict[str, dict[str, Any]] = {}
@@ -30,12 +30,12 @@ def asked(call: str, tool: str) -> dict[str, Any]:
     return {"id": call, "name": tool, "args": {"k": call, "v": 1}}
 
 
-def _gate(stage: Stage, chooser: Chooser) -> Gate | None:
+def _gate(stage: Stage, chooser: Chooser) -> ObservedGate | None:
     gates = stage.gates("model")
     return pick(chooser, gates) if gates else None
 
 
-def response(gate: Gate, text: str, calls: list[dict[str, Any]], **more: Any) -> Move:
+def response(gate: ObservedGate, text: str, calls: list[dict[str, Any]], **more: Any) -> Move:
     """Release a model gate with a whole response, which begins with what was streamed."""
     said, pieces = begun(gate)
     known = {call["id"] for call in pieces}
@@ -44,7 +44,7 @@ def response(gate: Gate, text: str, calls: list[dict[str, Any]], **more: Any) ->
     return Move("gate.release", {"gate": gate.ref, "outcome": {**outcome, **more}})
 
 
-def offered(stage: Stage, gate: Gate) -> list[str]:
+def offered(stage: Stage, gate: ObservedGate) -> list[str]:
     """The tools that the model may request here: those of the scenario, except stage completions."""
     return [tool.name for tool in stage.scenario.tools]
 
@@ -140,7 +140,7 @@ def model_breaks(stage: Stage, chooser: Chooser) -> Move | None:
     )
 
 
-def completed(gate: Gate, outcome: Mapping[str, Any]) -> dict[str, Any]:
+def completed(gate: ObservedGate, outcome: Mapping[str, Any]) -> dict[str, Any]:
     """The turn, extended so that it begins with everything that was streamed."""
     said, pieces = begun(gate)
     text = str(outcome.get("text") or "")

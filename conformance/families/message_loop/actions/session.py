@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from runlock.conformance.families.message_loop.actions.context import Stage
-from runlock.conformance.families.message_loop.state.records import Gate
+from runlock.conformance.families.message_loop.state.records import ObservedGate
 from runlock.conformance.family.chooser import Chooser, chance, pick
 from runlock.conformance.trace.moves import INSPECT, Move
 
@@ -54,7 +54,7 @@ def late_answer(stage: Stage, chooser: Chooser) -> Move | None:
     return Move("late", {"gate": gate.ref, "outcome": pick(chooser, kinds[gate.on])})
 
 
-def late_gates(stage: Stage) -> list[Gate]:
+def late_gates(stage: Stage) -> list[ObservedGate]:
     """Closed gates that have not received a late answer."""
     answered = {params["gate"] for _, params in stage.state.late}
     return [

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from runlock.conformance.families.message_loop.actions.context import Action, Stage, release, release_one
-from runlock.conformance.families.message_loop.state.records import Gate
+from runlock.conformance.families.message_loop.state.records import ObservedGate
 from runlock.conformance.family.chooser import Chooser, pick
 from runlock.conformance.trace.moves import Move
 
@@ -49,7 +49,7 @@ def prompt_answers(kind: str) -> Action:
     return answer
 
 
-def _hooks(stage: Stage, role: str | None = None) -> list[Gate]:
+def _hooks(stage: Stage, role: str | None = None) -> list[ObservedGate]:
     return [gate for gate in stage.gates("hook") if role is None or gate.opened.role == role]
 
 
@@ -91,7 +91,7 @@ def _rewrites(stage: Stage, chooser: Chooser, role: str) -> Move | None:
     )
 
 
-def rewrites_of(gate: Gate, words: str) -> list[dict[str, Any]]:
+def rewrites_of(gate: ObservedGate, words: str) -> list[dict[str, Any]]:
     """The rewrites that a hook may make of the data that it was shown."""
     shown, data = gate.opened, gate.opened.data or {}
     if shown.at == "RECEIVE_INPUT":

@@ -41,7 +41,7 @@ from runlock.conformance.families.message_loop.messages import (
     TurnEnded,
 )
 from runlock.conformance.families.message_loop.state import ObservedState
-from runlock.conformance.families.message_loop.state.records import Call
+from runlock.conformance.families.message_loop.state.records import ObservedCall
 from runlock.conformance.family.invariant import Invariant, held_or
 
 Check = Callable[..., CheckResults]
@@ -59,7 +59,7 @@ def _executed(driven: bool, by: str) -> Check:
     return check
 
 
-def _is_certainly_granted(state: ObservedState, call: Call) -> bool:
+def _is_certainly_granted(state: ObservedState, call: ObservedCall) -> bool:
     """Whether a standing grant covers a call that no one was asked about, and was given for such a call.
 
     Grants of the mode gate and of the state machine need not count for each other.
@@ -69,7 +69,7 @@ def _is_certainly_granted(state: ObservedState, call: Call) -> bool:
     return known and not call.prompts and any(grant.ask == ask for grant in standing(state, call))
 
 
-def _has_certainly_a_token(state: ObservedState, call: Call) -> bool:
+def _has_certainly_a_token(state: ObservedState, call: ObservedCall) -> bool:
     """Whether a call ran, or the tokens of its stage execution are enough for all calls of its tool."""
     if call.entries:
         return True
@@ -80,7 +80,7 @@ def _has_certainly_a_token(state: ObservedState, call: Call) -> bool:
     return sum(one.name == call.name for one in every) <= token_uses(call)
 
 
-def _always(state: ObservedState, call: Call) -> bool:
+def _always(state: ObservedState, call: ObservedCall) -> bool:
     return True
 
 
@@ -88,7 +88,7 @@ CERTAIN: Final = {"standing": _is_certainly_granted, "token": _has_certainly_a_t
 """By what approves a call: whether it certainly does; the mode, the envelope and an answer leave no doubt."""
 
 
-def _runs_not(driven: bool, why: Callable[[ObservedState, Call], bool], words: str) -> Check:
+def _runs_not(driven: bool, why: Callable[[ObservedState, ObservedCall], bool], words: str) -> Check:
     """A call of a chat turn, or of a stage, does not run for this reason."""
 
     def check(state: ObservedState) -> CheckResults:
@@ -99,11 +99,11 @@ def _runs_not(driven: bool, why: Callable[[ObservedState, Call], bool], words: s
     return check
 
 
-def _unasked(state: ObservedState, call: Call) -> bool:
+def _unasked(state: ObservedState, call: ObservedCall) -> bool:
     return not call.prompts and nobody_is_there(state) and not approval_of(state, call)
 
 
-def _denied(state: ObservedState, call: Call) -> bool:
+def _denied(state: ObservedState, call: ObservedCall) -> bool:
     return prompt_verdict(state, call) == "deny"
 
 

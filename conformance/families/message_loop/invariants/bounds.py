@@ -25,7 +25,7 @@ from runlock.conformance.families.message_loop.messages import (
     TurnEnded,
 )
 from runlock.conformance.families.message_loop.state import ObservedState
-from runlock.conformance.families.message_loop.state.records import Pass, Turn
+from runlock.conformance.families.message_loop.state.records import ObservedPass, ObservedTurn
 from runlock.conformance.family.invariant import check, held_or
 from runlock.conformance.family.rank import Rank
 
@@ -35,7 +35,7 @@ EARLIER_CALLS: Final = re.compile(
 """What a detail says that warns of calls that have completed."""
 
 
-def bound_of(state: ObservedState, path: Pass) -> int:
+def bound_of(state: ObservedState, path: ObservedPass) -> int:
     """How much the bound of a pass allows."""
     if path.stage is None:
         return state.scenario.bounds.max_iterations
@@ -47,7 +47,7 @@ def bound_of(state: ObservedState, path: Pass) -> int:
     )
 
 
-def requests_allowed(state: ObservedState, path: Pass) -> int:
+def requests_allowed(state: ObservedState, path: ObservedPass) -> int:
     """The most requests of a pass; where it is open what the bound counts, the most of either."""
     bound = bound_of(state, path)
     return bound if state.policy("bound.counts") == "requests" else bound + 1
@@ -70,13 +70,13 @@ def no_request_is_sent_beyond_the_bound(state: ObservedState, seen: GateOpened) 
         yield held_or(right, f"{path.label} may have {bound} {counts(state)}, yet request {number} was sent")
 
 
-def _ended_at_the_bound(state: ObservedState, path: Pass) -> bool:
+def _ended_at_the_bound(state: ObservedState, path: ObservedPass) -> bool:
     """Whether the pass certainly stopped with calls that a further request would have answered."""
     last = path.sent[-1] if path.sent else None
     return last is not None and last.response is not None and bool(last.calls) and not last.is_terminal
 
 
-def _stopped_short(state: ObservedState, path: Pass) -> str:
+def _stopped_short(state: ObservedState, path: ObservedPass) -> str:
     """Why a pass that ended at its bound has not reached it, or an empty string."""
     sent, bound = len(path.sent), bound_of(state, path)
     least = bound if state.policy("bound.counts") in (None, "requests") else bound + 1
@@ -85,7 +85,7 @@ def _stopped_short(state: ObservedState, path: Pass) -> str:
     return f"{path.label} ended at its bound of {bound} {counts(state)} after {sent} requests"
 
 
-def _bounded(turn: Turn | None, reason: Reason) -> Pass | None:
+def _bounded(turn: ObservedTurn | None, reason: Reason) -> ObservedPass | None:
     if turn is None or turn.kind != "chat" or not reason.is_bound or not turn.passes:
         return None
     return turn.passes[-1]
@@ -164,13 +164,13 @@ def _detail(reason: Reason) -> str:
     return " ".join(str(one) for one in (reason.detail, stop) if one)
 
 
-def _is_undisturbed(turn: Turn) -> bool:
+def _is_undisturbed(turn: ObservedTurn) -> bool:
     odd = any(gate.on == "hook" and is_odd(gate) for gate in turn.gates)
     plain = not turn.cancelled_at and not turn.faults() and not turn.stage_denials()
     return plain and not odd and not is_doubled(turn)
 
 
-def _reaches_the_turn(state: ObservedState, path: Pass) -> bool:
+def _reaches_the_turn(state: ObservedState, path: ObservedPass) -> bool:
     """Whether a person, a broken hook or a failed call may have ended the turn instead."""
     for call in path.sent[-1].calls:
         odd = call.is_malformed or call.answered_with == "raise" or call.tool is None
@@ -200,7 +200,7 @@ def calls_at_the_bound_are_settled(state: ObservedState, seen: TurnEnded) -> Che
         )
 
 
-def _results_are_kept(path: Pass, shown: set[str | None]) -> CheckResults:
+def _results_are_kept(path: ObservedPass, shown: set[str | None]) -> CheckResults:
     missing = [call.id for call in path.sent[-1].calls if call.id not in shown]
     yield held_or(not missing, f"the result of call {listed(missing)} is not in the transcript at the bound")
 

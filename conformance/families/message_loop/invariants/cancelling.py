@@ -18,12 +18,12 @@ from runlock.conformance.families.message_loop.messages import (
     TurnEnded,
 )
 from runlock.conformance.families.message_loop.state import ObservedState
-from runlock.conformance.families.message_loop.state.records import Call, Gate, Turn
+from runlock.conformance.families.message_loop.state.records import ObservedCall, ObservedGate, ObservedTurn
 from runlock.conformance.family.invariant import check, held_or
 from runlock.conformance.family.rank import Rank
 
 
-def cancelled(state: ObservedState, turn: Turn | None) -> bool:
+def cancelled(state: ObservedState, turn: ObservedTurn | None) -> bool:
     """Whether a cancel has certainly reached the turn: it was clean, and its answer is complete."""
     return (
         turn is not None
@@ -33,20 +33,20 @@ def cancelled(state: ObservedState, turn: Turn | None) -> bool:
     )
 
 
-def at_its_end(state: ObservedState, turn: Turn) -> bool:
+def at_its_end(state: ObservedState, turn: ObservedTurn) -> bool:
     """Whether the cancel found the turn at its end commit, where it may lose."""
     met = [state.gates[gate] for gate in turn.cancel_met if gate in state.gates]
     return any(gate.on == "store.put" and gate.opened.cause == "end" for gate in met)
 
 
-def may_stay_open(state: ObservedState, gate: Gate) -> bool:
+def may_stay_open(state: ObservedState, gate: ObservedGate) -> bool:
     """Whether a gate may be open after a cancel: the end commit, and a tool that drains."""
     if gate.on == "store.put":
         return gate.opened.cause == "end"
     return gate.on == "tool" and state.policy("cancel.inflight") != "abort" and _may_have_run(state, gate)
 
 
-def _may_have_run(state: ObservedState, gate: Gate) -> bool:
+def _may_have_run(state: ObservedState, gate: ObservedGate) -> bool:
     """Whether a tool ran when the cancel came; in a race it may have been entered just before."""
     turn = gate.turn
     raced = gate.window == turn.cancelled_in and not state.cancel_is_clean(turn)
@@ -118,7 +118,7 @@ def no_gate_stays_open_after_a_cancel(state: ObservedState) -> CheckResults:
     yield held_or(not left, f"turn {turn.id} was cancelled, yet it still waits at {listed(left)}")
 
 
-def _has_met(state: ObservedState, turn: Turn) -> bool:
+def _has_met(state: ObservedState, turn: ObservedTurn) -> bool:
     """Whether the turn was not over when a cancel that met a race was delivered."""
     return not turn.is_done
 
@@ -216,7 +216,7 @@ def a_cancelled_turn_rendered_nothing(state: ObservedState) -> CheckResults:
         yield HELD
 
 
-def aborted(state: ObservedState, turn: Turn | None) -> list[Call]:
+def aborted(state: ObservedState, turn: ObservedTurn | None) -> list[ObservedCall]:
     """The calls whose tool was certainly given up on a cancel, and not on something that it raced."""
     if turn is None or not turn.cancelled_at:
         return []

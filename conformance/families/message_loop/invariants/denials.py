@@ -23,13 +23,18 @@ from runlock.conformance.families.message_loop.messages import (
     TurnEnded,
 )
 from runlock.conformance.families.message_loop.state import ObservedState
-from runlock.conformance.families.message_loop.state.records import Call, Gate, Request, Turn
+from runlock.conformance.families.message_loop.state.records import (
+    ObservedCall,
+    ObservedGate,
+    ObservedRequest,
+    ObservedTurn,
+)
 from runlock.conformance.family.invariant import Invariant, check, held_or, ranked
 from runlock.conformance.family.rank import Rank
 from runlock.conformance.protocol import GateClosed
 
 
-def denials_in(state: ObservedState, request: Request) -> list[Gate]:
+def denials_in(state: ObservedState, request: ObservedRequest) -> list[ObservedGate]:
     """The answers of people that denied a call of the round, as far as they certainly counted."""
     found = []
     for call in request.calls:
@@ -41,17 +46,17 @@ def denials_in(state: ObservedState, request: Request) -> list[Gate]:
     return found
 
 
-def people_may_stop_others(state: ObservedState, request: Request) -> bool:
+def people_may_stop_others(state: ObservedState, request: ObservedRequest) -> bool:
     """Whether an answer about one call of the round, or none, may keep its other calls from running."""
     return _may_stop_the_round(state, request.calls)
 
 
-def other_calls_may_stop_it(state: ObservedState, call: Call) -> bool:
+def other_calls_may_stop_it(state: ObservedState, call: ObservedCall) -> bool:
     """Whether an answer about another call of the round, or none, may deny a call as well."""
     return _may_stop_the_round(state, [one for one in call.request.calls if one is not call])
 
 
-def _may_stop_the_round(state: ObservedState, calls: Sequence[Call]) -> bool:
+def _may_stop_the_round(state: ObservedState, calls: Sequence[ObservedCall]) -> bool:
     denied = {prompt_verdict(state, call) for call in calls} & {"deny", "unclear"}
     halts = state.policy("prompt.unanswered") != "deny" and any(is_unanswered(state, call) for call in calls)
     return halts or (bool(denied) and state.policy("reject.reach") != "call")
@@ -100,7 +105,7 @@ def a_denial_that_reaches_its_call_ends_no_turn(state: ObservedState, seen: Turn
         )
 
 
-def _is_stopped_by_a_hook(turn: Turn) -> bool:
+def _is_stopped_by_a_hook(turn: ObservedTurn) -> bool:
     """Whether a guard of a stage said no, or a hook gave an answer that may count as one."""
     return bool(turn.stage_denials()) or any(gate.on == "hook" and is_odd(gate) for gate in turn.gates)
 
@@ -109,12 +114,12 @@ def _is_blocked(reason: Reason) -> bool:
     return reason.code in ("Blocked", "Cancelled")
 
 
-def unanswered(state: ObservedState, turn: Turn) -> list[Call]:
+def unanswered(state: ObservedState, turn: ObservedTurn) -> list[ObservedCall]:
     """The calls of the mode gate that no one answered for, or may not have."""
     return [call for call in turn.every_call() if is_unanswered(state, call)]
 
 
-def is_unanswered(state: ObservedState, call: Call) -> bool:
+def is_unanswered(state: ObservedState, call: ObservedCall) -> bool:
     """Whether no one answered the mode gate about a call, or may not have."""
     if call.path.is_driven or not call.is_usable:
         return False
@@ -150,7 +155,7 @@ def an_unanswered_prompt_ends_as_declared(state: ObservedState, seen: TurnEnded)
         )
 
 
-def _denied(state: ObservedState, turn: Turn) -> bool:
+def _denied(state: ObservedState, turn: ObservedTurn) -> bool:
     return any(prompt_verdict(state, call) in ("deny", "unclear") for call in turn.every_call())
 
 
@@ -187,7 +192,7 @@ def a_call_without_a_grant_is_blocked_as_such(state: ObservedState, seen: Publis
         )
 
 
-def round_is_settled(state: ObservedState, seen: GateOpened) -> list[Call]:
+def round_is_settled(state: ObservedState, seen: GateOpened) -> list[ObservedCall]:
     """The calls of the round before a request, where nothing but their own course explains them."""
     path = state.path_of(seen)
     request = path.sent[-1] if path is not None and path.sent else None
@@ -198,7 +203,7 @@ def round_is_settled(state: ObservedState, seen: GateOpened) -> list[Call]:
     return [call for call in request.calls if call.is_usable]
 
 
-def _is_disturbed(state: ObservedState, request: Request) -> bool:
+def _is_disturbed(state: ObservedState, request: ObservedRequest) -> bool:
     """Whether people, or a hook that broke or misbehaved, explain that calls did not run."""
     hooks = [gate for call in request.calls for gate in call.hooks]
     odd = any(is_odd(gate) or gate.answered_with == "fault" for gate in hooks)

@@ -17,7 +17,11 @@ from runlock.conformance.families.message_loop.messages import (
     TurnEnded,
 )
 from runlock.conformance.families.message_loop.state import ObservedState
-from runlock.conformance.families.message_loop.state.records import Gate, Request, Turn
+from runlock.conformance.families.message_loop.state.records import (
+    ObservedGate,
+    ObservedRequest,
+    ObservedTurn,
+)
 from runlock.conformance.family.invariant import Invariant, check, held_or, ranked
 from runlock.conformance.family.rank import Rank
 from runlock.conformance.protocol import Observation
@@ -73,7 +77,7 @@ def the_end_is_the_last_word(state: ObservedState, seen: TurnEnded) -> CheckResu
         yield HELD
 
 
-def hard_faults(state: ObservedState, turn: Turn) -> list[Gate]:
+def hard_faults(state: ObservedState, turn: ObservedTurn) -> list[ObservedGate]:
     """The faults that end a turn in Error, whatever the policies say, and that were taken for certain."""
     hard = ("tool", "context", "sm", "assert", "store.put")
     faults = [gate for gate in turn.faults() if gate.on in hard]
@@ -91,7 +95,7 @@ def a_fault_ends_the_turn_in_error(state: ObservedState, seen: TurnEnded) -> Che
     yield held_or(_tells_of(faults[0], seen), why)
 
 
-def _tells_of(fault: Gate, seen: TurnEnded) -> bool:
+def _tells_of(fault: ObservedGate, seen: TurnEnded) -> bool:
     """Whether the reason tells of a fault; one of the end commit may come after another reason."""
     late = fault.on == "store.put" and fault.opened.cause == "end"
     return seen.reason.code != "NaturalEnd" if late else seen.reason.code == "Error"
@@ -144,7 +148,7 @@ def a_model_fault_ends_as_declared(state: ObservedState, seen: TurnEnded) -> Che
                 yield held_or(seen.reason.code == "Error", why)
 
 
-def _met_an_odd_hook(request: Request) -> bool:
+def _met_an_odd_hook(request: ObservedRequest) -> bool:
     """Whether a hook of a request broke or misbehaved, which may have ended the turn before the model did."""
     return any(is_odd(gate) for gate in request.hooks)
 
@@ -203,7 +207,7 @@ def a_turn_without_cause_ends_by_itself(state: ObservedState, seen: TurnEnded) -
         yield HELD
 
 
-def _may_err(turn: Turn, seen: TurnEnded) -> bool:
+def _may_err(turn: ObservedTurn, seen: TurnEnded) -> bool:
     calls = any(
         call.is_malformed or call.doubled or call.answered_with == "raise" for call in turn.every_call()
     )
@@ -213,7 +217,7 @@ def _may_err(turn: Turn, seen: TurnEnded) -> bool:
     return bool(turn.faults() or calls or failed or odd or denied or seen.reason.is_bound)
 
 
-def _may_block(state: ObservedState, turn: Turn) -> bool:
+def _may_block(state: ObservedState, turn: ObservedTurn) -> bool:
     odd = any(gate.on == "hook" and is_odd(gate) for gate in turn.gates)
     denied = any(prompt_verdict(state, call) in ("deny", "unclear") for call in turn.every_call())
     reaches = denied and state.policy("reject.reach") in (None, "turn")

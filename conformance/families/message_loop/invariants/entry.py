@@ -25,7 +25,7 @@ from runlock.conformance.families.message_loop.invariants.results import (
 )
 from runlock.conformance.families.message_loop.messages import GateOpened
 from runlock.conformance.families.message_loop.state import ObservedState
-from runlock.conformance.families.message_loop.state.records import Call
+from runlock.conformance.families.message_loop.state.records import ObservedCall
 from runlock.conformance.family.invariant import Invariant, check, held_or, ranked
 from runlock.conformance.family.rank import Rank
 
@@ -35,7 +35,7 @@ Flaw = tuple[str, str]
 NO_FLAW: Final[Flaw] = ("", "")
 
 
-def flaw_of(state: ObservedState, call: Call) -> Flaw:
+def flaw_of(state: ObservedState, call: ObservedCall) -> Flaw:
     """Why a call may not be entered now: the most telling clause first."""
     if call.is_malformed:
         return "AUTH-40", f"{named(call)} has arguments that are no JSON, yet its tool was entered"
@@ -48,7 +48,7 @@ def flaw_of(state: ObservedState, call: Call) -> Flaw:
     return _unapproved(state, call)
 
 
-def _unapproved(state: ObservedState, call: Call) -> Flaw:
+def _unapproved(state: ObservedState, call: ObservedCall) -> Flaw:
     verdict = prompt_verdict(state, call)
     if verdict == "deny":
         return "GATE-2", f"{named(call)} was denied at prompt {call.prompts[-1].id}, yet its tool was entered"
@@ -60,7 +60,7 @@ def _unapproved(state: ObservedState, call: Call) -> Flaw:
     return _unasked(state, call)
 
 
-def _unasked(state: ObservedState, call: Call) -> Flaw:
+def _unasked(state: ObservedState, call: ObservedCall) -> Flaw:
     """Why a call without any prompt may not run."""
     need = "is outside the envelope of its stage" if call.path.is_driven else "needs a person's approval"
     if call.path.is_driven and token_uses(call):
@@ -92,29 +92,31 @@ def _unasked(state: ObservedState, call: Call) -> Flaw:
     return "AUTH-1", f"{named(call)} {need} and nothing approved it, yet its tool was entered"
 
 
-def _some_stage_allows(state: ObservedState, call: Call) -> bool:
+def _some_stage_allows(state: ObservedState, call: ObservedCall) -> bool:
     driver = state.scenario.driver
     return driver is not None and any(call.name in stage.allowed_tools for stage in driver.stages.values())
 
 
-def _allowed_other(call: Call) -> Call | None:
+def _allowed_other(call: ObservedCall) -> ObservedCall | None:
     """Another call of the turn whose prompt was allowed."""
     others = (one for one in call.path.turn.every_call() if one is not call)
     return next((one for one in others if _was_allowed(one)), None)
 
 
-def _was_allowed(call: Call) -> bool:
+def _was_allowed(call: ObservedCall) -> bool:
     answers = (gate for prompt in call.prompts for gate in prompt.answers)
     return any(gate.answered_with == "allow" for gate in answers)
 
 
-def entering(state: ObservedState, seen: GateOpened) -> Call | None:
+def entering(state: ObservedState, seen: GateOpened) -> ObservedCall | None:
     """The call whose tool is entered, if it is one that can be told apart."""
     call = state.call_of(seen)
     return call if call is not None and not call.doubled else None
 
 
-def _entry_check(clause: str, relevant: Callable[[ObservedState, Call], bool]) -> Callable[..., CheckResults]:
+def _entry_check(
+    clause: str, relevant: Callable[[ObservedState, ObservedCall], bool]
+) -> Callable[..., CheckResults]:
     def check(state: ObservedState, seen: GateOpened) -> CheckResults:
         call = entering(state, seen)
         if call is None:
@@ -146,27 +148,27 @@ def a_call_runs_on_an_approval_of_its_own(state: ObservedState, seen: GateOpened
         yield held_or(not reason, reason)
 
 
-def _on_a_token(state: ObservedState, call: Call) -> bool:
+def _on_a_token(state: ObservedState, call: ObservedCall) -> bool:
     return approval_of(state, call) == "token"
 
 
-def _by_answer(state: ObservedState, call: Call) -> bool:
+def _by_answer(state: ObservedState, call: ObservedCall) -> bool:
     return approval_of(state, call) == "answer"
 
 
-def _by_standing(state: ObservedState, call: Call) -> bool:
+def _by_standing(state: ObservedState, call: ObservedCall) -> bool:
     return approval_of(state, call) == "standing"
 
 
-def _is_remote(state: ObservedState, call: Call) -> bool:
+def _is_remote(state: ObservedState, call: ObservedCall) -> bool:
     return call.tool is not None and call.tool.origin == "remote"
 
 
-def _is_idle(state: ObservedState, call: Call) -> bool:
+def _is_idle(state: ObservedState, call: ObservedCall) -> bool:
     return not call.path.is_driven and state.scenario.driver is not None
 
 
-def _never(state: ObservedState, call: Call) -> bool:
+def _never(state: ObservedState, call: ObservedCall) -> bool:
     return False
 
 
@@ -288,7 +290,7 @@ def a_rewrite_stays_with_its_call(state: ObservedState, seen: GateOpened) -> Che
             )
 
 
-def _gave(call: Call, args: Any) -> bool:
+def _gave(call: ObservedCall, args: Any) -> bool:
     return any(((gate.answer or {}).get("data") or {}).get("args") == args for gate in rewrites(call))
 
 
@@ -306,7 +308,7 @@ def a_standing_grant_fits_as_declared(state: ObservedState, seen: GateOpened) ->
     )
 
 
-def _by_tool(state: ObservedState, call: Call) -> bool:
+def _by_tool(state: ObservedState, call: ObservedCall) -> bool:
     """Whether only a standing grant for its tool explains that it runs."""
     wide = state.under({**state.policies, "grant.match": "tool"})
     return approval_of(wide, call) == "standing"

@@ -20,7 +20,7 @@ from runlock.conformance.families.message_loop.messages import (
     TurnEnded,
 )
 from runlock.conformance.families.message_loop.state import ObservedState
-from runlock.conformance.families.message_loop.state.records import Execution, Turn
+from runlock.conformance.families.message_loop.state.records import ObservedExecution, ObservedTurn
 from runlock.conformance.family.invariant import check, held_or
 from runlock.conformance.family.rank import Rank
 
@@ -29,7 +29,7 @@ MACHINE_EVENTS: Final = (
 )  # fmt: skip
 
 
-def execution_of(state: ObservedState, seen: GateOpened | Checkpointed) -> Execution | None:
+def execution_of(state: ObservedState, seen: GateOpened | Checkpointed) -> ObservedExecution | None:
     """The stage execution that a gate or a checkpoint belongs to."""
     turn = state.turn_of(seen)
     return turn.executions.get(seen.stage or "") if turn is not None else None
@@ -128,7 +128,7 @@ def the_join_is_entered_last(state: ObservedState, seen: Published) -> CheckResu
         yield from _all_have_exited(state, turn)
 
 
-def _all_have_exited(state: ObservedState, turn: Turn) -> CheckResults:
+def _all_have_exited(state: ObservedState, turn: ObservedTurn) -> CheckResults:
     siblings = [one for one in turn.executions.values() if not one.is_join]
     if "assert" in state.handshake.gates:
         left = [one.id for one in siblings if one.verdict != "ok"]
@@ -137,7 +137,7 @@ def _all_have_exited(state: ObservedState, turn: Turn) -> CheckResults:
     yield held_or(not waits, f"the join began, and the Exit of {listed(waits)} is not stored")
 
 
-def failed_siblings(state: ObservedState, turn: Turn) -> list[str]:
+def failed_siblings(state: ObservedState, turn: ObservedTurn) -> list[str]:
     """What ended the turn for all of its stage executions, if that is certain."""
     found = []
     for execution in turn.executions.values():

@@ -22,7 +22,7 @@ from runlock.conformance.families.message_loop.invariants.results import (
 )
 from runlock.conformance.families.message_loop.messages import GateOpened, HookSpec
 from runlock.conformance.families.message_loop.state import ObservedState
-from runlock.conformance.families.message_loop.state.records import Call, Gate, Pass
+from runlock.conformance.families.message_loop.state.records import ObservedCall, ObservedGate, ObservedPass
 from runlock.conformance.family.invariant import check, held_or
 from runlock.conformance.family.rank import Rank
 
@@ -71,7 +71,7 @@ def a_hook_is_asked_once(state: ObservedState, seen: GateOpened) -> CheckResults
     yield held_or(not asked, f"hook {seen.hook} was asked twice at {slot_of(seen)}{about}")
 
 
-def _asked_for_each_chunk(path: Pass, seen: GateOpened) -> CheckResults:
+def _asked_for_each_chunk(path: ObservedPass, seen: GateOpened) -> CheckResults:
     request = path.request
     if request is None:
         yield broken(f"hook {seen.hook} was asked about streamed text before any request was sent")
@@ -122,14 +122,14 @@ def the_hooks_before_a_request_were_asked(state: ObservedState, seen: GateOpened
             yield _was_answered(spec, gates, "the request was sent")
 
 
-def _before_request(state: ObservedState, path: Pass, at: str, point: str) -> list[Gate]:
+def _before_request(state: ObservedState, path: ObservedPass, at: str, point: str) -> list[ObservedGate]:
     if at == "RECEIVE_INPUT":
         return [g for g in path.hooks if (g.opened.at, g.opened.point) == (at, point)]
     request = request_of(state, path, at, point)
     return request.hook_gates(at, point) if request is not None else []
 
 
-def _was_answered(spec: HookSpec, gates: list[Gate], what: str) -> CheckResult:
+def _was_answered(spec: HookSpec, gates: list[ObservedGate], what: str) -> CheckResult:
     mine = [gate for gate in gates if gate.opened.hook == spec.id]
     if not mine:
         return broken(f"{what}, yet hook {spec.id} was not asked at {spec.at} {spec.point}")
@@ -137,7 +137,7 @@ def _was_answered(spec: HookSpec, gates: list[Gate], what: str) -> CheckResult:
     return held_or(not waits, f"{what}, yet hook {spec.id} has not answered at {spec.at} {spec.point}")
 
 
-def _answered_only(spec: HookSpec, gates: list[Gate], what: str) -> CheckResult:
+def _answered_only(spec: HookSpec, gates: list[ObservedGate], what: str) -> CheckResult:
     waits = any(gate.is_open for gate in gates if gate.opened.hook == spec.id)
     return held_or(not waits, f"{what}, yet hook {spec.id} has not answered at {spec.at} {spec.point}")
 
@@ -269,7 +269,9 @@ def guards_stand_where_declared(state: ObservedState, seen: GateOpened) -> Check
         yield from _asked_around_guards(state, call, place, seen)
 
 
-def _asked_around_guards(state: ObservedState, call: Call, place: str, seen: GateOpened) -> CheckResults:
+def _asked_around_guards(
+    state: ObservedState, call: ObservedCall, place: str, seen: GateOpened
+) -> CheckResults:
     who = "people are" if seen.on == "prompt" else "the state machine is"
     guards = [gate for gate in call.hook_gates("pre") if gate.opened.role == "guard"]
     asked = {gate.opened.hook for gate in guards if not gate.is_open}
@@ -300,7 +302,9 @@ def transforms_stand_where_declared(state: ObservedState, seen: GateOpened) -> C
         yield from _asked_after_rewrites(state, call, place, seen)
 
 
-def _asked_after_rewrites(state: ObservedState, call: Call, place: str, seen: GateOpened) -> CheckResults:
+def _asked_after_rewrites(
+    state: ObservedState, call: ObservedCall, place: str, seen: GateOpened
+) -> CheckResults:
     new = all(prompt.id != seen.prompt for prompt in call.prompts)
     if new and call.prompts and rewrites(call):
         once = place != "after_approval"

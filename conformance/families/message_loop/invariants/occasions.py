@@ -7,13 +7,18 @@ from typing import Any, Final
 
 from runlock.conformance.families.message_loop.messages import GateOpened, HookSpec
 from runlock.conformance.families.message_loop.state import ObservedState
-from runlock.conformance.families.message_loop.state.records import COMPOSING, Gate, Pass, Request
+from runlock.conformance.families.message_loop.state.records import (
+    COMPOSING,
+    ObservedGate,
+    ObservedPass,
+    ObservedRequest,
+)
 
 PATH_SLOTS: Final = frozenset({"RECEIVE_INPUT", "RENDER"})
 BY_KIND: Final = ("guard", "transform", "observer")
 
 
-def request_of(state: ObservedState, path: Pass, at: str, point: str) -> Request | None:
+def request_of(state: ObservedState, path: ObservedPass, at: str, point: str) -> ObservedRequest | None:
     """The request that a hook gate of this slot belongs to; None where it begins a new one."""
     request = path.request
     if (at, point) not in COMPOSING:
@@ -23,7 +28,7 @@ def request_of(state: ObservedState, path: Pass, at: str, point: str) -> Request
     return request
 
 
-def gates_of_occasion(state: ObservedState, seen: GateOpened) -> list[Gate]:
+def gates_of_occasion(state: ObservedState, seen: GateOpened) -> list[ObservedGate]:
     """The gates that opened before this one on the same occasion of the same point of a stage."""
     path = state.path_of(seen)
     point = seen.point or "pre"
@@ -41,13 +46,13 @@ def gates_of_occasion(state: ObservedState, seen: GateOpened) -> list[Gate]:
     return gates if request is None else _of_sending(request, gates)
 
 
-def _of_sending(request: Request, gates: list[Gate]) -> list[Gate]:
+def _of_sending(request: ObservedRequest, gates: list[ObservedGate]) -> list[ObservedGate]:
     """A request that is sent again may meet its hooks again: those since it failed."""
     failed = [gate.released_at for gate in request.model_gates if gate.answered_with == "fault"]
     return [gate for gate in gates if gate.at > failed[-1]] if failed else gates
 
 
-def _of_chunk(gates: list[Gate], seen: GateOpened) -> list[Gate]:
+def _of_chunk(gates: list[ObservedGate], seen: GateOpened) -> list[ObservedGate]:
     """Of the gates at STREAM_RESPONSE pre, those that are about the same chunk of text."""
     number = sum(gate.opened.hook == seen.hook for gate in gates)
     found = []
@@ -60,7 +65,7 @@ def _of_chunk(gates: list[Gate], seen: GateOpened) -> list[Gate]:
     return found
 
 
-def chunk_number(gates: list[Gate], hook: str | None) -> int:
+def chunk_number(gates: list[ObservedGate], hook: str | None) -> int:
     """How many chunks of text a hook has been asked about."""
     return sum(gate.opened.hook == hook for gate in gates)
 
@@ -72,7 +77,7 @@ def before(spec: HookSpec, other: HookSpec, specs: list[HookSpec], order: str) -
     return specs.index(spec) < specs.index(other)
 
 
-def rewritten_by(gate: Gate) -> Mapping[str, Any]:
+def rewritten_by(gate: ObservedGate) -> Mapping[str, Any]:
     """The keys that a transform rewrote at a gate."""
     if gate.opened.role != "transform" or gate.answered_with != "rewrite":
         return {}
@@ -80,7 +85,7 @@ def rewritten_by(gate: Gate) -> Mapping[str, Any]:
     return data if isinstance(data, Mapping) else {}
 
 
-def rewrite_of(gates: list[Gate], key: str) -> tuple[bool, Any]:
+def rewrite_of(gates: list[ObservedGate], key: str) -> tuple[bool, Any]:
     """Whether a key was rewritten, and what it is now."""
     found, value = False, None
     for gate in gates:
@@ -90,7 +95,7 @@ def rewrite_of(gates: list[Gate], key: str) -> tuple[bool, Any]:
     return found, value
 
 
-def is_odd(gate: Gate) -> bool:
+def is_odd(gate: ObservedGate) -> bool:
     """Whether a hook answered what its kind does not have, or broke."""
     allowed = {"guard": ("continue", "deny"), "transform": ("continue", "rewrite")}
     role = gate.opened.role or ""

@@ -21,7 +21,7 @@ from runlock.conformance.families.message_loop.invariants.results import (
 )
 from runlock.conformance.families.message_loop.messages import GateOpened, Message
 from runlock.conformance.families.message_loop.state import ObservedState
-from runlock.conformance.families.message_loop.state.records import Call, Pass
+from runlock.conformance.families.message_loop.state.records import ObservedCall, ObservedPass
 from runlock.conformance.family.invariant import check, held_or
 from runlock.conformance.family.rank import Rank
 
@@ -104,7 +104,7 @@ def a_later_turn_works_on_a_whole_history(state: ObservedState, seen: GateOpened
         yield held_or(not reasons, f"{why} {'; '.join(reasons)}")
 
 
-def _results(state: ObservedState, seen: GateOpened) -> list[tuple[Call, Message]]:
+def _results(state: ObservedState, seen: GateOpened) -> list[tuple[ObservedCall, Message]]:
     """The calls of the pass whose results stand in the request, with the last such message."""
     path, messages = state.path_of(seen), _history(state, seen)
     if path is None or messages is None:
@@ -170,7 +170,7 @@ def results_stand_in_the_declared_order(state: ObservedState, seen: GateOpened) 
         yield from _in_finish_order(shown)
 
 
-def _in_finish_order(shown: list[Call]) -> CheckResults:
+def _in_finish_order(shown: list[ObservedCall]) -> CheckResults:
     ran = [call for call in shown if call.answered_with]
     for before, after in pairwise(ran):
         if before.entries[-1].released_in != after.entries[-1].released_in:
@@ -211,7 +211,7 @@ def every_call_of_the_round_has_a_result(state: ObservedState, seen: GateOpened)
     yield from _missing(path, shown)
 
 
-def _missing(path: Pass, shown: set[str | None]) -> CheckResults:
+def _missing(path: ObservedPass, shown: set[str | None]) -> CheckResults:
     calls = path.sent[-1].calls
     missing = [call for call in calls if call.id not in shown]
     failed = [call for call in calls if result_of(call)[0] != "ok"]

@@ -26,12 +26,17 @@ from runlock.conformance.families.message_loop.invariants.results import (
 )
 from runlock.conformance.families.message_loop.messages import GateOpened, Published
 from runlock.conformance.families.message_loop.state import ObservedState
-from runlock.conformance.families.message_loop.state.records import Call, Pass, Prompt, Turn
+from runlock.conformance.families.message_loop.state.records import (
+    ObservedCall,
+    ObservedPass,
+    ObservedPrompt,
+    ObservedTurn,
+)
 from runlock.conformance.family.invariant import check, held_or
 from runlock.conformance.family.rank import Rank
 
 
-def prompting(state: ObservedState, seen: GateOpened) -> Call | None:
+def prompting(state: ObservedState, seen: GateOpened) -> ObservedCall | None:
     """The call of a prompt that opens with this gate; None for a further gate of an open prompt."""
     call = state.call_of(seen)
     if call is None or not call.is_usable or any(prompt.id == seen.prompt for prompt in call.prompts):
@@ -176,7 +181,7 @@ def siblings_wait_for_no_prompt_of_another(state: ObservedState) -> CheckResults
         )
 
 
-def _has_unasked_calls(turn: Turn, path: Pass) -> bool:
+def _has_unasked_calls(turn: ObservedTurn, path: ObservedPass) -> bool:
     """Whether calls of the last response of a pass are neither asked about nor settled."""
     calls = path.sent[-1].calls if path.sent and not turn.executions[path.stage or ""].asserts else []
     return any(call.is_usable and not call.prompts and not call.entries and not call.hooks for call in calls)
@@ -198,7 +203,7 @@ def a_prompt_goes_to_active_interactors(state: ObservedState, seen: GateOpened) 
         )
 
 
-def _open_prompts(turn: Turn | None) -> list[Prompt]:
+def _open_prompts(turn: ObservedTurn | None) -> list[ObservedPrompt]:
     return [prompt for prompt in turn.prompts() if prompt.is_open] if turn is not None else []
 
 
@@ -299,14 +304,14 @@ def an_approved_call_need_not_wait(state: ObservedState) -> CheckResults:
         )
 
 
-def _is_ready(state: ObservedState, call: Call) -> bool:
+def _is_ready(state: ObservedState, call: ObservedCall) -> bool:
     approved = passes_unasked(state, call) or any(
         verdict_of(state, prompt) == "allow" for prompt in call.prompts
     )
     return call.is_usable and approved and not call.entries and not _waits_its_turn(state, call)
 
 
-def _waits_its_turn(state: ObservedState, call: Call) -> bool:
+def _waits_its_turn(state: ObservedState, call: ObservedCall) -> bool:
     """Whether calls may run one by one, and an earlier one is still being asked about."""
     earlier = [one for one in call.request.calls if one.index < call.index]
     is_asked = any(prompt.is_open for one in earlier for prompt in one.prompts)
@@ -328,7 +333,7 @@ def parallel_prompts_are_open_together(state: ObservedState) -> CheckResults:
             yield held_or(not missing, f"{named(call)} is asked about, and call {listed(missing)} is not")
 
 
-def _needs_a_prompt(state: ObservedState, call: Call) -> bool:
+def _needs_a_prompt(state: ObservedState, call: ObservedCall) -> bool:
     covered = passes_unasked(state, call) or standing(state, call) or token_uses(call)
     return call.is_usable and not covered
 

@@ -12,7 +12,12 @@ from runlock.conformance.families.message_loop.invariants.occasions import (
 )
 from runlock.conformance.families.message_loop.messages import GateOpened, Message
 from runlock.conformance.families.message_loop.state import ObservedState
-from runlock.conformance.families.message_loop.state.records import Call, Pass, Request, Turn
+from runlock.conformance.families.message_loop.state.records import (
+    ObservedCall,
+    ObservedPass,
+    ObservedRequest,
+    ObservedTurn,
+)
 
 Said = tuple[Any, ...]
 
@@ -22,30 +27,30 @@ def said(message: Message) -> Said:
     return message.role, message.text, tuple(call.id for call in message.tool_calls), message.call
 
 
-def upcoming(state: ObservedState, path: Pass) -> Request | None:
+def upcoming(state: ObservedState, path: ObservedPass) -> ObservedRequest | None:
     """The request that is about to be sent, if its stages opened a gate before."""
     return request_of(state, path, "SEND_REQUEST", "pre")
 
 
-def is_as_composed(state: ObservedState, path: Pass) -> bool:
+def is_as_composed(state: ObservedState, path: ObservedPass) -> bool:
     """Whether no transform rewrote the messages of the request that is about to be sent."""
     request = upcoming(state, path)
     return request is None or not request.rewritten("messages")
 
 
-def slices_given(path: Pass) -> list[str]:
+def slices_given(path: ObservedPass) -> list[str]:
     """Every slice that a context provider has given in a pass."""
     gates = (gate for request in path.requests for gate in request.contexts)
     return [text for gate in gates for text in (gate.answer or {}).get("slices") or [] if text]
 
 
-def conversation(state: ObservedState, path: Pass, messages: Sequence[Message]) -> list[Message]:
+def conversation(state: ObservedState, path: ObservedPass, messages: Sequence[Message]) -> list[Message]:
     """The messages without system messages, and without those that hold context."""
     slices = slices_given(path) if state.scenario.context else []
     return [one for one in messages if one.role != "system" and not any(text in one.text for text in slices)]
 
 
-def base_of(state: ObservedState, request: Request) -> list[Message] | None:
+def base_of(state: ObservedState, request: ObservedRequest) -> list[Message] | None:
     """The messages of a request that was sent as composed."""
     gate = request.gate
     if gate is None or gate.opened.messages is None or request.rewritten("messages"):
@@ -53,7 +58,7 @@ def base_of(state: ObservedState, request: Request) -> list[Message] | None:
     return conversation(state, request.path, gate.opened.messages)
 
 
-def texts_of(request: Request) -> set[str] | None:
+def texts_of(request: ObservedRequest) -> set[str] | None:
     """The texts that a response may have in the history; None where transforms rewrote pieces of it."""
     if request.response is None:
         return None
@@ -62,7 +67,7 @@ def texts_of(request: Request) -> set[str] | None:
     return {str(request.response.get("text", ""))}
 
 
-def final_texts_of(path: Pass) -> set[str] | None:
+def final_texts_of(path: ObservedPass) -> set[str] | None:
     """The texts that the last response of a pass may have in the history: its own, or its payload."""
     texts = texts_of(path.sent[-1]) if path.sent else None
     if texts is None:
@@ -71,7 +76,7 @@ def final_texts_of(path: Pass) -> set[str] | None:
     return texts | ({str(value)} if was_rewritten else set())
 
 
-def input_of(path: Pass) -> str | None:
+def input_of(path: ObservedPass) -> str | None:
     """The input of a pass, as transforms rewrote it; the body in a stage execution."""
     gates = [g for g in path.hooks if (g.opened.at, g.opened.point) == ("RECEIVE_INPUT", "pre")]
     was_rewritten, value = rewrite_of(gates, "input")
@@ -83,7 +88,7 @@ def input_of(path: Pass) -> str | None:
     return execution.spec.body if execution is not None and execution.spec is not None else None
 
 
-def result_of(call: Call) -> tuple[str | None, str | None]:
+def result_of(call: ObservedCall) -> tuple[str | None, str | None]:
     """Status and text that the result of a call must have, each None where it is not fixed."""
     status, text = _answered(call)
     was_rewritten, value = rewrite_of(call.hook_gates("post"), "status")
@@ -95,7 +100,7 @@ def result_of(call: Call) -> tuple[str | None, str | None]:
     return status, text
 
 
-def _answered(call: Call) -> tuple[str | None, str | None]:
+def _answered(call: ObservedCall) -> tuple[str | None, str | None]:
     kind = call.answered_with
     content = (call.answer or {}).get("content")
     text = content if isinstance(content, str) and content else None
@@ -110,12 +115,12 @@ def _answered(call: Call) -> tuple[str | None, str | None]:
     return (None if call.path.turn.cancelled_at else "error"), None
 
 
-def chat_turns_before(state: ObservedState, turn: Turn) -> list[Turn]:
+def chat_turns_before(state: ObservedState, turn: ObservedTurn) -> list[ObservedTurn]:
     """The chat turns before a turn, oldest first."""
     return [one for one in state.turns.values() if one.number < turn.number and one.kind == "chat"]
 
 
-def is_doubled(turn: Turn) -> bool:
+def is_doubled(turn: ObservedTurn) -> bool:
     """Whether a response of the turn asked for two calls under one id."""
     return any(call.doubled for call in turn.every_call())
 
@@ -125,7 +130,7 @@ def any_doubled(state: ObservedState) -> bool:
     return any(is_doubled(turn) for turn in state.turns.values())
 
 
-def sending(state: ObservedState, seen: GateOpened) -> tuple[Pass, list[Message]] | None:
+def sending(state: ObservedState, seen: GateOpened) -> tuple[ObservedPass, list[Message]] | None:
     """The pass of a request that opens its model gate, and its conversation, if it is as composed."""
     path = state.path_of(seen)
     if path is None or seen.messages is None or not is_as_composed(state, path):

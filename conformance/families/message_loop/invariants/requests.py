@@ -26,7 +26,11 @@ from runlock.conformance.families.message_loop.invariants.results import (
 )
 from runlock.conformance.families.message_loop.messages import GateOpened, Message, TurnEnded
 from runlock.conformance.families.message_loop.state import ObservedState
-from runlock.conformance.families.message_loop.state.records import Gate, Pass, Request
+from runlock.conformance.families.message_loop.state.records import (
+    ObservedGate,
+    ObservedPass,
+    ObservedRequest,
+)
 from runlock.conformance.family.invariant import Invariant, check, held_or, ranked
 from runlock.conformance.family.rank import Rank
 
@@ -47,7 +51,7 @@ def mismatch(state: ObservedState, seen: GateOpened) -> Mismatch | None:
     return _begins(state, path, messages)
 
 
-def _continues(state: ObservedState, path: Pass, messages: list[Message]) -> Mismatch | None:
+def _continues(state: ObservedState, path: ObservedPass, messages: list[Message]) -> Mismatch | None:
     """A later request: the one before it, and what was said since."""
     if path.sent[-1].may_be_sent_again:
         return None
@@ -61,7 +65,7 @@ def _continues(state: ObservedState, path: Pass, messages: list[Message]) -> Mis
     return _blocks(since, messages[len(base) :])
 
 
-def _blocks(since: list[Request], rest: list[Message]) -> Mismatch:
+def _blocks(since: list[ObservedRequest], rest: list[Message]) -> Mismatch:
     """Each response with its results, in order, and nothing after them."""
     for request in since:
         flaw, used = _block(request, rest)
@@ -73,7 +77,7 @@ def _blocks(since: list[Request], rest: list[Message]) -> Mismatch:
     return RIGHT
 
 
-def _block(request: Request, rest: list[Message]) -> tuple[str, int]:
+def _block(request: ObservedRequest, rest: list[Message]) -> tuple[str, int]:
     """What is wrong with the place of a response and its results, and how many messages they take."""
     ids = [call.id for call in request.calls]
     head = rest[0] if rest else None
@@ -92,7 +96,7 @@ def _block(request: Request, rest: list[Message]) -> tuple[str, int]:
     return "", 1 + len(ids)
 
 
-def _begins(state: ObservedState, path: Pass, messages: list[Message]) -> Mismatch | None:
+def _begins(state: ObservedState, path: ObservedPass, messages: list[Message]) -> Mismatch | None:
     """The first request of a pass: history, then the input."""
     given = input_of(path)
     if given is None or path.attempt > 1:
@@ -111,7 +115,7 @@ def _begins(state: ObservedState, path: Pass, messages: list[Message]) -> Mismat
     )
 
 
-def _is_the_input(state: ObservedState, path: Pass, last: Message, given: str) -> bool:
+def _is_the_input(state: ObservedState, path: ObservedPass, last: Message, given: str) -> bool:
     """Whether a message is the input; a client may join it with the unanswered input of a turn cut short."""
     before = chat_turns_before(state, path.turn)
     was_cut = bool(before) and (before[-1].reason is None or before[-1].reason.code != "NaturalEnd")
@@ -119,7 +123,7 @@ def _is_the_input(state: ObservedState, path: Pass, last: Message, given: str) -
     return last.role == "user" and (last.text == given or joined)
 
 
-def _history_of_a_chat(state: ObservedState, path: Pass, history: list[Message]) -> Mismatch | None:
+def _history_of_a_chat(state: ObservedState, path: ObservedPass, history: list[Message]) -> Mismatch | None:
     before = chat_turns_before(state, path.turn)
     if not before:
         return (
@@ -141,7 +145,9 @@ def _history_of_a_chat(state: ObservedState, path: Pass, history: list[Message])
     return _after_a_natural_end(last.passes[-1], ended[ended.index(known) :], history[len(base) :])
 
 
-def _after_a_natural_end(path: Pass, since: list[Request], rest: list[Message]) -> Mismatch | None:
+def _after_a_natural_end(
+    path: ObservedPass, since: list[ObservedRequest], rest: list[Message]
+) -> Mismatch | None:
     for request in since[:-1]:
         flaw, used = _block(request, rest)
         if flaw:
@@ -159,7 +165,7 @@ def _after_a_natural_end(path: Pass, since: list[Request], rest: list[Message]) 
     return RIGHT if len(rest) == 1 else ("LOOP-14", f"{quoted(rest[1].text)} was added that was never said")
 
 
-def _history_of_a_stage(state: ObservedState, path: Pass, history: list[Message]) -> Mismatch | None:
+def _history_of_a_stage(state: ObservedState, path: ObservedPass, history: list[Message]) -> Mismatch | None:
     foreign = _said_by_siblings(path, history)
     if foreign:
         return "TURN-7", f"{foreign} of a sibling stands in the transcript of stage execution {path.stage}"
@@ -176,7 +182,7 @@ def _history_of_a_stage(state: ObservedState, path: Pass, history: list[Message]
     return RIGHT
 
 
-def _said_by_siblings(path: Pass, history: list[Message]) -> str:
+def _said_by_siblings(path: ObservedPass, history: list[Message]) -> str:
     others = [one for one in path.turn.passes if one.stage != path.stage]
     calls = {call.id for other in others for call in other.every_call()}
     bodies = {input_of(other) for other in others if other.requests} - {input_of(path)}
@@ -250,7 +256,7 @@ def the_manifest_is_the_scenarios(state: ObservedState, seen: GateOpened) -> Che
         yield held_or(not extra and not missing, f"the manifest of {path.label} {what}")
 
 
-def _manifest(state: ObservedState, path: Pass) -> set[str] | None:
+def _manifest(state: ObservedState, path: ObservedPass) -> set[str] | None:
     if path.stage is None:
         return {tool.name for tool in state.scenario.tools if tool.offered}
     execution = path.turn.executions.get(path.stage)
@@ -259,7 +265,7 @@ def _manifest(state: ObservedState, path: Pass) -> set[str] | None:
     return {*execution.spec.allowed_tools, execution.spec.completion}
 
 
-def _rewrote(state: ObservedState, path: Pass, key: str) -> bool:
+def _rewrote(state: ObservedState, path: ObservedPass, key: str) -> bool:
     request = upcoming(state, path)
     return request is not None and request.rewritten(key)
 
@@ -342,7 +348,7 @@ def context_over_budget_is_treated_as_declared(state: ObservedState, seen: GateO
             yield _treated(policy, slices, budget, seen.context)
 
 
-def _looks_alike(request: Request, gate: Gate, slices: list[str]) -> bool:
+def _looks_alike(request: ObservedRequest, gate: ObservedGate, slices: list[str]) -> bool:
     """Whether what another provider gave may be taken for a part of these slices."""
     answers = [one.answer or {} for one in request.contexts if one is not gate]
     others = [text for answer in answers for text in answer.get("slices") or []]
@@ -415,7 +421,7 @@ def no_slice_stays_in_the_messages(state: ObservedState, seen: GateOpened) -> Ch
         yield held_or(not is_stale, f"the slice {quoted(text)} of an earlier request stands in the messages")
 
 
-def _made_of(text: str, path: Pass) -> bool:
+def _made_of(text: str, path: ObservedPass) -> bool:
     """Whether a text holds a slice, or the beginning of one."""
     return any(one in text or text.startswith(one[:4]) for one in slices_given(path))
 

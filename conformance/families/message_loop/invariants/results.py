@@ -15,7 +15,7 @@ from runlock.conformance.families.message_loop.messages import (
     RunMoved,
     TurnEnded,
 )
-from runlock.conformance.families.message_loop.state.records import Call
+from runlock.conformance.families.message_loop.state.records import ObservedCall
 from runlock.conformance.family.invariant import HELD, NOTHING, CheckResult, CheckResults, Selectors, broken
 from runlock.conformance.protocol import Observation
 
@@ -56,7 +56,7 @@ def newest_of(state: Any, seen: Observation) -> str:
 SELECTORS: Final = Selectors(name_of, newest_of)
 
 
-def named(call: Call) -> str:
+def named(call: ObservedCall) -> str:
     """How a sentence names a call."""
     return f"call {call.id} ({call.name}) of request {call.request.number}"
 

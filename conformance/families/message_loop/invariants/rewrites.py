@@ -28,7 +28,13 @@ from runlock.conformance.families.message_loop.invariants.results import (
 )
 from runlock.conformance.families.message_loop.messages import SLOTS, GateOpened, Published, TurnEnded
 from runlock.conformance.families.message_loop.state import ObservedState
-from runlock.conformance.families.message_loop.state.records import Call, Gate, Pass, Request, Turn
+from runlock.conformance.families.message_loop.state.records import (
+    ObservedCall,
+    ObservedGate,
+    ObservedPass,
+    ObservedRequest,
+    ObservedTurn,
+)
 from runlock.conformance.family.invariant import check, held_or
 from runlock.conformance.family.rank import Rank
 
@@ -40,12 +46,12 @@ BODIES: Final = ("model", "tool", "prompt", "sm")
 OUTPUT: Final = ("ProviderTokensStreamed", "Rendered")
 
 
-def certain(state: ObservedState, gate: Gate) -> bool:
+def certain(state: ObservedState, gate: ObservedGate) -> bool:
     """Whether the answer of a gate certainly reached the runtime, and met no race."""
     return state.is_clean(gate.released_in) and not state.may_be_lost(gate)
 
 
-def stage_denials(state: ObservedState, path: Pass) -> list[Gate]:
+def stage_denials(state: ObservedState, path: ObservedPass) -> list[ObservedGate]:
     """The guards outside TOOL_CALL that certainly denied in a pass."""
     return [gate for gate in path.turn.stage_denials() if gate.path is path and certain(state, gate)]
 
@@ -106,7 +112,7 @@ def a_denied_turn_is_over(state: ObservedState) -> CheckResults:
         yield held_or(not waits, f"guard {gate.opened.hook} denied at {gate.opened.at}, yet {waits} wait on")
 
 
-def _odd(turn: Turn) -> bool:
+def _odd(turn: ObservedTurn) -> bool:
     """Whether a guard or a transform answered what its kind does not have."""
     return any(gate.on == "hook" and is_odd(gate) for gate in turn.gates)
 
@@ -129,7 +135,7 @@ def a_rewrite_reaches_later_hooks(state: ObservedState, seen: GateOpened) -> Che
         )
 
 
-def _earlier(state: ObservedState, seen: GateOpened) -> list[Gate]:
+def _earlier(state: ObservedState, seen: GateOpened) -> list[ObservedGate]:
     """The gates whose rewrites this hook must see, oldest first."""
     gates = gates_of_occasion(state, seen)
     path = state.path_of(seen)
@@ -139,13 +145,15 @@ def _earlier(state: ObservedState, seen: GateOpened) -> list[Gate]:
     return gates
 
 
-def _is_contested(state: ObservedState, gates: Iterable[Gate], key: str) -> bool:
+def _is_contested(state: ObservedState, gates: Iterable[ObservedGate], key: str) -> bool:
     """Whether hooks that may run in parallel rewrote the same key, or were open with each other."""
     rewriters = [gate for gate in gates if key in rewritten_by(gate)]
     return len(rewriters) > 1 and state.policy("hook.order") in (None, "parallel")
 
 
-def _may_be_asked_together(state: ObservedState, seen: GateOpened, gates: Iterable[Gate]) -> list[Gate]:
+def _may_be_asked_together(
+    state: ObservedState, seen: GateOpened, gates: Iterable[ObservedGate]
+) -> list[ObservedGate]:
     """Of the gates before a hook on its occasion, those that hooks in parallel may have been asked with."""
     if state.policy("hook.order") not in (None, "parallel"):
         return []
@@ -211,7 +219,7 @@ def an_observer_rewrites_nothing(state: ObservedState, seen: GateOpened) -> Chec
             )
 
 
-def _observed(state: ObservedState, seen: GateOpened) -> tuple[list[Gate], dict[str, Any]]:
+def _observed(state: ObservedState, seen: GateOpened) -> tuple[list[ObservedGate], dict[str, Any]]:
     """The hook gates before a body, and what the body gets."""
     if seen.on == "tool":
         call = entering(state, seen)
@@ -226,7 +234,7 @@ def _observed(state: ObservedState, seen: GateOpened) -> tuple[list[Gate], dict[
     return gates, {key: getattr(seen, key) for key in REQUEST_KEYS if getattr(seen, key) is not None}
 
 
-def _before_sending(request: Request | None) -> list[Gate]:
+def _before_sending(request: ObservedRequest | None) -> list[ObservedGate]:
     """The hook gates that are shown a composed request."""
     if request is None:
         return []
@@ -247,7 +255,7 @@ def an_observer_denies_nothing(state: ObservedState, seen: GateOpened) -> CheckR
             yield held_or(bool(call.entries), why)
 
 
-def round_is_settled_but_for_observers(state: ObservedState, seen: GateOpened) -> list[Call]:
+def round_is_settled_but_for_observers(state: ObservedState, seen: GateOpened) -> list[ObservedCall]:
     """The calls of a settled round, where no guard or transform broke or misbehaved."""
     path = state.path_of(seen)
     request = path.sent[-1] if path is not None and path.sent else None
@@ -277,7 +285,7 @@ def an_observer_ends_no_turn(state: ObservedState, seen: TurnEnded) -> CheckResu
         yield broken(f"{what}, and the turn ended as {seen.reason.code}")
 
 
-def _may_end_otherwise(state: ObservedState, turn: Turn) -> bool:
+def _may_end_otherwise(state: ObservedState, turn: ObservedTurn) -> bool:
     """Whether a call, people or an assertion may have ended the turn, whatever the hooks answered."""
     calls = any(
         call.is_malformed or call.doubled or call.answered_with == "raise" for call in turn.every_call()
@@ -287,18 +295,18 @@ def _may_end_otherwise(state: ObservedState, turn: Turn) -> bool:
     return calls or failed or any(people_may_stop_others(state, request) for request in requests)
 
 
-def _last_answered(turn: Turn) -> Gate | None:
+def _last_answered(turn: ObservedTurn) -> ObservedGate | None:
     answered = [gate for gate in turn.gates if gate.answer is not None]
     return max(answered, key=lambda gate: gate.released_at, default=None)
 
 
-def broken_hooks(state: ObservedState, gates: Iterable[Gate]) -> list[Gate]:
+def broken_hooks(state: ObservedState, gates: Iterable[ObservedGate]) -> list[ObservedGate]:
     """The guards and transforms that certainly broke."""
     asked = (gate for gate in gates if gate.on == "hook" and gate.opened.role != "observer")
     return [gate for gate in asked if gate.answered_with == "fault" and certain(state, gate)]
 
 
-def _counts_as(state: ObservedState, gate: Gate) -> str | None:
+def _counts_as(state: ObservedState, gate: ObservedGate) -> str | None:
     """What a broken hook counts as: a denial in a slot without guards is continue."""
     policy = state.policy("hook.fault")
     has_guards = f"{gate.opened.at}.{gate.opened.point}" in WITH_GUARDS
@@ -344,7 +352,7 @@ def a_broken_hook_denies_its_call_as_declared(state: ObservedState, seen: GateOp
             yield held_or(bool(call.entries), f"{what}, yet the call did not run")
 
 
-def _request_hooks(request: Request | None) -> list[Gate]:
+def _request_hooks(request: ObservedRequest | None) -> list[ObservedGate]:
     return request.hooks if request is not None else []
 
 

@@ -16,7 +16,7 @@ from runlock.conformance.families.message_loop.invariants.results import (
 )
 from runlock.conformance.families.message_loop.messages import GateOpened, TurnEnded
 from runlock.conformance.families.message_loop.state import ObservedState
-from runlock.conformance.families.message_loop.state.records import Call, Turn
+from runlock.conformance.families.message_loop.state.records import ObservedCall, ObservedTurn
 from runlock.conformance.family.invariant import check, held_or
 from runlock.conformance.family.rank import Rank
 
@@ -65,7 +65,7 @@ def approved_calls_run_at_the_same_time(state: ObservedState) -> CheckResults:
             yield held_or(not waiting, why)
 
 
-def _is_due(state: ObservedState, call: Call) -> bool:
+def _is_due(state: ObservedState, call: ObservedCall) -> bool:
     if not call.is_usable or call.entries or any(gate.is_open for gate in call.judged):
         return False
     earlier = [one for one in call.request.calls if one.index < call.index]
@@ -76,7 +76,7 @@ def _is_due(state: ObservedState, call: Call) -> bool:
     return prompt_verdict(state, call) == "allow" or (passes_unasked(state, call) and not call.prompts)
 
 
-def _is_judged(state: ObservedState, call: Call) -> bool:
+def _is_judged(state: ObservedState, call: ObservedCall) -> bool:
     return bool(call.entries) or prompt_verdict(state, call) != "" or not call.is_usable
 
 
@@ -139,7 +139,7 @@ def a_malformed_call_ends_the_turn_as_declared(state: ObservedState, seen: TurnE
         yield held_or(seen.reason.code == "Error", why)
 
 
-def _is_plain(state: ObservedState, turn: Turn) -> bool:
+def _is_plain(state: ObservedState, turn: ObservedTurn) -> bool:
     """Whether neither a cancel, a fault, a hook, people nor an assertion explains how the turn ended."""
     if is_doubled(turn) or any(gate.on == "hook" and is_odd(gate) for gate in turn.gates):
         return False

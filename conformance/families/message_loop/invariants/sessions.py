@@ -31,14 +31,14 @@ from runlock.conformance.families.message_loop.messages import (
     TurnEnded,
 )
 from runlock.conformance.families.message_loop.state import ObservedState
-from runlock.conformance.families.message_loop.state.records import Call, Pass, Turn
+from runlock.conformance.families.message_loop.state.records import ObservedCall, ObservedPass, ObservedTurn
 from runlock.conformance.family.invariant import Invariant, check, held_or, ranked
 from runlock.conformance.family.rank import Rank
 
 WITH_CORRELATION: Final = ("StagePreFired", "StagePostFired", "Rendered")
 
 
-def own(state: ObservedState, seen: Published) -> Turn | None:
+def own(state: ObservedState, seen: Published) -> ObservedTurn | None:
     """The turn of an event that the kit itself got."""
     return state.turn_of(seen) if seen.watcher is None else None
 
@@ -127,7 +127,7 @@ def a_turn_that_is_over_has_ended_its_bracket(state: ObservedState) -> CheckResu
         yield held_or(not ended, why)
 
 
-def _may_skip_render(state: ObservedState, turn: Turn) -> bool:
+def _may_skip_render(state: ObservedState, turn: ObservedTurn) -> bool:
     """Whether the turn may have ended by itself without RENDER, after a terminal response."""
     last = turn.passes[-1].sent[-1] if turn.passes[-1].sent else None
     return last is not None and last.is_terminal and state.policy("call.terminal") != "render"
@@ -151,12 +151,12 @@ def a_stage_has_no_bracket_of_its_own(state: ObservedState, seen: Published) -> 
         yield held_or(not left or not plain or len(begun) > 1, why)
 
 
-def _is_in_a_stage(turn: Turn) -> bool:
+def _is_in_a_stage(turn: ObservedTurn) -> bool:
     """Whether a stage of the turn has begun and is not over."""
     return len(turn.named("StagePreFired")) > len(turn.named("StagePostFired"))
 
 
-def _is_cut_short(state: ObservedState, turn: Turn) -> bool:
+def _is_cut_short(state: ObservedState, turn: ObservedTurn) -> bool:
     """Whether a guard, a hook that misbehaved, people or a doubled call may have ended the turn early."""
     odd = any(gate.on == "hook" and is_odd(gate) for gate in turn.gates)
     people = any(people_may_stop_others(state, request) for path in turn.passes for request in path.requests)
@@ -181,7 +181,7 @@ def ids_name_turns_and_passes(state: ObservedState, seen: Published) -> CheckRes
     yield from _correlation(state, turn, seen)
 
 
-def _correlation(state: ObservedState, turn: Turn, seen: Published) -> CheckResults:
+def _correlation(state: ObservedState, turn: ObservedTurn, seen: Published) -> CheckResults:
     given = seen.get("correlationId")
     if given is None:
         if seen.name in WITH_CORRELATION:
@@ -313,7 +313,7 @@ def _messages(raw: Any) -> list[Message] | None:
 TRIGGERS: Final = {"input": "UserMessage", "render": "AssistantTurnCommitted"}
 
 
-def _stored(turn: Turn, cause: str) -> bool:
+def _stored(turn: ObservedTurn, cause: str) -> bool:
     return any(one.cause == cause or one.trigger == TRIGGERS[cause] for _, one in turn.checkpoints)
 
 
@@ -366,7 +366,7 @@ def results_are_stored_by_the_end(state: ObservedState, seen: TurnEnded) -> Chec
     if turn is None or turn.kind != "chat" or seen.reason.code != "NaturalEnd" or is_doubled(turn):
         return
     stored = _messages(state.stored)
-    calls: list[Call] = [call for call in turn.every_call() if call.answered_with == "ok"]
+    calls: list[ObservedCall] = [call for call in turn.every_call() if call.answered_with == "ok"]
     if stored is not None and calls:
         held = {one.call for one in stored if one.role == "tool"}
         missing = [call for call in calls if call.id not in held]
@@ -379,7 +379,7 @@ def results_are_stored_by_the_end(state: ObservedState, seen: TurnEnded) -> Chec
 # What an earlier turn left.
 
 
-def _first_request(state: ObservedState, seen: GateOpened) -> tuple[Pass, Turn] | None:
+def _first_request(state: ObservedState, seen: GateOpened) -> tuple[ObservedPass, ObservedTurn] | None:
     """The first request of a chat turn, as composed, and the turn before it, if that was a chat turn."""
     path = state.path_of(seen)
     if path is None or path.is_driven or path.sent or seen.messages is None:

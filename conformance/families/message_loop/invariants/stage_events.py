@@ -9,7 +9,13 @@ from runlock.conformance.families.message_loop.invariants.occasions import is_od
 from runlock.conformance.families.message_loop.invariants.results import HELD, CheckResults, broken, listed
 from runlock.conformance.families.message_loop.messages import GateOpened, Published, TurnEnded
 from runlock.conformance.families.message_loop.state import ObservedState
-from runlock.conformance.families.message_loop.state.records import Gate, Pass, Request, StageFired, Turn
+from runlock.conformance.families.message_loop.state.records import (
+    ObservedGate,
+    ObservedPass,
+    ObservedRequest,
+    ObservedTurn,
+    StageFired,
+)
 from runlock.conformance.family.invariant import check, held_or
 from runlock.conformance.family.rank import Rank
 
@@ -32,7 +38,7 @@ STAGE_OF: Final = {
 """The stage in which a gate opens; a hook names its own."""
 
 
-def fired(turn: Turn, correlation: Any) -> list[StageFired]:
+def fired(turn: ObservedTurn, correlation: Any) -> list[StageFired]:
     """The stages of one pass as they were published, oldest first."""
     found: list[StageFired] = []
     for at, event in turn.named("StagePreFired", "StagePostFired"):
@@ -47,7 +53,7 @@ def fired(turn: Turn, correlation: Any) -> list[StageFired]:
     return found
 
 
-def pass_events(turn: Turn, path: Pass) -> list[StageFired] | None:
+def pass_events(turn: ObservedTurn, path: ObservedPass) -> list[StageFired] | None:
     """The stages of a pass; None where the events do not tell which pass they belong to."""
     ids = list(dict.fromkeys(e.get("correlationId") for _, e in turn.named("StagePreFired")))
     if turn.kind != "group":
@@ -60,7 +66,7 @@ def pass_events(turn: Turn, path: Pass) -> list[StageFired] | None:
     return fired(turn, order[turn.executions[path.stage].passes.index(path)])
 
 
-def _own(state: ObservedState, seen: Published) -> Turn | None:
+def _own(state: ObservedState, seen: Published) -> ObservedTurn | None:
     return state.turn_of(seen) if seen.watcher is None else None
 
 
@@ -80,14 +86,14 @@ def hooks_and_watchers_change_no_order(state: ObservedState, seen: Published) ->
         yield from _in_order(state, turn, seen)
 
 
-def _after_a_hook(state: ObservedState, turn: Turn) -> bool:
+def _after_a_hook(state: ObservedState, turn: ObservedTurn) -> bool:
     """Whether the last gate that was released in the turn was a hook that did not just continue."""
     answered = [gate for gate in turn.gates if gate.answer is not None]
     last = max(answered, key=lambda gate: gate.released_at, default=None)
     return last is not None and last.on == "hook" and last.answered_with != "continue"
 
 
-def _in_order(state: ObservedState, turn: Turn, seen: Published) -> CheckResults:
+def _in_order(state: ObservedState, turn: ObservedTurn, seen: Published) -> CheckResults:
     before = fired(turn, seen.get("correlationId"))
     last, stage = (before[-1].stage if before else BEGINNING), str(seen.get("stage"))
     if last == "TOOL_CALL" and stage not in ("COMPOSE_REQUEST", "RENDER"):
@@ -98,7 +104,7 @@ def _in_order(state: ObservedState, turn: Turn, seen: Published) -> CheckResults
     yield held_or(stage in NEXT[last], f"{stage} began {after} in a pass of turn {turn.id}")
 
 
-def _failed(turn: Turn) -> bool:
+def _failed(turn: ObservedTurn) -> bool:
     return any(request.has_failed for path in turn.passes for request in path.sent)
 
 
@@ -149,7 +155,7 @@ def a_stage_is_published_before_its_gates(state: ObservedState, seen: GateOpened
     yield held_or(begun >= wanted, why)
 
 
-def _occasion(path: Pass, seen: GateOpened, stage: str) -> int:
+def _occasion(path: ObservedPass, seen: GateOpened, stage: str) -> int:
     """How often the stage must have begun."""
     if stage in ("RECEIVE_INPUT", "RENDER"):
         return 1
@@ -181,7 +187,7 @@ def a_stage_ends_after_its_gates(state: ObservedState, seen: Published) -> Check
     yield held_or(not left, f"{stage} is over, yet it still waits at {listed(left)}")
 
 
-def _belongs(gate: Gate, stage: str) -> bool:
+def _belongs(gate: ObservedGate, stage: str) -> bool:
     if gate.on == "hook":
         return gate.opened.at == stage
     return STAGE_OF.get(gate.on) == stage and gate.on != "model"
@@ -205,7 +211,7 @@ def a_stage_tells_its_outcome(state: ObservedState, seen: Published) -> CheckRes
         yield held_or(outcome == "ok", f"nothing kept {stage} from its end, yet its outcome is {outcome}")
 
 
-def _is_troubled(turn: Turn) -> bool:
+def _is_troubled(turn: ObservedTurn) -> bool:
     hooks = any(
         gate.on == "hook" and (is_odd(gate) or gate.answered_with not in ("", "continue", "rewrite"))
         for gate in turn.gates
@@ -219,7 +225,7 @@ def _is_troubled(turn: Turn) -> bool:
     return bool(turn.cancelled_at or turn.faults() or hooks or calls or asked or unasked)
 
 
-def _unfinished(turn: Turn) -> Iterator[StageFired]:
+def _unfinished(turn: ObservedTurn) -> Iterator[StageFired]:
     for correlation in dict.fromkeys(event.get("correlationId") for _, event in turn.named("StagePreFired")):
         yield from (one for one in fired(turn, correlation) if not one.posted_at)
 
@@ -240,7 +246,7 @@ def each_stage_of_a_rendered_pass_came(state: ObservedState, seen: TurnEnded) ->
     turn = state.turn_of(seen)
     if turn is None or turn.kind != "chat" or seen.reason.code != "NaturalEnd" or not turn.passes[-1].sent:
         return
-    last: Request = turn.passes[-1].sent[-1]
+    last: ObservedRequest = turn.passes[-1].sent[-1]
     if not last.is_terminal:
         rendered = any(event.get("stage") == "RENDER" for _, event in turn.named("StagePreFired"))
         yield held_or(rendered, f"turn {turn.id} ended by itself, and RENDER was not published")

@@ -8,19 +8,19 @@ from runlock.conformance.families.message_loop.invariants.cancelling import canc
 from runlock.conformance.families.message_loop.invariants.results import HELD, CheckResults, broken, named
 from runlock.conformance.families.message_loop.messages import CallMoved
 from runlock.conformance.families.message_loop.state import ObservedState
-from runlock.conformance.families.message_loop.state.records import Call
+from runlock.conformance.families.message_loop.state.records import ObservedCall
 from runlock.conformance.family.invariant import check, held_or
 from runlock.conformance.family.rank import Rank
 
 FINAL: Final = frozenset({"Succeeded", "Failed", "Cancelled"})
 
 
-def _moved(state: ObservedState, seen: CallMoved) -> Call | None:
+def _moved(state: ObservedState, seen: CallMoved) -> ObservedCall | None:
     call = state.call_of(seen)
     return call if call is not None and not call.doubled else None
 
 
-def _last(call: Call) -> str | None:
+def _last(call: ObservedCall) -> str | None:
     return call.statuses[-1] if call.statuses else None
 
 
@@ -89,7 +89,7 @@ def a_waiting_call_is_cancelled(state: ObservedState, seen: CallMoved) -> CheckR
         yield broken(f"{named(call)} had not run when the cancel came, yet it is {seen.to}")
 
 
-def _waited_at_the_cancel(state: ObservedState, call: Call) -> bool:
+def _waited_at_the_cancel(state: ObservedState, call: ObservedCall) -> bool:
     """Whether a cancel certainly found the call at a prompt, or at a hook before its body."""
     turn = call.path.turn
     asked = [gate for prompt in call.prompts for gate in prompt.gates] + call.hook_gates("pre")

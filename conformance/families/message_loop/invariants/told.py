@@ -19,7 +19,7 @@ from runlock.conformance.families.message_loop.invariants.reading import is_as_c
 from runlock.conformance.families.message_loop.invariants.results import CheckResults, named, quoted
 from runlock.conformance.families.message_loop.messages import GateOpened
 from runlock.conformance.families.message_loop.state import ObservedState
-from runlock.conformance.families.message_loop.state.records import Call, Grant
+from runlock.conformance.families.message_loop.state.records import Grant, ObservedCall
 from runlock.conformance.family.invariant import Invariant, broken, check, held_or, ranked
 from runlock.conformance.family.rank import Rank
 
@@ -77,7 +77,7 @@ def _asked_in_spite_of_a_grant(state: ObservedState, seen: GateOpened) -> Iterat
             yield grant, f"{why}, yet people are asked about {named(call)}"
 
 
-def _certainly_covers(state: ObservedState, grant: Grant, call: Call, seen: GateOpened) -> bool:
+def _certainly_covers(state: ObservedState, grant: Grant, call: ObservedCall, seen: GateOpened) -> bool:
     """Whether a grant, which was the only thing sent in its window, certainly covers a later call.
 
     A call that the model asked for before the grant, in another stage execution, is none.
@@ -114,7 +114,7 @@ def the_model_is_told_as_declared(state: ObservedState, seen: GateOpened) -> Che
             )
 
 
-def _was_denied(state: ObservedState, call: Call) -> bool:
+def _was_denied(state: ObservedState, call: ObservedCall) -> bool:
     """Whether a person denied the call, with no words added, and no cancel met its turn."""
     answers = (gate for prompt in call.prompts for gate in prompt.answers)
     wordless = not any((gate.answer or {}).get("message") for gate in answers)
@@ -123,7 +123,7 @@ def _was_denied(state: ObservedState, call: Call) -> bool:
     return plain and prompt_verdict(state, call) == "deny"
 
 
-def _plain(text: str, call: Call) -> str:
+def _plain(text: str, call: ObservedCall) -> str:
     """The words of a result without what names its call."""
     return text.replace(call.id, "CALL").replace(call.name, "TOOL")
 

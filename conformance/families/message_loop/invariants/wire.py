@@ -23,7 +23,13 @@ from runlock.conformance.families.message_loop.invariants.results import (
 )
 from runlock.conformance.families.message_loop.messages import GateOpened, Published, TurnEnded
 from runlock.conformance.families.message_loop.state import ObservedState
-from runlock.conformance.families.message_loop.state.records import Call, Gate, Pass, Request, Turn
+from runlock.conformance.families.message_loop.state.records import (
+    ObservedCall,
+    ObservedGate,
+    ObservedPass,
+    ObservedRequest,
+    ObservedTurn,
+)
 from runlock.conformance.family.invariant import check, held_or
 from runlock.conformance.family.rank import Rank
 
@@ -36,7 +42,7 @@ REQUEST_EVENTS: Final = ("ProviderRequestStarted", "ProviderTokensStreamed", *OV
 CALL_EVENTS: Final = ("ToolInvocationProposed", "ToolInvocationStarted", *ENDS)
 
 
-def _call(state: ObservedState, seen: Published) -> Call | None:
+def _call(state: ObservedState, seen: Published) -> ObservedCall | None:
     """The call that an event is about, if it can be told apart."""
     call = state.call_of(seen, seen.get("call")) if seen.watcher is None else None
     return call if call is not None and not call.doubled else None
@@ -45,7 +51,7 @@ def _call(state: ObservedState, seen: Published) -> Call | None:
 # Requests.
 
 
-def _request(state: ObservedState, seen: Published) -> Request | None:
+def _request(state: ObservedState, seen: Published) -> ObservedRequest | None:
     """The request that an event belongs to, where only one can be meant."""
     turn = state.turn_of(seen) if seen.watcher is None else None
     if turn is None or (turn.kind == "group" and seen.stage is None):
@@ -119,13 +125,13 @@ def a_request_that_is_over_says_so(state: ObservedState, seen: GateOpened) -> Ch
 # Text.
 
 
-def published_text(turn: Turn, request: Request, correlation: Any = None) -> str:
+def published_text(turn: ObservedTurn, request: ObservedRequest, correlation: Any = None) -> str:
     """The text of a request that was published."""
     events = [e for e in request.events if e.name == "ProviderTokensStreamed"]
     return "".join(str(event.get("text") or "") for event in events)
 
 
-def expected_text(request: Request) -> tuple[str, bool]:
+def expected_text(request: ObservedRequest) -> tuple[str, bool]:
     """The text of a request that may be published by now, and whether that is all that came."""
     gates = request.hook_gates("STREAM_RESPONSE", "pre")
     hooks = {gate.opened.hook for gate in gates}
@@ -141,7 +147,7 @@ def expected_text(request: Request) -> tuple[str, bool]:
     return "".join(pieces), complete
 
 
-def _nth(gates: list[Gate], hook: str | None, number: int) -> Gate | None:
+def _nth(gates: list[ObservedGate], hook: str | None, number: int) -> ObservedGate | None:
     mine = [gate for gate in gates if gate.opened.hook == hook]
     return mine[number] if number < len(mine) else None
 
@@ -164,7 +170,7 @@ def text_comes_in_order_and_once(state: ObservedState, seen: Published) -> Check
     yield held_or(wanted.startswith(text), why)
 
 
-def _is_contested(state: ObservedState, request: Request) -> bool:
+def _is_contested(state: ObservedState, request: ObservedRequest) -> bool:
     transforms = [one for one in state.scenario.hooks_at("STREAM_RESPONSE", "pre") if one.kind == "transform"]
     return len(transforms) > 1 and state.policy("hook.order") in (None, "parallel")
 
@@ -188,7 +194,7 @@ def text_is_published_when_it_comes(state: ObservedState) -> CheckResults:
                     yield held_or(text == wanted, why)
 
 
-def _broke(request: Request) -> bool:
+def _broke(request: ObservedRequest) -> bool:
     return any(is_odd(gate) or gate.answered_with in ("fault", "deny") for gate in request.hooks)
 
 
@@ -255,7 +261,7 @@ def a_call_is_announced_as_what_happened(state: ObservedState, seen: Published) 
     yield held_or(right, f"{named(call)} was announced as {_word(seen.name)}, and {what}")
 
 
-def _no_gate(call: Call) -> Gate:
+def _no_gate(call: ObservedCall) -> ObservedGate:
     gate = call.request.gate
     assert gate is not None  # a call exists once its request was answered
     return gate
@@ -304,7 +310,7 @@ def an_approval_is_true(state: ObservedState, seen: Published) -> CheckResults:
     yield from _by(state, call, approved, str(seen.get("by")))
 
 
-def _by(state: ObservedState, call: Call, approved: str, by: str) -> CheckResults:
+def _by(state: ObservedState, call: ObservedCall, approved: str, by: str) -> CheckResults:
     words = {
         "envelope": ("sm",), "mode": ("mode",), "token": ("token",), "standing": ("standing",),
         "answer": ("interactor", "grant"),
@@ -332,7 +338,7 @@ def a_denial_is_true(state: ObservedState, seen: Published) -> CheckResults:
         )
 
 
-def _codes(state: ObservedState, call: Call) -> set[str]:
+def _codes(state: ObservedState, call: ObservedCall) -> set[str]:
     """The codes that a denial of the call may have; none where that is not certain."""
     if call.guard_denial is not None:
         return {"GuardDenied"}
@@ -417,7 +423,7 @@ def the_payload_is_published_once(state: ObservedState, seen: Published) -> Chec
         )
 
 
-def _payload(path: Pass) -> str | None:
+def _payload(path: ObservedPass) -> str | None:
     last = path.sent[-1] if path.sent else None
     if last is None or last.response is None or last.is_terminal:
         return None

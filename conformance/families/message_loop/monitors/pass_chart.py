@@ -11,7 +11,7 @@ from typing import Any, ClassVar, Final
 
 from runlock.conformance.families.message_loop.messages import Published, TurnEnded
 from runlock.conformance.families.message_loop.state import ObservedState
-from runlock.conformance.families.message_loop.state.records import Turn
+from runlock.conformance.families.message_loop.state.records import ObservedTurn
 from runlock.conformance.family.chart_monitor import NO_DETOURS, Detour, Detours, Follower, Reading
 from runlock.conformance.family.clause_result import ClauseResult
 from runlock.conformance.family.coverage import Trails
@@ -68,7 +68,7 @@ class PassChart(Monitor):
             if ids and not _may_end_anywhere(turn, seen):
                 yield from self._see(turn, ids[-1][1], BOUND if seen.reason.is_bound else seen.reason.code)
 
-    def _see(self, turn: Turn, correlation: Any, label: str) -> Iterator[ClauseResult]:
+    def _see(self, turn: ObservedTurn, correlation: Any, label: str) -> Iterator[ClauseResult]:
         who = (turn.id, correlation)
         follower = self.passes.setdefault(who, Follower(READING))
         failed = any(request.has_failed for path in turn.passes for request in path.sent)
@@ -88,6 +88,6 @@ class PassChart(Monitor):
         yield from (ClauseResult(row.clause) for row in rows)
 
 
-def _may_end_anywhere(turn: Turn, seen: TurnEnded) -> bool:
+def _may_end_anywhere(turn: ObservedTurn, seen: TurnEnded) -> bool:
     """Whether the end reason does not tell the stage: a denial by a person may be reported as a cancel."""
     return seen.reason.code == "Cancelled" and not turn.cancelled_at

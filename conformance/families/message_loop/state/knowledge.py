@@ -7,7 +7,13 @@ from collections.abc import Mapping
 from typing import Any, Self
 
 from runlock.conformance.families.message_loop.messages import Handshake, Message, Published, Scenario
-from runlock.conformance.families.message_loop.state.records import Call, Gate, Grant, Pass, Turn
+from runlock.conformance.families.message_loop.state.records import (
+    Grant,
+    ObservedCall,
+    ObservedGate,
+    ObservedPass,
+    ObservedTurn,
+)
 from runlock.conformance.protocol import Observation
 
 
@@ -23,9 +29,9 @@ class Knowledge:
         self.clock = 0
         self.window = 0
         self.stimuli_in: Counter[int] = Counter()  # how many each window holds
-        self.turns: dict[str, Turn] = {}
-        self.run: Turn | None = None
-        self.gates: dict[str, Gate] = {}
+        self.turns: dict[str, ObservedTurn] = {}
+        self.run: ObservedTurn | None = None
+        self.gates: dict[str, ObservedGate] = {}
         self.grants: list[Grant] = []
         self.active = list(scenario.interactors)  # interactors
         self.gone_in: dict[str, int] = {}  # interactor: the window in which it went
@@ -47,7 +53,7 @@ class Knowledge:
     # What shared code asks.
 
     @property
-    def open_gates(self) -> list[Gate]:
+    def open_gates(self) -> list[ObservedGate]:
         """Every open gate, oldest first."""
         return [gate for gate in self.gates.values() if gate.is_open]
 
@@ -61,7 +67,7 @@ class Knowledge:
         vars(view).update(vars(self), policies=policies)
         return view
 
-    def gate(self, ref: str) -> Gate | None:
+    def gate(self, ref: str) -> ObservedGate | None:
         """The open gate of that id or name, the oldest first."""
         for gate in self.open_gates:
             if ref in (gate.id, gate.ref):
@@ -82,35 +88,35 @@ class Knowledge:
         """Whether the window holds one stimulus alone."""
         return self.stimuli_in[window] == 1
 
-    def cancel_is_clean(self, turn: Turn) -> bool:
+    def cancel_is_clean(self, turn: ObservedTurn) -> bool:
         """Whether the cancel met a turn at rest, and no race."""
         return turn.cancel_is_clean and self.is_clean(turn.cancelled_in)
 
-    def may_be_lost(self, gate: Gate) -> bool:
+    def may_be_lost(self, gate: ObservedGate) -> bool:
         """Whether its answer may have been lost, in one window, to a cancel or to who gave it going away."""
         if not gate.released_in:
             return False
         went = self.gone_in.get(gate.opened.interactor or "")
         return gate.released_in in (gate.turn.cancelled_in, went)
 
-    def raced(self, gate: Gate) -> bool:
+    def raced(self, gate: ObservedGate) -> bool:
         """Whether something else that was sent in the same window may have ended the turn first."""
         return not self.is_clean(gate.released_in)
 
-    def turn_of(self, seen: Observation) -> Turn | None:
+    def turn_of(self, seen: Observation) -> ObservedTurn | None:
         """The turn that an observation belongs to."""
         return self.turns.get(seen.run) if seen.run is not None else self.run
 
-    def turns_before(self, turn: Turn) -> list[Turn]:
+    def turns_before(self, turn: ObservedTurn) -> list[ObservedTurn]:
         """The turns before a turn, oldest first."""
         return [one for one in self.turns.values() if one.number < turn.number]
 
-    def path_of(self, seen: Any) -> Pass | None:
+    def path_of(self, seen: Any) -> ObservedPass | None:
         """The pass that a gate, an event or a message belongs to."""
         turn = self.turn_of(seen)
         return turn.path(seen.stage) if turn is not None else None
 
-    def call_of(self, seen: Any, call: str | None = None) -> Call | None:
+    def call_of(self, seen: Any, call: str | None = None) -> ObservedCall | None:
         """The call that an observation is about: the newest of its id in the pass.
 
         It may be one that is not complete, and so not there yet.

@@ -27,19 +27,19 @@ COMPOSING: Final = frozenset(
 
 
 @dataclass(eq=False, slots=True)
-class Gate:
+class ObservedGate:
     """A gate that opened: what it waits for, and what became of it."""
 
     id: str
     on: str
     ref: str  # its name in schedules
     opened: GateOpened
-    turn: Turn
+    turn: ObservedTurn
     at: int  # when it opened, in the order of the trace
     window: int  # the window in which it opened
-    path: Pass | None = None
-    request: Request | None = None
-    call: Call | None = None
+    path: ObservedPass | None = None
+    request: ObservedRequest | None = None
+    call: ObservedCall | None = None
     outcome: Mapping[str, Any] | None = None  # as released
     released_at: int = 0
     released_in: int = 0  # the window
@@ -64,18 +64,18 @@ class Gate:
 
 
 @dataclass(eq=False, slots=True)
-class Prompt:
+class ObservedPrompt:
     """A question about one call: one gate for each interactor that is asked."""
 
     id: str
     ask: str | None  # mode, grant
-    call: Call | None
+    call: ObservedCall | None
     opened: GateOpened  # the first of its gates
     at: int
-    gates: list[Gate] = field(default_factory=list)
+    gates: list[ObservedGate] = field(default_factory=list)
 
     @property
-    def answers(self) -> list[Gate]:
+    def answers(self) -> list[ObservedGate]:
         """The gates that were answered, in the order of their answers; a fault is a deferral."""
         answered = [gate for gate in self.gates if gate.answer is not None]
         return sorted(answered, key=lambda gate: gate.released_at)
@@ -96,7 +96,7 @@ class Prompt:
         return "defer" if kinds else "gone"
 
     @property
-    def first_firm(self) -> Gate | None:
+    def first_firm(self) -> ObservedGate | None:
         """The first allow or deny."""
         return next((gate for gate in self.answers if gate.answered_with in ("allow", "deny")), None)
 
@@ -107,20 +107,20 @@ class Prompt:
 
 
 @dataclass(eq=False, slots=True)
-class Call:
+class ObservedCall:
     """One call that the model asked for."""
 
     id: str
     name: str
     args: Any
     index: int  # its place in the response
-    request: Request
+    request: ObservedRequest
     tool: ToolSpec | None
     doubled: bool = False  # its id stands twice in its response
-    prompts: list[Prompt] = field(default_factory=list)
-    judged: list[Gate] = field(default_factory=list)  # by the state machine
-    hooks: list[Gate] = field(default_factory=list)
-    entries: list[Gate] = field(default_factory=list)
+    prompts: list[ObservedPrompt] = field(default_factory=list)
+    judged: list[ObservedGate] = field(default_factory=list)  # by the state machine
+    hooks: list[ObservedGate] = field(default_factory=list)
+    entries: list[ObservedGate] = field(default_factory=list)
     events: list[Published] = field(default_factory=list)
     results: list[Message] = field(default_factory=list)  # messages shown with its result
     statuses: list[str] = field(default_factory=list)  # claims
@@ -136,7 +136,7 @@ class Call:
         return not self.is_malformed and self.tool is not None and not self.doubled
 
     @property
-    def path(self) -> Pass:
+    def path(self) -> ObservedPass:
         """The pass that it belongs to."""
         return self.request.path
 
@@ -156,12 +156,12 @@ class Call:
         return bool(self.entries) and bool(self.entries[-1].closed_at)
 
     @property
-    def guard_denial(self) -> Gate | None:
+    def guard_denial(self) -> ObservedGate | None:
         """The guard that denied it."""
         found = (g for g in self.hooks if g.opened.role == "guard" and g.opened.point == "pre")
         return next((gate for gate in found if gate.answered_with == "deny"), None)
 
-    def hook_gates(self, point: str) -> list[Gate]:
+    def hook_gates(self, point: str) -> list[ObservedGate]:
         """The hook gates of one point, oldest first."""
         return [gate for gate in self.hooks if gate.opened.point == point]
 
@@ -171,19 +171,19 @@ class Call:
 
 
 @dataclass(eq=False, slots=True)
-class Request:
+class ObservedRequest:
     """One request to the model, from its COMPOSE_REQUEST on, with its response and round."""
 
     number: int
-    path: Pass
-    model_gates: list[Gate] = field(default_factory=list)  # several only where it was sent again
-    hooks: list[Gate] = field(default_factory=list)  # those outside TOOL_CALL
-    contexts: list[Gate] = field(default_factory=list)
-    calls: list[Call] = field(default_factory=list)
+    path: ObservedPass
+    model_gates: list[ObservedGate] = field(default_factory=list)  # several only where it was sent again
+    hooks: list[ObservedGate] = field(default_factory=list)  # those outside TOOL_CALL
+    contexts: list[ObservedGate] = field(default_factory=list)
+    calls: list[ObservedCall] = field(default_factory=list)
     events: list[Published] = field(default_factory=list)
 
     @property
-    def gate(self) -> Gate | None:
+    def gate(self) -> ObservedGate | None:
         """Its model gate, once it was sent."""
         return self.model_gates[-1] if self.model_gates else None
 
@@ -233,7 +233,7 @@ class Request:
         rest = whole[len(sent) :] if whole.startswith(sent) else ""
         return [*pieces, rest] if rest else pieces
 
-    def hook_gates(self, at: str, point: str) -> list[Gate]:
+    def hook_gates(self, at: str, point: str) -> list[ObservedGate]:
         """The hook gates of one point of a stage, oldest first."""
         return [g for g in self.hooks if g.opened.at == at and g.opened.point == point]
 
@@ -258,25 +258,25 @@ class StageFired:
 
 
 @dataclass(eq=False, slots=True)
-class Pass:
+class ObservedPass:
     """One walk through the stages: a chat turn, or one attempt of a stage execution."""
 
-    turn: Turn
+    turn: ObservedTurn
     stage: str | None  # the id of the stage execution
     attempt: int = 1
-    requests: list[Request] = field(default_factory=list)
-    hooks: list[Gate] = field(default_factory=list)  # at RECEIVE_INPUT and RENDER
-    asserts: list[Gate] = field(default_factory=list)
-    calls: dict[str, Call] = field(default_factory=dict)  # the newest of each id
+    requests: list[ObservedRequest] = field(default_factory=list)
+    hooks: list[ObservedGate] = field(default_factory=list)  # at RECEIVE_INPUT and RENDER
+    asserts: list[ObservedGate] = field(default_factory=list)
+    calls: dict[str, ObservedCall] = field(default_factory=dict)  # the newest of each id
     messages: list[Message] = field(default_factory=list)  # shown for its transcript
 
     @property
-    def request(self) -> Request | None:
+    def request(self) -> ObservedRequest | None:
         """The newest request, be it sent or about to be."""
         return self.requests[-1] if self.requests else None
 
     @property
-    def sent(self) -> list[Request]:
+    def sent(self) -> list[ObservedRequest]:
         """The requests that were sent."""
         return [one for one in self.requests if one.model_gates]
 
@@ -285,7 +285,7 @@ class Pass:
         """Whether a stage of the state machine drives."""
         return self.stage is not None
 
-    def every_call(self) -> Iterator[Call]:
+    def every_call(self) -> Iterator[ObservedCall]:
         """Every call, in the order in which the model asked."""
         for request in self.requests:
             yield from request.calls
@@ -297,20 +297,20 @@ class Pass:
 
 
 @dataclass(eq=False, slots=True)
-class Execution:
+class ObservedExecution:
     """A stage execution that a turn was started with."""
 
     id: str
     name: str
     spec: StageSpec | None
     is_join: bool = False
-    passes: list[Pass] = field(default_factory=list)
-    exits: list[Gate] = field(default_factory=list)  # commits of its Exit that were held
+    passes: list[ObservedPass] = field(default_factory=list)
+    exits: list[ObservedGate] = field(default_factory=list)  # commits of its Exit that were held
     exit_checkpoints: list[Checkpointed] = field(default_factory=list)
     events: list[tuple[int, Published]] = field(default_factory=list)
 
     @property
-    def asserts(self) -> list[Gate]:
+    def asserts(self) -> list[ObservedGate]:
         """Its assertions, oldest first."""
         return [gate for path in self.passes for gate in path.asserts]
 
@@ -321,17 +321,17 @@ class Execution:
 
 
 @dataclass(eq=False, slots=True)
-class Turn:
+class ObservedTurn:
     """A turn of the session, which is a run."""
 
     id: str
     kind: str  # chat, stage, group
     input: str | None
-    executions: dict[str, Execution]
+    executions: dict[str, ObservedExecution]
     at: int
     number: int  # from 1
-    passes: list[Pass] = field(default_factory=list)
-    gates: list[Gate] = field(default_factory=list)
+    passes: list[ObservedPass] = field(default_factory=list)
+    gates: list[ObservedGate] = field(default_factory=list)
     events: list[tuple[int, Published]] = field(default_factory=list)
     messages: list[Message] = field(default_factory=list)  # shown for the session history
     checkpoints: list[tuple[int, Checkpointed]] = field(default_factory=list)
@@ -354,11 +354,11 @@ class Turn:
         """Whether the state machine drives."""
         return self.kind != "chat"
 
-    def path(self, stage: str | None) -> Pass | None:
+    def path(self, stage: str | None) -> ObservedPass | None:
         """The pass under way of a stage execution, or of the chat turn."""
         return next((one for one in reversed(self.passes) if one.stage == stage), None)
 
-    def open_gates(self) -> list[Gate]:
+    def open_gates(self) -> list[ObservedGate]:
         """Its gates that are open."""
         return [gate for gate in self.gates if gate.is_open]
 
@@ -366,11 +366,11 @@ class Turn:
         """Its events of these names, each with when it was published."""
         return [(at, event) for at, event in self.events if event.name in names]
 
-    def faults(self) -> list[Gate]:
+    def faults(self) -> list[ObservedGate]:
         """The gates whose outside world broke."""
         return [gate for gate in self.gates if gate.answered_with == "fault"]
 
-    def stage_denials(self) -> list[Gate]:
+    def stage_denials(self) -> list[ObservedGate]:
         """The guards outside TOOL_CALL that denied."""
         return [
             gate
@@ -381,12 +381,12 @@ class Turn:
             and gate.answered_with == "deny"
         ]
 
-    def every_call(self) -> Iterator[Call]:
+    def every_call(self) -> Iterator[ObservedCall]:
         """Every call of every pass."""
         for path in self.passes:
             yield from path.every_call()
 
-    def prompts(self) -> list[Prompt]:
+    def prompts(self) -> list[ObservedPrompt]:
         """Every prompt, in the order in which they opened."""
         found = {id(prompt): prompt for call in self.every_call() for prompt in call.prompts}
         return sorted(found.values(), key=lambda prompt: prompt.at)
@@ -396,12 +396,12 @@ class Turn:
 class Grant:
     """A standing approval that an interactor gave."""
 
-    call: Call
+    call: ObservedCall
     name: str
     args: Any
     scope: str
     ask: str | None
-    turn: Turn
+    turn: ObservedTurn
     stage: str | None
     at: int
     window: int

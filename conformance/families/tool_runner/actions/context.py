@@ -8,7 +8,7 @@ from typing import Any
 
 from runlock.conformance.families.tool_runner.messages import RunnerHandshake
 from runlock.conformance.families.tool_runner.state import ObservedRunner
-from runlock.conformance.families.tool_runner.state.records import Gate, Iteration
+from runlock.conformance.families.tool_runner.state.records import Iteration, ObservedGate
 from runlock.conformance.family.chooser import Chooser, pick
 from runlock.conformance.trace.moves import Move
 
@@ -33,7 +33,7 @@ class Stage:
         self.counts[prefix] = self.counts.get(prefix, 0) + 1
         return f"{prefix}{self.counts[prefix]}"
 
-    def gates(self, on: str) -> list[Gate]:
+    def gates(self, on: str) -> list[ObservedGate]:
         """The open gates of one kind."""
         return [gate for gate in self.state.open_gates if gate.on == on]
 

@@ -15,7 +15,7 @@ from runlock.conformance.families.tool_runner.messages import RunnerGate
 from runlock.conformance.families.tool_runner.state import ObservedRunner
 from runlock.conformance.families.tool_runner.state.facts import is_cut_off, is_paused
 from runlock.conformance.families.tool_runner.state.plan import plans
-from runlock.conformance.families.tool_runner.state.records import Gate, Iteration
+from runlock.conformance.families.tool_runner.state.records import Iteration, ObservedGate
 from runlock.conformance.family.invariant import HELD, CheckResults, broken, check, held_or
 from runlock.conformance.family.rank import Rank
 from runlock.conformance.protocol import ToolCall
@@ -236,7 +236,7 @@ def a_body_is_entered_once_in_an_iteration(state: ObservedRunner, seen: RunnerGa
     )
 
 
-def _in_one_go(gate: Gate, phase: str, response: int | None, first: bool) -> bool:
+def _in_one_go(gate: ObservedGate, phase: str, response: int | None, first: bool) -> bool:
     """Whether an entry serves the same purpose; one from the stream serves the first that comes after it."""
     streamed = gate.phase in ("request", "yield") and (first or phase in ("request", "yield"))
     return streamed or (gate.phase == phase and gate.response == response)

@@ -6,7 +6,7 @@ from runlock.conformance.families.tool_runner.invariants.looks import ends_by_fa
 from runlock.conformance.families.tool_runner.messages import Responded, RunFinished, RunnerGate
 from runlock.conformance.families.tool_runner.state import ObservedRunner
 from runlock.conformance.families.tool_runner.state.plan import plans
-from runlock.conformance.families.tool_runner.state.records import Gate, Iteration, Run
+from runlock.conformance.families.tool_runner.state.records import Iteration, ObservedGate, Run
 from runlock.conformance.family.invariant import HELD, CheckResults, broken, check, held_or
 from runlock.conformance.family.rank import Rank
 
@@ -143,7 +143,7 @@ def a_running_tool_is_given_up_as_declared(state: ObservedRunner) -> CheckResult
             )
 
 
-def _ran_at(gate: Gate, stimulus: int) -> bool:
+def _ran_at(gate: ObservedGate, stimulus: int) -> bool:
     return (
         gate.phase == "handling"
         and gate.at < stimulus

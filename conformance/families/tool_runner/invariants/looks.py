@@ -8,7 +8,7 @@ from typing import Literal
 
 from runlock.conformance.families.tool_runner.messages import RunnerGate
 from runlock.conformance.families.tool_runner.state import ObservedRunner
-from runlock.conformance.families.tool_runner.state.plan import Plan, plans
+from runlock.conformance.families.tool_runner.state.plan import IterationPlan, plans
 from runlock.conformance.families.tool_runner.state.records import Iteration, same, without_system
 from runlock.conformance.protocol import Message
 
@@ -33,12 +33,12 @@ def follows(state: ObservedRunner) -> Follows:
     return "iteration"
 
 
-def every(state: ObservedRunner, iteration: Iteration, holds: Callable[[Plan], object]) -> bool:
+def every(state: ObservedRunner, iteration: Iteration, holds: Callable[[IterationPlan], object]) -> bool:
     """Whether something holds under every reading of the policies."""
     return all(holds(plan) for plan in plans(state, iteration))
 
 
-def some(state: ObservedRunner, iteration: Iteration, holds: Callable[[Plan], object]) -> bool:
+def some(state: ObservedRunner, iteration: Iteration, holds: Callable[[IterationPlan], object]) -> bool:
     """Whether something holds under at least one reading of the policies."""
     return any(holds(plan) for plan in plans(state, iteration))
 

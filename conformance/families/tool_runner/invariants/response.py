@@ -6,12 +6,12 @@ from runlock.conformance.families.tool_runner.invariants.looks import turn_of
 from runlock.conformance.families.tool_runner.messages import Responded, RunnerGate
 from runlock.conformance.families.tool_runner.state import ObservedRunner
 from runlock.conformance.families.tool_runner.state.facts import is_kept
-from runlock.conformance.families.tool_runner.state.records import Iteration, Response
+from runlock.conformance.families.tool_runner.state.records import Iteration, ObservedResponse
 from runlock.conformance.family.invariant import CheckResults, broken, check, held_or
 from runlock.conformance.family.rank import Rank
 
 
-def _asked(state: ObservedRunner) -> tuple[Iteration, Response, int] | None:
+def _asked(state: ObservedRunner) -> tuple[Iteration, ObservedResponse, int] | None:
     """The response that is being made."""
     iteration = state.iteration
     pending = iteration.pending_response if iteration is not None else None
@@ -59,7 +59,7 @@ def a_response_has_one_result_for_each_call(state: ObservedRunner, seen: Respond
     )
 
 
-def _may_be_early(iteration: Iteration, response: Response) -> bool:
+def _may_be_early(iteration: Iteration, response: ObservedResponse) -> bool:
     """Whether a response was asked for while the turn of a stream came, so that it may have come too soon."""
     return not iteration.is_yielded_whole and response.window == iteration.turn_in
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 
 from runlock.conformance.families.tool_runner.state.observed_state import ObservedRunner
-from runlock.conformance.families.tool_runner.state.records import Act, Iteration
+from runlock.conformance.families.tool_runner.state.records import Iteration, ObservedAct
 
 Ask = Callable[[str], str]
 
@@ -77,7 +77,7 @@ def is_kept(state: ObservedRunner, iteration: Iteration, number: int, ask: Ask) 
     return None if None in verdicts else False
 
 
-def _survives(acts: Sequence[Act], during: int, cache: str) -> bool | None:
+def _survives(acts: Sequence[ObservedAct], during: int, cache: str) -> bool | None:
     """Whether a response outlives these acts, the first of which came while it was being made."""
     found: bool | None = True
     for place, act in enumerate(acts):
@@ -89,7 +89,7 @@ def _survives(acts: Sequence[Act], during: int, cache: str) -> bool | None:
     return found
 
 
-def _drops(act: Act, cache: str) -> bool | None:
+def _drops(act: ObservedAct, cache: str) -> bool | None:
     if act.method == "runner.tools":
         return None if cache == "by_state" else False
     if act.method == "runner.push":

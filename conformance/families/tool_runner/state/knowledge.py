@@ -8,7 +8,13 @@ from copy import copy
 from typing import Any, Self
 
 from runlock.conformance.families.tool_runner.messages import RunnerGate, RunnerHandshake, RunnerScenario
-from runlock.conformance.families.tool_runner.state.records import Gate, Iteration, Phase, Run, Versions
+from runlock.conformance.families.tool_runner.state.records import (
+    Iteration,
+    ObservedGate,
+    Phase,
+    Run,
+    Versions,
+)
 from runlock.conformance.protocol import Observation
 from runlock.spec.model import load_spec
 
@@ -32,8 +38,8 @@ class Knowledge:
         self.window = 0  # a window begins with a stimulus at quiescence, and ends at the next quiescence
         self.sent_in: Counter[int] = Counter()  # by window: how many stimuli were sent that move the runner
         self.sent: list[tuple[int, int, int, str]] = []  # may be refused: window, stimulus, place, method
-        self.gates: dict[str, Gate] = {}
-        self.open_gates: Sequence[Gate] = ()
+        self.gates: dict[str, ObservedGate] = {}
+        self.open_gates: Sequence[ObservedGate] = ()
         self.runs: dict[str, Run] = {}
         self.run: Run | None = None
         self.input = ""
@@ -46,7 +52,7 @@ class Knowledge:
         self.defined: dict[str, frozenset[int]] = {tool.name: frozenset({1}) for tool in scenario.tools}
         self.given: set[str] = {tool.name for tool in scenario.tools if tool.offered}
         self.tools_changed = False
-        self.early_yield: Gate | None = None  # of a stream whose request has not been seen yet
+        self.early_yield: ObservedGate | None = None  # of a stream whose request has not been seen yet
         self.taken_up: Run | None = None  # the newest run that `runner.again` asked for
         self.late_cancel = False  # the newest stimulus is the cancel of a run that is Done
         self.shown = 0  # observations since the newest stimulus
@@ -82,7 +88,7 @@ class Knowledge:
         return self.iterations[-1] if self.iterations else None
 
     @property
-    def yielded(self) -> Gate | None:
+    def yielded(self) -> ObservedGate | None:
         """The open yield."""
         return next((gate for gate in self.open_gates if gate.on == "yield"), None)
 
@@ -91,7 +97,7 @@ class Knowledge:
         """The limit of the scenario; 0 is for `limit.zero` to say."""
         return self.scenario.runner.max_iterations
 
-    def gate(self, ref: str) -> Gate | None:
+    def gate(self, ref: str) -> ObservedGate | None:
         """The open gate of that id or name, the oldest first."""
         known = self.gates.get(ref)
         if known is not None and known.is_open:
@@ -111,7 +117,7 @@ class Knowledge:
         """Whether something was sent in a window that the runner may have acted on in any order."""
         return self.sent_in[window] > 1
 
-    def shut(self, gate: Gate) -> None:
+    def shut(self, gate: ObservedGate) -> None:
         """The runner waits at a gate no longer."""
         self.open_gates = [one for one in self.open_gates if one is not gate]
 

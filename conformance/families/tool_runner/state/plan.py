@@ -27,7 +27,7 @@ ANY: Final[frozenset[Next]] = frozenset({"request", "end"})
 
 
 @dataclass(slots=True)
-class Plan:
+class IterationPlan:
     """What one reading of the policies orders for an iteration."""
 
     values: Mapping[str, str]  # the policies that it rests on
@@ -60,18 +60,18 @@ class Plan:
         return bool(self.next & {"end", "stop"})
 
 
-def plans(state: ObservedRunner, iteration: Iteration) -> list[Plan]:
+def plans(state: ObservedRunner, iteration: Iteration) -> list[IterationPlan]:
     """Every plan that the policies allow for the newest iteration after its yield."""
     key = ("plans", id(iteration))
     if key not in state.known:
         state.known[key] = list(_branches(state, iteration))
-    found: list[Plan] = state.known[key]
+    found: list[IterationPlan] = state.known[key]
     for policy in {policy for plan in found for policy in plan.values}:
         state.policy(policy)  # a check that uses a plan depends on what the plan was made of
     return found
 
 
-def _branches(state: ObservedRunner, iteration: Iteration) -> list[Plan]:
+def _branches(state: ObservedRunner, iteration: Iteration) -> list[IterationPlan]:
     """Work a plan out once for each combination of the values that it asks for."""
     made, open_ends = [], [dict[str, str]()]
     while open_ends:
@@ -99,9 +99,9 @@ class _Planner:
         self.state = state
         self.iteration = iteration
         self.ask = ask
-        self.made = Plan({})
+        self.made = IterationPlan({})
 
-    def plan(self) -> Plan:
+    def plan(self) -> IterationPlan:
         """The plan of the iteration."""
         made, one = self.made, self.iteration
         made.changed = self._is_changed()

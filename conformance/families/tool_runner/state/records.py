@@ -25,7 +25,7 @@ Versions = Mapping[str, frozenset[int]]
 
 
 @dataclass(eq=False, slots=True)
-class Gate:
+class ObservedGate:
     """A gate at which the runner waits or waited."""
 
     id: str
@@ -58,7 +58,7 @@ class Gate:
 
 
 @dataclass(eq=False, slots=True)
-class Act:
+class ObservedAct:
     """What the user did while a yield was open."""
 
     method: str
@@ -81,7 +81,7 @@ class Act:
 
 
 @dataclass(eq=False, slots=True)
-class Response:
+class ObservedResponse:
     """A request of the user for the tool response, and what came of it."""
 
     at: int
@@ -108,7 +108,7 @@ class Iteration:
 
     number: int
     run: str
-    request: Gate
+    request: ObservedGate
     limit_counted: int  # requests of the runner with this one
     turns_counted: int  # turns that the runner had received before this one
     tools: Versions  # the set at the request
@@ -116,15 +116,15 @@ class Iteration:
     turn_in: int | None = None  # the window in which the turn became whole
     fault: bool = False
     deltas: list[tuple[Delta, int]] = field(default_factory=list)
-    yields: list[Gate] = field(default_factory=list)
+    yields: list[ObservedGate] = field(default_factory=list)
     resumed_at: int | None = None
     left_at: int | None = None
     left_in: int | None = None  # the window of the break
     taken_up_at: int | None = None  # by `runner.again`, after a break
     retried_at: int | None = None  # by `runner.again`, after a fault
-    acts: list[Act] = field(default_factory=list)
-    responses: list[Response] = field(default_factory=list)
-    entries: list[Gate] = field(default_factory=list)
+    acts: list[ObservedAct] = field(default_factory=list)
+    responses: list[ObservedResponse] = field(default_factory=list)
+    entries: list[ObservedGate] = field(default_factory=list)
     shown: list[tuple[Message, bool]] = field(default_factory=list)  # `message`; whether the yield was open
     pieces: list[Any] = field(default_factory=list)  # data of the `delta` events
     end_events: list[Any] = field(default_factory=list)
@@ -148,12 +148,12 @@ class Iteration:
         return without_system(self.request.seen.messages or ())
 
     @property
-    def yielded(self) -> Gate | None:
+    def yielded(self) -> ObservedGate | None:
         """The open yield, if there is one."""
         return next((gate for gate in self.yields if gate.is_open), None)
 
     @property
-    def pending_response(self) -> Response | None:
+    def pending_response(self) -> ObservedResponse | None:
         """The response that is being made."""
         return next((one for one in self.responses if one.is_pending), None)
 
@@ -193,7 +193,7 @@ class Iteration:
         return self.resumed_at is not None or self.taken_up_at is not None
 
     @property
-    def faulted_tools(self) -> list[Gate]:
+    def faulted_tools(self) -> list[ObservedGate]:
         """The tools that broke."""
         return [gate for gate in self.entries if gate.kind == "fault"]
 
@@ -213,7 +213,7 @@ class Iteration:
         """Whether the user left a stream while its turn came, so that the runner may not have received it."""
         return self.left_in is not None and self.left_in == self.turn_in and not self.is_yielded_whole
 
-    def may_precede_the_turn(self, act: Act) -> bool:
+    def may_precede_the_turn(self, act: ObservedAct) -> bool:
         """Whether the user may have acted before the turn was whole, as the reader of a stream can."""
         if self.is_yielded_whole:
             return False
@@ -247,7 +247,7 @@ class Iteration:
                 pushed += act.messages
         return pushed
 
-    def entries_of(self, call: str) -> list[Gate]:
+    def entries_of(self, call: str) -> list[ObservedGate]:
         """The entries of a call's body."""
         return [gate for gate in self.entries if gate.seen.call == call]
 

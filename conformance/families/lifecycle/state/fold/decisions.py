@@ -9,7 +9,7 @@ from runlock.conformance.families.lifecycle.messages import DecisionTaken
 from runlock.conformance.families.lifecycle.state.fold.watchers import watched
 from runlock.conformance.families.lifecycle.state.knowledge import Knowledge
 from runlock.conformance.families.lifecycle.state.nesting import is_within
-from runlock.conformance.families.lifecycle.state.records import Call, Decided, Run
+from runlock.conformance.families.lifecycle.state.records import Decided, ObservedCall, Run
 from runlock.conformance.protocol import Refusal
 
 
@@ -50,7 +50,7 @@ def _decided(state: Knowledge, run: Run | None, raw: Mapping[str, Any], batch: i
         state.decision_ids[decided.id] = decided
 
 
-def _reaches(state: Knowledge, decided: Decided, run: Run, call: Call, *, is_known: bool) -> None:
+def _reaches(state: Knowledge, decided: Decided, run: Run, call: ObservedCall, *, is_known: bool) -> None:
     """The call that a decision is for: does it come too late for it, and does the call wait for it?"""
     suspension = decided.suspension
     current = suspension is None or suspension == call.suspensions
@@ -70,7 +70,7 @@ def _reaches(state: Knowledge, decided: Decided, run: Run, call: Call, *, is_kno
     call.decisions.append(decided)
 
 
-def _place(state: Knowledge, decided: Decided, run: Run, call: Call) -> None:
+def _place(state: Knowledge, decided: Decided, run: Run, call: ObservedCall) -> None:
     """What the run was at when a decision came that met no race."""
     on = {gate.on for gate in state.gates_of(run)}
     decided.early = call.claimed in ("New", "Running") and decided.suspension is None
@@ -81,7 +81,7 @@ def _place(state: Knowledge, decided: Decided, run: Run, call: Call) -> None:
     decided.busy_sibling = next((c.id for c in executing if c is not call), None)
 
 
-def stands(decided: Decided, call: Call) -> bool:
+def stands(decided: Decided, call: ObservedCall) -> bool:
     """Whether the call has taken this decision, or may have, and nothing has happened to it since."""
     if decided.turned_down or decided.stale:
         return False

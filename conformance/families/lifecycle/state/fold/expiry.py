@@ -8,7 +8,7 @@ from typing import Any
 from runlock.conformance.families.lifecycle.state.expiry import ends_at_ms, expiry_id
 from runlock.conformance.families.lifecycle.state.fold.decisions import stands
 from runlock.conformance.families.lifecycle.state.knowledge import Knowledge
-from runlock.conformance.families.lifecycle.state.records import Call, Decided, Run
+from runlock.conformance.families.lifecycle.state.records import Decided, ObservedCall, Run
 from runlock.conformance.family.grounding import Part
 
 
@@ -32,7 +32,7 @@ def expiries(state: Knowledge, ms: int) -> Iterator[Part]:
         yield "decide", {"run": run.id, "decisions": [_expiry(call) for call in expired]}
 
 
-def _ends(state: Knowledge, call: Call, ms: int) -> bool:
+def _ends(state: Knowledge, call: ObservedCall, ms: int) -> bool:
     """Whether the wait of a call ends with that time, and no decision has ended it before."""
     ends_at = ends_at_ms(call)
     is_over = ends_at is not None and state.now_ms + ms >= ends_at
@@ -40,12 +40,12 @@ def _ends(state: Knowledge, call: Call, ms: int) -> bool:
     return is_over and not is_decided
 
 
-def _expiry(call: Call) -> Mapping[str, Any]:
+def _expiry(call: ObservedCall) -> Mapping[str, Any]:
     expiry = {"id": expiry_id(call), "call": call.id, "action": "cancel", "by": "clock"}
     return {**expiry, "suspension": call.suspensions}
 
 
-def begins_to_wait(state: Knowledge, call: Call) -> None:
+def begins_to_wait(state: Knowledge, call: ObservedCall) -> None:
     """A call is shown to wait: in a new life it may have waited before."""
     is_known = call.before_claim is None and call.suspensions in call.waits_began
     if call.before_claim != "Suspended" and not is_known:
@@ -62,7 +62,7 @@ def recovered(state: Knowledge, run: Run) -> None:
             call.decisions.append(_may_have_expired(state, call))
 
 
-def _may_have_expired(state: Knowledge, call: Call) -> Decided:
+def _may_have_expired(state: Knowledge, call: ObservedCall) -> Decided:
     return Decided(
         expiry_id(call), call.id, "cancel", None, call.suspensions, state.stimuli, alone=False,
         unsure=True, is_expiry=True, entries_before=len(call.entries), in_suspension=call.suspensions,

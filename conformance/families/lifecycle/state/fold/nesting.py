@@ -13,7 +13,7 @@ from runlock.conformance.families.lifecycle.state.nesting import (
     is_within,
     runs_within,
 )
-from runlock.conformance.families.lifecycle.state.records import Call, Run
+from runlock.conformance.families.lifecycle.state.records import ObservedCall, Run
 from runlock.conformance.family.grounding import Part
 from runlock.conformance.protocol import Report
 
@@ -91,7 +91,7 @@ def _begun(state: Knowledge, name: str) -> Knowledge | None:
     return inner
 
 
-def input_of(call: Call) -> str:
+def input_of(call: ObservedCall) -> str:
     """What a run within a call begins with."""
     return str(call.args.get("v", ""))
 

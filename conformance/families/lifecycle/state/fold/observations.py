@@ -28,9 +28,9 @@ from runlock.conformance.families.lifecycle.state.knowledge import Knowledge
 from runlock.conformance.families.lifecycle.state.records import (
     WORKING_GATES,
     Form,
-    Gate,
+    ObservedGate,
     Run,
-    Shown,
+    ShownForm,
     Station,
     numbers_suspensions,
 )
@@ -41,7 +41,7 @@ def _gate_opened(state: Knowledge, seen: GateOpened) -> None:
     run = state.runs.get(seen.run or "") or state.run
     if run is None:
         return
-    gate = Gate(seen.gate, seen.on, run.id, seen, state.life, at=state.stimuli)
+    gate = ObservedGate(seen.gate, seen.on, run.id, seen, state.life, at=state.stimuli)
     state.gates[seen.gate] = gate
     state.volatile.open_gates = [*state.volatile.open_gates, gate]
     if seen.on in WORKING_GATES or seen.on == "hook":
@@ -159,7 +159,9 @@ def _call_shown(state: Knowledge, seen: CallShown) -> None:
     call = state.call_of(seen)
     if call is not None:
         form = Form(seen.name, seen.args)
-        call.shown.append(Shown(form, state.stimuli, len(call.entries), len(call.judged), call.suspensions))
+        call.shown.append(
+            ShownForm(form, state.stimuli, len(call.entries), len(call.judged), call.suspensions)
+        )
 
 
 SHOWN: Final[Mapping[type[Observation], Callable[[Knowledge, Any], None]]] = {

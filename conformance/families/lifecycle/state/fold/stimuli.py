@@ -11,7 +11,7 @@ from runlock.conformance.families.lifecycle.state.fold.decisions import decision
 from runlock.conformance.families.lifecycle.state.fold.watchers import unwatched, watched
 from runlock.conformance.families.lifecycle.state.knowledge import Knowledge, StateVolatile
 from runlock.conformance.families.lifecycle.state.nesting import waits_within
-from runlock.conformance.families.lifecycle.state.records import Call, Decided, Gate, Run
+from runlock.conformance.families.lifecycle.state.records import Decided, ObservedCall, ObservedGate, Run
 
 
 def _started(state: Knowledge, params: Mapping[str, Any]) -> None:
@@ -73,7 +73,7 @@ def _asked(state: Knowledge, run: Run, asked: Sequence[Mapping[str, Any]]) -> No
             run.calls[call_id].duplicate_id = True
             continue
         tool, refused_for = _tool_for(state, raw)
-        call = Call(
+        call = ObservedCall(
             id=call_id,
             name=raw["name"],
             args=raw.get("args", {}),
@@ -103,7 +103,7 @@ def _tool_for(state: Knowledge, raw: Mapping[str, Any]) -> tuple[ToolSpec | None
     return (tool, "") if tool.fits(raw.get("args", {})) else (None, "unfit")
 
 
-def _plugin_acted(state: Knowledge, run: Run, gate: Gate, outcome: Mapping[str, Any]) -> None:
+def _plugin_acted(state: Knowledge, run: Run, gate: ObservedGate, outcome: Mapping[str, Any]) -> None:
     if outcome["kind"] in ("terminate", "skip_inference"):
         run.volatile.faulted, run.fault_alone = "plugin", state.alone
     data = outcome.get("data") or {}
@@ -145,7 +145,7 @@ def _cancelled(state: Knowledge, params: Mapping[str, Any]) -> None:
         run.cancel_in_replay = next(replayed, None) if run.cancel_alone else None
 
 
-def _cut_off(run: Run) -> list[Call]:
+def _cut_off(run: Run) -> list[ObservedCall]:
     """The calls of the newest round that have answered, while it still executes and none of it waits."""
     newest = [call for call in run.calls.values() if call.step == run.steps]
     plain = not any(

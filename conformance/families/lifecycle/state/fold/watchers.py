@@ -6,10 +6,10 @@ from collections.abc import Mapping
 from typing import Any
 
 from runlock.conformance.families.lifecycle.messages import Published, StreamClosed
-from runlock.conformance.families.lifecycle.state.calls import Call
+from runlock.conformance.families.lifecycle.state.calls import ObservedCall
 from runlock.conformance.families.lifecycle.state.knowledge import Knowledge
 from runlock.conformance.families.lifecycle.state.watchers import Arrival
-from runlock.conformance.families.lifecycle.state.wires import Part, Told, parts_of
+from runlock.conformance.families.lifecycle.state.wires import EventPart, Told, parts_of
 
 
 def watched(state: Knowledge, params: Mapping[str, Any]) -> None:
@@ -56,7 +56,7 @@ def published(state: Knowledge, seen: Published) -> None:
             _told(state, call, part, seen.stream or "native")
 
 
-def _told(state: Knowledge, call: Call, part: Part, stream: str) -> None:
+def _told(state: Knowledge, call: ObservedCall, part: EventPart, stream: str) -> None:
     known = call.wires.get(stream)
     if part.what in ("open", "whole") and (known is None or known.life != state.life):
         known = call.wires[stream] = Told(state.life, state.stimuli)

@@ -18,22 +18,22 @@ from runlock.conformance.families.message_loop.state.knowledge import Knowledge
 from runlock.conformance.families.message_loop.state.naming import gate_name
 from runlock.conformance.families.message_loop.state.records import (
     COMPOSING,
-    Gate,
-    Pass,
-    Prompt,
-    Request,
-    Turn,
+    ObservedGate,
+    ObservedPass,
+    ObservedPrompt,
+    ObservedRequest,
+    ObservedTurn,
 )
 from runlock.conformance.protocol import GateClosed, Observation
 
 OF_A_REQUEST: Final = frozenset({"COMPOSE_REQUEST", "SEND_REQUEST", "STREAM_RESPONSE"})
 
 
-def composing(path: Pass) -> Request:
+def composing(path: ObservedPass) -> ObservedRequest:
     """The request that a gate before its model gate belongs to."""
     request = path.request
     if request is None or (request.model_gates and not request.may_be_sent_again):
-        request = Request(len(path.requests) + 1, path)
+        request = ObservedRequest(len(path.requests) + 1, path)
         path.requests.append(request)
     return request
 
@@ -43,7 +43,7 @@ def _opened(state: Knowledge, seen: GateOpened) -> None:
     if turn is None:
         return
     path = turn.path(seen.stage)
-    gate = Gate(seen.gate, seen.on, gate_name(seen), seen, turn, state.clock, state.window, path)
+    gate = ObservedGate(seen.gate, seen.on, gate_name(seen), seen, turn, state.clock, state.window, path)
     gate.call = state.call_of(seen) if seen.call is not None else None
     state.gates[seen.gate] = gate
     turn.gates.append(gate)
@@ -55,17 +55,17 @@ def _opened(state: Knowledge, seen: GateOpened) -> None:
         turn.executions[seen.stage].exits.append(gate)
 
 
-def _file_model(state: Knowledge, gate: Gate, path: Pass) -> None:
+def _file_model(state: Knowledge, gate: ObservedGate, path: ObservedPass) -> None:
     gate.request = composing(path)
     gate.request.model_gates.append(gate)
 
 
-def _file_context(state: Knowledge, gate: Gate, path: Pass) -> None:
+def _file_context(state: Knowledge, gate: ObservedGate, path: ObservedPass) -> None:
     gate.request = composing(path)
     gate.request.contexts.append(gate)
 
 
-def _file_hook(state: Knowledge, gate: Gate, path: Pass) -> None:
+def _file_hook(state: Knowledge, gate: ObservedGate, path: ObservedPass) -> None:
     at, point = gate.opened.at, gate.opened.point or "pre"
     if at == "TOOL_CALL":
         if gate.call is not None:
@@ -79,29 +79,29 @@ def _file_hook(state: Knowledge, gate: Gate, path: Pass) -> None:
         path.hooks.append(gate)
 
 
-def _file_prompt(state: Knowledge, gate: Gate, path: Pass) -> None:
+def _file_prompt(state: Knowledge, gate: ObservedGate, path: ObservedPass) -> None:
     shown, call = gate.opened, gate.call
     if call is None:
         return
     key = shown.prompt or gate.id
     prompt = next((one for one in call.prompts if one.id == key), None)
     if prompt is None:
-        prompt = Prompt(key, shown.ask, call, shown, state.clock)
+        prompt = ObservedPrompt(key, shown.ask, call, shown, state.clock)
         call.prompts.append(prompt)
     prompt.gates.append(gate)
 
 
-def _file_tool(state: Knowledge, gate: Gate, path: Pass) -> None:
+def _file_tool(state: Knowledge, gate: ObservedGate, path: ObservedPass) -> None:
     if gate.call is not None:
         gate.call.entries.append(gate)
 
 
-def _file_verdict(state: Knowledge, gate: Gate, path: Pass) -> None:
+def _file_verdict(state: Knowledge, gate: ObservedGate, path: ObservedPass) -> None:
     if gate.call is not None:
         gate.call.judged.append(gate)
 
 
-def _file_assert(state: Knowledge, gate: Gate, path: Pass) -> None:
+def _file_assert(state: Knowledge, gate: ObservedGate, path: ObservedPass) -> None:
     path.asserts.append(gate)
 
 
@@ -112,7 +112,7 @@ def _closed(state: Knowledge, seen: GateClosed) -> None:
         _take_back(state, gate)
 
 
-def _take_back(state: Knowledge, gate: Gate) -> None:
+def _take_back(state: Knowledge, gate: ObservedGate) -> None:
     """What was released and then given up never took effect."""
     state.grants = [one for one in state.grants if one.at != gate.released_at or gate.on != "prompt"]
     request = gate.request
@@ -168,7 +168,7 @@ def _event(state: Knowledge, seen: Published) -> None:
     _file_event(state, turn, seen)
 
 
-def _file_event(state: Knowledge, turn: Turn, seen: Published) -> None:
+def _file_event(state: Knowledge, turn: ObservedTurn, seen: Published) -> None:
     call = seen.get("call")
     found = state.call_of(seen, call) if isinstance(call, str) else None
     if found is not None:
@@ -192,7 +192,7 @@ def _call_moved(state: Knowledge, seen: CallMoved) -> None:
         call.statuses.append(seen.to)
 
 
-FILED: Final[Mapping[str, Callable[[Knowledge, Gate, Pass], None]]] = {
+FILED: Final[Mapping[str, Callable[[Knowledge, ObservedGate, ObservedPass], None]]] = {
     "model": _file_model,
     "context": _file_context,
     "hook": _file_hook,

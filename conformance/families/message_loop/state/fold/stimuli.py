@@ -9,13 +9,13 @@ from runlock.conformance.families.message_loop.messages import Published
 from runlock.conformance.families.message_loop.state.fold.observations import FILED
 from runlock.conformance.families.message_loop.state.knowledge import Knowledge
 from runlock.conformance.families.message_loop.state.records import (
-    Call,
-    Execution,
-    Gate,
     Grant,
-    Pass,
-    Request,
-    Turn,
+    ObservedCall,
+    ObservedExecution,
+    ObservedGate,
+    ObservedPass,
+    ObservedRequest,
+    ObservedTurn,
 )
 
 Params = Mapping[str, Any]
@@ -28,21 +28,23 @@ def _start(state: Knowledge, params: Params) -> None:
     executions = {one["id"]: _execution(state, one, is_join=False) for one in first}
     if join:
         executions[join["id"]] = _execution(state, join, is_join=True)
-    turn = Turn(params["run"], kind, params.get("input"), executions, state.clock, len(state.turns) + 1)
+    turn = ObservedTurn(
+        params["run"], kind, params.get("input"), executions, state.clock, len(state.turns) + 1
+    )
     turn.session_before = tuple(state.session)
     for stage in executions or [None]:
         begin_pass(turn, stage)
     state.turns[turn.id] = state.run = turn
 
 
-def _execution(state: Knowledge, one: Params, *, is_join: bool) -> Execution:
-    return Execution(one["id"], one["name"], state.scenario.stage(one["name"]), is_join)
+def _execution(state: Knowledge, one: Params, *, is_join: bool) -> ObservedExecution:
+    return ObservedExecution(one["id"], one["name"], state.scenario.stage(one["name"]), is_join)
 
 
-def begin_pass(turn: Turn, stage: str | None) -> Pass:
+def begin_pass(turn: ObservedTurn, stage: str | None) -> ObservedPass:
     """A pass begins: of a chat turn, or the next attempt of a stage execution."""
     before = turn.path(stage)
-    path = Pass(turn, stage, before.attempt + 1 if before is not None else 1)
+    path = ObservedPass(turn, stage, before.attempt + 1 if before is not None else 1)
     turn.passes.append(path)
     if stage in turn.executions:
         turn.executions[stage].passes.append(path)
@@ -67,19 +69,19 @@ def _release(state: Knowledge, params: Params) -> None:
         effect(state, gate, outcome)
 
 
-def _is_second_answer(state: Knowledge, gate: Gate) -> bool:
+def _is_second_answer(state: Knowledge, gate: ObservedGate) -> bool:
     """Whether the prompt has a firm answer in this window already, so that this one is late."""
     prompt = _prompt(gate)
     first = prompt.first_firm if prompt is not None else None
     return first is not None and first.released_in == state.window
 
 
-def _prompt(gate: Gate) -> Any:
+def _prompt(gate: ObservedGate) -> Any:
     prompts = gate.call.prompts if gate.call is not None else []
     return next((one for one in prompts if gate in one.gates), None)
 
 
-def _answered(state: Knowledge, gate: Gate, outcome: Params) -> None:
+def _answered(state: Knowledge, gate: ObservedGate, outcome: Params) -> None:
     """The response is complete: its calls exist from now on."""
     request = gate.request
     if outcome["kind"] != "turn" or request is None:
@@ -93,14 +95,16 @@ def _answered(state: Knowledge, gate: Gate, outcome: Params) -> None:
         _file_early(state, request, request.calls[-1])
 
 
-def _call(state: Knowledge, request: Request, index: int, asked: Params, *, doubled: bool) -> Call:
+def _call(
+    state: Knowledge, request: ObservedRequest, index: int, asked: Params, *, doubled: bool
+) -> ObservedCall:
     tool = state.scenario.tool(asked["name"])
-    call = Call(asked["id"], asked["name"], asked.get("args", {}), index, request, tool, doubled)
+    call = ObservedCall(asked["id"], asked["name"], asked.get("args", {}), index, request, tool, doubled)
     call.events += _early(request, call.id)
     return call
 
 
-def _early(request: Request, call: str) -> Iterator[Published]:
+def _early(request: ObservedRequest, call: str) -> Iterator[Published]:
     """What was published about a call since its first piece, before the response was complete."""
     gate, turn = request.gate, request.path.turn
     if gate is None or not any((delta.get("tool_call") or {}).get("id") == call for delta in gate.deltas):
@@ -110,7 +114,7 @@ def _early(request: Request, call: str) -> Iterator[Published]:
             yield event
 
 
-def _file_early(state: Knowledge, request: Request, call: Call) -> None:
+def _file_early(state: Knowledge, request: ObservedRequest, call: ObservedCall) -> None:
     """File under a call the gates that opened for it before its response was complete (LOOP-17)."""
     asked_at = request.gate.at if request.gate is not None else state.clock
     for gate in request.path.turn.gates:
@@ -120,7 +124,7 @@ def _file_early(state: Knowledge, request: Request, call: Call) -> None:
             FILED[gate.on](state, gate, request.path)
 
 
-def _granted(state: Knowledge, gate: Gate, outcome: Params) -> None:
+def _granted(state: Knowledge, gate: ObservedGate, outcome: Params) -> None:
     """An allow may stand for more than its call."""
     call, shown = gate.call, gate.opened
     if outcome["kind"] != "allow" or call is None or gate.closed_at:
@@ -132,7 +136,7 @@ def _granted(state: Knowledge, gate: Gate, outcome: Params) -> None:
         state.grants.append(Grant(call, name, args, scope, shown.ask, *where))
 
 
-def _asserted(state: Knowledge, gate: Gate, outcome: Params) -> None:
+def _asserted(state: Knowledge, gate: ObservedGate, outcome: Params) -> None:
     if outcome["kind"] == "retry":
         begin_pass(gate.turn, gate.opened.stage)
 
@@ -168,7 +172,7 @@ def _late(state: Knowledge, params: Params) -> None:
     state.late.append((state.stimuli, params))
 
 
-EFFECTS: Final[Mapping[str, Callable[[Knowledge, Gate, Params], None]]] = {
+EFFECTS: Final[Mapping[str, Callable[[Knowledge, ObservedGate, Params], None]]] = {
     "model": _answered,
     "prompt": _granted,
     "assert": _asserted,

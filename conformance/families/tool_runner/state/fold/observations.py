@@ -16,7 +16,7 @@ from runlock.conformance.families.tool_runner.messages import (
 )
 from runlock.conformance.families.tool_runner.state.fold.stimuli import went_on
 from runlock.conformance.families.tool_runner.state.knowledge import Knowledge
-from runlock.conformance.families.tool_runner.state.records import Gate, Iteration, Run
+from runlock.conformance.families.tool_runner.state.records import Iteration, ObservedGate, Run
 from runlock.conformance.protocol import GateClosed, Observation
 
 
@@ -24,7 +24,7 @@ def _gate_opened(state: Knowledge, seen: RunnerGate) -> None:
     run = state.run_of(seen)
     if run is None:
         return
-    gate = Gate(seen.gate, seen.on, run.id, seen, state.stimuli)
+    gate = ObservedGate(seen.gate, seen.on, run.id, seen, state.stimuli)
     state.gates[seen.gate] = gate
     state.open_gates = [*state.open_gates, gate]
     if seen.on == "model":
@@ -39,7 +39,7 @@ def _gate_opened(state: Knowledge, seen: RunnerGate) -> None:
         state.iteration.entries.append(gate)
 
 
-def _requested(state: Knowledge, gate: Gate, run: Run) -> None:
+def _requested(state: Knowledge, gate: ObservedGate, run: Run) -> None:
     if state.first_params is None and gate.seen.params is not None:
         state.first_params = gate.seen.params
     run.requests += 1
@@ -63,7 +63,7 @@ def _gate_closed(state: Knowledge, seen: GateClosed) -> None:
         _take_back(state, gate)
 
 
-def _take_back(state: Knowledge, gate: Gate) -> None:
+def _take_back(state: Knowledge, gate: ObservedGate) -> None:
     """The runner had given the gate up before it was released: the release came late, and was dropped."""
     kind, gate.outcome = gate.kind, None
     iteration = state.iteration

@@ -9,10 +9,10 @@ from typing import Any, Final
 from runlock.conformance.families.tool_runner.messages import USER_VERBS, Delta, RunnerTurn
 from runlock.conformance.families.tool_runner.state.knowledge import Knowledge
 from runlock.conformance.families.tool_runner.state.records import (
-    Act,
-    Gate,
     Iteration,
-    Response,
+    ObservedAct,
+    ObservedGate,
+    ObservedResponse,
     Run,
     Versions,
 )
@@ -68,10 +68,12 @@ def _acted(method: str, state: Knowledge, params: Params, place: int) -> None:
     making = iteration.pending_response is not None
     done = sum(not one.is_pending for one in iteration.responses)
     if method == "runner.respond":
-        response = Response(state.stimuli, state.window, len(iteration.acts), after_cancel=state.is_cancelled)
+        response = ObservedResponse(
+            state.stimuli, state.window, len(iteration.acts), after_cancel=state.is_cancelled
+        )
         iteration.responses.append(response)
         return
-    iteration.acts.append(Act(method, params, state.stimuli, state.window, place, making, done))
+    iteration.acts.append(ObservedAct(method, params, state.stimuli, state.window, place, making, done))
     if method == "runner.set":
         state.params_set.update(params.get("params") or {})
     elif method == "runner.tools":
@@ -122,7 +124,7 @@ def _released(state: Knowledge, params: Params, _place: int) -> None:
         went_on(state, iteration, gate)
 
 
-def went_on(state: Knowledge, iteration: Iteration, gate: Gate) -> None:
+def went_on(state: Knowledge, iteration: Iteration, gate: ObservedGate) -> None:
     """The user resumed, or left the loop."""
     iteration.whole_at_resume = iteration.turn is not None
     if gate.kind == "break":
