@@ -94,7 +94,6 @@ class DeferredSession(Session):
                 self.judge.answer(one)
             else:
                 self.judge.stimulus(*one)
-        self.judge.end()
         if self._leaks is not None:
             self.judge.closed(self._leaks)
         return self.judge.ruling

@@ -33,7 +33,7 @@ class Rank(IntEnum):
     PHASE = auto()
     """The phases of a run come in a wrong order."""
     STREAM = auto()
-    """A watcher is told something else than what happened."""
+    """A watcher is shown something else than what happened."""
     CHART = auto()
     """A transition is not one of its chart, and no clause says more about it."""
 

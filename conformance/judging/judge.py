@@ -137,21 +137,23 @@ class Judge:
         for monitor in self.monitors:
             monitor.answered(report)
         for seen in report.observations:
-            self._run_checks(self.asked.about(self.state, seen), seen)
-            for monitor in self.monitors:
-                self._follow(monitor.observe(seen))
+            self._check(seen)
             self.state.observe(seen)
         self.state.report(report)
         if report.quiescent:
-            self._rest()
+            self._check_at_rest()
+            self.violation = self.violation or self.deferred
 
-    def _rest(self) -> None:
-        """The runtime is quiescent: judge what it did not do, and what was deferred until now."""
+    def _check(self, seen: Observation) -> None:
+        self._run_checks(self.asked.about(self.state, seen), seen)
+        for monitor in self.monitors:
+            self._follow(monitor.observe(seen))
+
+    def _check_at_rest(self) -> None:
         if self.silence_counts:
             self._run_checks(self.asked.at_rest(self.state))
         for monitor in self.monitors:
             self._follow(monitor.at_rest())
-        self.violation = self.violation or self.deferred
 
     def closed(self, leaks: Iterable[Any]) -> None:
         """The scenario is closed, and the runtime says what it still holds; judged if the run is Done."""

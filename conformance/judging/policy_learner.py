@@ -80,9 +80,9 @@ class Learner(Judge):
         super().__init__(family, handshake, known, scenario, curriculum.applies, asked=asked)
         self.sought = sought
 
-    def report(self, report: Report) -> None:
-        """The answer is complete, and what it taught may be what was sought."""
-        super().report(report)
+    def answer(self, report: Report) -> None:
+        """Judge an answer; what it taught may be what was sought."""
+        super().answer(report)
         found = next((one for one in self.open.excluded if "=".join(one) == self.sought), None)
         if found is not None and self.violation is None:
             because = self.open.excluded[found].reason
@@ -94,7 +94,8 @@ class Learner(Judge):
 
     def _check_at_rest(self) -> None:
         super()._check_at_rest()
-        self._learn()
+        if self.silence_counts:
+            self._learn()
 
     def _learn(self, *seen: Observation) -> None:
         """Take in what the newest observation, or the silence, says about the open policies."""
@@ -127,7 +128,7 @@ class CheckLearner(Learner):
             found = list(check.run(state, *seen))
             if self.applies.get(check.clause):
                 for one in found:
-                    self._record(check.clause, one, is_deferred=check.is_deferred)
+                    self._record(check.clause, one, check.rank, is_deferred=check.is_deferred)
                 if self.violation is not None:
                     return
             objects = not all(one.ok for one in found)

@@ -232,7 +232,8 @@ class Tour:
     def _standing(self) -> Iterator[tuple[ObservedCall | Run | None, str]]:
         run = self.stage.run
         if self.table is RESUME_GATE:
-            state = self.session.judge.monitor(Oracle).resume_gate_state
+            charts = next(one for one in self.session.judge.monitors if isinstance(one, Oracle))
+            state = charts.resume_gate_state
             yield None, RESUME_GATE.initial if state is None or RESUME_GATE.is_final(state) else state
         elif run is not None and self.table is CALLS:
             for call in run.calls.values():
