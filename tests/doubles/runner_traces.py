@@ -164,7 +164,6 @@ class Told:
     @property
     def verdict(self) -> str:
         """The clause that is broken, or `held`."""
-        self.judge.end()
         broken = self.judge.violation
         return "held" if broken is None else broken.clause
 

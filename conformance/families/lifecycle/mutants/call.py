@@ -123,7 +123,7 @@ class ResumesTheUndecided(Runtime):
         return replayed
 
 
-@fault("CALL-7", "nobody decided about call")
+@fault("GATE-1", "nobody approved it, yet it was executed", also=("CALL-7",))
 class KeepsADecisionForTheNextRun(Runtime):
     """Lets a decision that comes when its run is Done act on a call of that id in the next run."""
 

@@ -8,8 +8,8 @@ from runlock.conformance.driving.strategies.scripted import applicable, corpus, 
 from runlock.conformance.driving.tally import Tally
 from runlock.conformance.families.lifecycle.family import FAMILY
 from runlock.conformance.families.lifecycle.host.hosted import Hosted
-from runlock.conformance.families.lifecycle.invariants import INVARIANTS, name_of, newest_of
-from runlock.conformance.families.lifecycle.invariants.selectors import NEWEST
+from runlock.conformance.families.lifecycle.invariants import INVARIANTS
+from runlock.conformance.families.lifecycle.invariants.selectors import NEWEST, name_of, newest_of
 from runlock.conformance.families.lifecycle.mutants import MUTANTS
 from runlock.conformance.families.lifecycle.reference import factory
 from runlock.conformance.family.chooser import Seeded

@@ -14,18 +14,17 @@ import pytest
 from judged_records import Row, rows_of
 from places import LIFECYCLE
 
-from runlock.conformance.family.invariant import Invariant
+from runlock.conformance.family.invariant import Invariant, gathered
 
 TABLES = Path(__file__).parent / "tables"
-HELPERS = {"__init__", "blame", "selectors", "segment_queries", "thread"}
+HELPERS = {"__init__", "selectors", "segment_queries", "thread"}
 FILES = sorted(path.stem for path in (LIFECYCLE / "invariants").glob("*.py") if path.stem not in HELPERS)
 PACKAGE = "runlock.conformance.families.lifecycle.invariants"
 
 
 def checks_of(file: str) -> tuple[Invariant, ...]:
-    """The checks of a file, in its order."""
-    checks: tuple[Invariant, ...] = import_module(f"{PACKAGE}.{file}").INVARIANTS
-    return checks
+    """The checks of a file, in the order of blame."""
+    return gathered(import_module(f"{PACKAGE}.{file}"))
 
 
 def rows() -> Iterator[tuple[str, Row]]:
