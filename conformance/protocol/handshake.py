@@ -13,7 +13,7 @@ from runlock.conformance.protocol.unknown_keys import Declared
 from runlock.conformance.protocol.wire import JsonObject, Wire
 
 PROTOCOL_VERSION: Final = 1
-SPEC_REVISION: Final = "1.2"
+SPEC_REVISION: Final = "1.3"
 
 
 class VersionRange(Wire):

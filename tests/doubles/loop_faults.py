@@ -291,6 +291,7 @@ class JoinsTooEarly(RichLoop):
     "WIRE-8",
     "RUN-24",
     "LOOP-18",
+    "TURN-8",
 )
 class LosesABranch(RichLoop):
     """A group is over with its first sibling; the other one is forgotten while it runs."""

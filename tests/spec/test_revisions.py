@@ -21,9 +21,9 @@ FROZEN = {
 def younger():
     """The spec with one revision and one clause more."""
     spec = load_spec("lifecycle")
-    added = spec.clause("GATE-2").model_copy(update={"id": "GATE-999", "since": "1.3"})
+    added = spec.clause("GATE-2").model_copy(update={"id": "GATE-999", "since": "1.4"})
     more = replace(spec, clauses={**spec.clauses, added.id: added})
-    later = Revision(id="1.3", sentence="One more.")
+    later = Revision(id="1.4", sentence="One more.")
     more.__dict__["revisions"] = {**spec.revisions, later.id: later}
     return more
 
@@ -46,7 +46,7 @@ def test_every_revision_is_frozen():
 def test_a_younger_clause_leaves_an_older_revision_as_it_was(younger):
     """A clause belongs to its revision and to all later ones."""
     assert {revision: digest(younger, revision) for revision in FROZEN} == FROZEN
-    assert set(younger.clauses_of("1.3")) - set(younger.clauses_of("1.2")) == {"GATE-999"}
+    assert set(younger.clauses_of("1.4")) - set(younger.clauses_of("1.3")) == {"GATE-999"}
 
 
 def test_a_clause_that_is_slipped_in_is_seen(younger):

@@ -185,46 +185,45 @@ def test_the_ruling_is_what_is_known_by_then() -> None:
     assert (ruling.answers, ruling.violation, dict(ruling.exercised)) == (2, None, {"RUN-1": 1})
 
 
-class Unexplained(Monitor):
-    """Finds no explanation of a gate that opens."""
+class ObjectsToGates(Monitor):
+    """Finds no transition for a gate that opens."""
 
     clauses = frozenset({"RUN-3"})
-    explains = True
 
     def observe(self, seen: Any) -> Iterator[ClauseResult]:
         """Object to a gate, and to nothing else."""
         if isinstance(seen, GateOpened):
-            yield clause_result("RUN-3", "nothing explains it")
+            yield clause_result("RUN-3", "no transition")
 
 
-class Follower(Unexplained):
-    """Says the same, and has no doubt that it is the cause."""
+def test_a_monitor_objects_last() -> None:
+    """A check that objects to the same answer leads a chart, whichever comes first."""
+    records = [START, GATE, RUNNING, REPORT]
+    before, after = (Invariant("RUN-1", objects("a check"), kind, rank=Rank.LOST) for kind in (GateOpened, RunMoved))
 
-    explains = False
+    assert judged(records=records, monitors=(ObjectsToGates,)).violation == Violation("RUN-3", "no transition", 1)
+    for check in (before, after):
+        led = judged(check, records=records, monitors=(ObjectsToGates,)).violation
+        assert led == Violation("RUN-1", "a check", 1, Rank.LOST)
 
 
-def test_a_monitor_objects_at_once() -> None:
-    """A monitor that follows a chart is asked after the invariants."""
-    invariant = Invariant("RUN-1", objects("the invariant"), GateOpened)
-    records = [START, GATE, REPORT]
-
-    assert judged(records=records, monitors=(Follower,)).violation == Violation(
-        "RUN-3", "nothing explains it", 1
+@pytest.mark.parametrize(
+    ("first", "second", "leads"),
+    [
+        (Rank.CHECKPOINT, Rank.TWICE, "second"),  # what was done to a call leads what a checkpoint says of it
+        (Rank.STATUS, Rank.HISTORY, "second"),
+        (Rank.TWICE, Rank.TWICE, "first"),
+        (Rank.CHECKPOINT, Rank.STATUS, "first"),  # of what a runtime says about itself the first is the cause
+        (Rank.CONSENT, Rank.LOST, "first"),
+    ],
+)
+def test_the_worst_objection_to_an_answer_leads(first: Rank, second: Rank, leads: str) -> None:
+    """The rank decides between two observations of one answer, and never between two answers."""
+    checks = (
+        Invariant("RUN-1", objects("first"), GateOpened, rank=first),
+        Invariant("RUN-2", objects("second"), RunMoved, rank=second),
     )
-    assert judged(invariant, records=records, monitors=(Follower,)).violation == Violation(
-        "RUN-1", "the invariant", 1
-    )
+    one_answer, two_answers = [START, GATE, RUNNING, REPORT], [START, GATE, REPORT, SETTLE, RUNNING, REPORT]
 
-
-def test_what_nothing_explains_waits_for_an_answer_that_names_the_cause() -> None:
-    """One answer later a check may see what is wrong; if none does, the objection stands."""
-    cause = Invariant("RUN-1", objects("the cause"), RunMoved)
-    records = [START, GATE, REPORT, SETTLE, RUNNING, REPORT]
-
-    assert judged(cause, records=records, monitors=(Unexplained,)).violation == Violation(
-        "RUN-1", "the cause", 2
-    )
-    assert judged(records=records, monitors=(Unexplained,)).violation == Violation(
-        "RUN-3", "nothing explains it", 1
-    )
-    assert judged(records=records[:3], monitors=(Unexplained,)).violation is not None
+    assert getattr(judged(*checks, records=one_answer).violation, "reason", "") == leads
+    assert getattr(judged(*checks, records=two_answers).violation, "reason", "") == "first"

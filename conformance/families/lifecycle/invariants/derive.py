@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from runlock.conformance.families.lifecycle.messages import GateOpened, RunMoved, SegmentEnded
 from runlock.conformance.families.lifecycle.state import ObservedState, once
-from runlock.conformance.families.lifecycle.state.disturbances import CRASH, INPUT
+from runlock.conformance.families.lifecycle.state.disturbances import CANCEL, CRASH, INPUT
 from runlock.conformance.families.lifecycle.state.records import ObservedCall, Run
-from runlock.conformance.family.invariant import HELD, CheckResults, broken, check
+from runlock.conformance.family.invariant import HELD, CheckResults, broken, check, held_or
 from runlock.conformance.family.rank import Rank
 
 
@@ -152,3 +152,15 @@ def _round_is_over(run: Run) -> bool:
     newest = [call for call in run.calls.values() if call.step == run.steps]
     certain = run.turn_alone and not (run.disturbed_by(CRASH, INPUT))
     return certain and bool(newest) and all(call.is_final and not call.is_unclear for call in newest)
+
+
+@check("DERIVE-8", at=("model",), rank=Rank.LOST, requires="a wait", excuses=(CANCEL, CRASH, INPUT))
+def the_model_is_not_asked_while_every_call_waits(state: ObservedState, seen: GateOpened) -> CheckResults:
+    """The model is not asked while every call of its newest turn waits and none was decided."""
+    run = state.run_of(seen)
+    newest = [call for call in run.calls.values() if call.step == run.steps] if run is not None else []
+    if run is None or not newest or any(call.is_unclear for call in newest):
+        return
+    if any(call.may_have_waited for call in newest):
+        waits = all(_certainly_waits(run, call) and not call.decisions for call in newest)
+        yield held_or(not waits, f"call {newest[0].id} waits and nothing was decided, yet the model is asked")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from runlock.conformance.families.lifecycle.messages import CallMoved, GateOpened
 from runlock.conformance.families.lifecycle.state import ObservedState
+from runlock.conformance.families.lifecycle.state.disturbances import CRASH
 from runlock.conformance.families.lifecycle.state.records import Decided, ObservedCall
 from runlock.conformance.family.invariant import HELD, CheckResults, broken, check
 from runlock.conformance.family.rank import Rank
@@ -168,3 +169,19 @@ def a_replay_is_judged_as_declared(state: ObservedState, seen: GateOpened) -> Ch
 
 def _times(count: int) -> str:
     return {1: "once", 2: "twice"}.get(count, f"{count} times")
+
+
+@check("GATE-7", at=("permission",), rank=Rank.CONSENT, excuses=(CRASH,))
+def a_blocked_call_is_not_asked_about_again(state: ObservedState, seen: GateOpened) -> CheckResults:
+    """A call that the permission hook blocked is not asked about again."""
+    call = state.call_of(seen)
+    if call is not None and not call.is_unclear and call.last_verdict == "block":
+        yield broken(f"the permission gate blocked call {call.id}, yet it is asked about it again")
+
+
+@check("GATE-7", rank=Rank.CONSENT, excuses=(CRASH,))
+def a_blocked_call_was_not_asked_about_again(state: ObservedState) -> CheckResults:
+    """Counts the calls that were blocked and asked about once."""
+    for call in state.run.calls.values() if state.run is not None else ():
+        if call.last_verdict == "block" and len(call.judged) == 1:
+            yield HELD

@@ -366,3 +366,20 @@ class RerunsDuringAWait(Runtime):
         for call in again:
             await self.outside(self.world.execute(call.id, call.name, call.args, None))
         return await super()._steps()
+
+
+@fault("GATE-7", "blocked call", policies={"round.block": "fail_call"})
+class AsksAgainWhetherItIsBlocked(Runtime):
+    """Asks the permission hook once more about each blocked call when another one is resumed."""
+
+    blocked: tuple[Call, ...] = ()
+
+    async def verdict(self, call: Call, resume: Resume) -> tuple[str, Any]:
+        kind, content = await super().verdict(call, resume)
+        self.blocked += (call,) if kind == "block" else ()
+        return kind, content
+
+    async def _resume(self) -> Segment:
+        for call in self.blocked:
+            await self.outside(self.world.permit(call.id, call.name, call.args, None))
+        return await super()._resume()

@@ -131,3 +131,18 @@ class EndsWithItsRound(Runtime):
     async def _tool_round(self, calls: list[Call]) -> None:
         await super()._tool_round(calls)
         self.state.turn_was_last = all(call.is_final for call in calls)
+
+
+@fault("DERIVE-8", "waits and nothing was decided, yet the model is asked")
+class AsksOnWhenNothingIsDecided(Runtime):
+    """Takes a resume that brings no decision for the end of the wait."""
+
+    async def decide(self, decisions: Sequence[Decision]) -> Segment | None:
+        if decisions or self.active or self.state.status != "Waiting":
+            return await super().decide(decisions)
+        return await self.segment(self._ask_on())
+
+    async def _ask_on(self) -> Segment:
+        self.move_run("resume")
+        self._leads_on = True
+        return await self._steps()

@@ -241,7 +241,7 @@ class HangsAfterARow(HangsAfterARound):
     """Does nothing more after a round of calls in a row of which nothing is held."""
 
 
-@fault("ROUND-30", "is executing, yet its round is taken for over", also=("PAIR-1", "STORE-8"))
+@fault("ROUND-30", "is executing, yet its round is taken for over", also=("PAIR-1", "PHASE-61", "STORE-8"))
 class ReturnsAtAFailure(Runtime):
     """Takes a batch for over when one of its calls has failed."""
 

@@ -13,6 +13,7 @@ from runlock.conformance.families.message_loop.invariants import (
     entry,
     executions,
     hooks,
+    over,
     pairs,
     prompts,
     requests,
@@ -29,7 +30,7 @@ from runlock.conformance.family.invariant import gathered
 INVARIANTS: Final = gathered(
     denials,
     cancelling,
-    ends,
+    over,
     rounds,
     rewrites,
     hooks,
@@ -44,6 +45,7 @@ INVARIANTS: Final = gathered(
     wire,
     statuses,
     told,
+    ends,
     arrows,
 )
 """Every check, in the order of blame; of checks with one rank, those of an earlier module come first."""

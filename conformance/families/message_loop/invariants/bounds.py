@@ -123,6 +123,31 @@ def a_later_pass_has_its_whole_bound(state: ObservedState, seen: GateOpened) -> 
         yield HELD
 
 
+@check("LOOP-9", rank=Rank.STATUS)
+def calls_at_the_bound_are_settled(state: ObservedState, seen: TurnEnded) -> CheckResults:
+    """At the bound the calls of the last response are settled and run as ever."""
+    path = _bounded(state.turn_of(seen), seen.reason)
+    if path is None or not path.sent or is_doubled(path.turn):
+        return
+    stopped = people_may_stop_others(state, path.sent[-1])
+    for call in path.sent[-1].calls:
+        allowed = passes_unasked(state, call) and not call.hooks and call.is_usable and not stopped
+        touched = bool(call.entries or call.prompts or call.hooks or call.judged) or not call.is_usable
+        may_wait = not allowed and (not state.active or any(one.prompts for one in path.sent[-1].calls))
+        executing = any(gate.is_open for gate in call.entries)
+        settled = (touched or may_wait) and not executing
+        yield held_or(settled, f"{named(call)} was not settled before the turn ended at its bound")
+    if state.observes("message"):
+        yield from _results_are_kept(
+            path, {message.call for message in path.messages if message.role == "tool"}
+        )
+
+
+def _results_are_kept(path: ObservedPass, shown: set[str | None]) -> CheckResults:
+    missing = [call.id for call in path.sent[-1].calls if call.id not in shown]
+    yield held_or(not missing, f"the result of call {listed(missing)} is not in the transcript at the bound")
+
+
 @check("LOOP-8", rank=Rank.STATUS)
 def a_chat_turn_ends_at_its_bound_as_declared(state: ObservedState, seen: TurnEnded) -> CheckResults:
     """A chat turn ends at its bound as declared."""
@@ -180,49 +205,6 @@ def _reaches_the_turn(state: ObservedState, path: ObservedPass) -> bool:
     return False
 
 
-@check("LOOP-9", rank=Rank.STATUS)
-def calls_at_the_bound_are_settled(state: ObservedState, seen: TurnEnded) -> CheckResults:
-    """At the bound the calls of the last response are settled and run as ever."""
-    path = _bounded(state.turn_of(seen), seen.reason)
-    if path is None or not path.sent or is_doubled(path.turn):
-        return
-    stopped = people_may_stop_others(state, path.sent[-1])
-    for call in path.sent[-1].calls:
-        allowed = passes_unasked(state, call) and not call.hooks and call.is_usable and not stopped
-        touched = bool(call.entries or call.prompts or call.hooks or call.judged) or not call.is_usable
-        may_wait = not allowed and (not state.active or any(one.prompts for one in path.sent[-1].calls))
-        executing = any(gate.is_open for gate in call.entries)
-        settled = (touched or may_wait) and not executing
-        yield held_or(settled, f"{named(call)} was not settled before the turn ended at its bound")
-    if state.observes("message"):
-        yield from _results_are_kept(
-            path, {message.call for message in path.messages if message.role == "tool"}
-        )
-
-
-def _results_are_kept(path: ObservedPass, shown: set[str | None]) -> CheckResults:
-    missing = [call.id for call in path.sent[-1].calls if call.id not in shown]
-    yield held_or(not missing, f"the result of call {listed(missing)} is not in the transcript at the bound")
-
-
-@check("LOOP-10", at=("assert",), rank=Rank.STATUS)
-def the_assertion_sees_the_final_transcript(state: ObservedState, seen: GateOpened) -> CheckResults:
-    """The assertion sees the final transcript, and whether the cap was hit."""
-    path = state.path_of(seen)
-    if path is None or not path.sent or path.sent[-1].response is None or is_doubled(path.turn):
-        return
-    last = path.sent[-1]
-    capped = bool(last.calls) and not last.is_terminal
-    if seen.cap_hit is not None and not last.is_terminal:
-        what = f"its last response asked for {len(last.calls)} calls"
-        yield held_or(seen.cap_hit == capped, f"{what}, yet {path.label} asserts with capHit {seen.cap_hit}")
-    if seen.transcript is not None:
-        shown = {message.call for message in seen.transcript if message.role == "tool"}
-        missing = [call.id for call in path.every_call() if call.id not in shown]
-        why = f"the result of call {listed(missing)} is not in the transcript of the assertion"
-        yield held_or(not missing, why)
-
-
 @check("LOOP-10", at=("ActEnded",), rank=Rank.STATUS)
 def an_act_ends_with_its_cap(state: ObservedState, seen: Published) -> CheckResults:
     """Act ends with capHit true at the cap, and false without."""
@@ -260,3 +242,21 @@ def a_stage_stops_at_its_cap_alone(state: ObservedState, seen: GateOpened) -> Ch
     short = _stopped_short(state, path)
     if not _reaches_the_turn(state, path):
         yield held_or(not short, short)
+
+
+@check("LOOP-10", at=("assert",), rank=Rank.STATUS)
+def the_assertion_sees_the_final_transcript(state: ObservedState, seen: GateOpened) -> CheckResults:
+    """The assertion sees the final transcript, and whether the cap was hit."""
+    path = state.path_of(seen)
+    if path is None or not path.sent or path.sent[-1].response is None or is_doubled(path.turn):
+        return
+    last = path.sent[-1]
+    capped = bool(last.calls) and not last.is_terminal
+    if seen.cap_hit is not None and not last.is_terminal:
+        what = f"its last response asked for {len(last.calls)} calls"
+        yield held_or(seen.cap_hit == capped, f"{what}, yet {path.label} asserts with capHit {seen.cap_hit}")
+    if seen.transcript is not None:
+        shown = {message.call for message in seen.transcript if message.role == "tool"}
+        missing = [call.id for call in path.every_call() if call.id not in shown]
+        why = f"the result of call {listed(missing)} is not in the transcript of the assertion"
+        yield held_or(not missing, why)

@@ -53,84 +53,10 @@ def _may_have_run(state: ObservedState, gate: ObservedGate) -> bool:
     return gate.id in turn.cancel_met or raced
 
 
-@check("CANCEL-1", rank=Rank.CONSENT)
-def no_gate_opens_after_a_cancel(state: ObservedState, seen: GateOpened) -> CheckResults:
-    """After a cancel no gate of the turn opens except the end commit."""
-    turn = state.turn_of(seen)
-    if turn is None or not cancelled(state, turn):
-        return
-    if state.window == turn.cancelled_in and seen.on not in ("model", "tool", "prompt"):
-        return  # on the way out; whether it is still open is judged once the answer is complete
-    right = seen.on == "store.put" and seen.cause == "end"
-    what = f"{seen.on} gate" + (f" for call {seen.call}" if seen.call is not None else "")
-    yield held_or(right, f"turn {turn.id} was cancelled, yet a {what} opened")
-
-
 @check("CANCEL-20", rank=Rank.STATUS)
 def a_cancel_gives_up_what_waits(state: ObservedState) -> CheckResults:
     """A cancel gives up the open prompts, hooks and requests of the turn."""
     yield from _open_gates_given_up(state, ("model", "prompt", "hook", "sm", "context", "assert"), "gate")
-
-
-@check("CANCEL-3", rank=Rank.CONSENT)
-def a_cancel_ends_a_turn_that_waits(state: ObservedState) -> CheckResults:
-    """A cancel ends a turn that waits for a prompt, a hook or the state machine."""
-    turn = state.run
-    if (
-        turn is None
-        or not cancelled(state, turn)
-        or any(may_stay_open(state, gate) for gate in turn.open_gates())
-    ):
-        return
-    waited = [state.gates[one].on for one in turn.cancel_met if one in state.gates]
-    if set(waited) & {"prompt", "hook", "sm"}:
-        yield held_or(turn.is_done, f"turn {turn.id} was cancelled while it waited, yet it is not over")
-
-
-@check("CANCEL-5", rank=Rank.CONSENT)
-def running_tools_end_as_declared(state: ObservedState) -> CheckResults:
-    """A tool that runs at the cancel is given up where the cancel aborts, and ends by itself elsewhere."""
-    turn, policy = state.run, state.policy("cancel.inflight")
-    if turn is None or not cancelled(state, turn) or policy is None:
-        return
-    met = [
-        state.gates[one] for one in turn.cancel_met if one in state.gates and state.gates[one].on == "tool"
-    ]
-    for gate in met:
-        if policy == "abort":
-            yield held_or(
-                not gate.is_open, f"call {gate.opened.call} ran at the cancel, yet it was not given up"
-            )
-        else:
-            why = f"call {gate.opened.call} ran at the cancel and drains, yet it was given up"
-            yield held_or(not gate.closed_at, why)
-
-
-@check("CANCEL-1", rank=Rank.CONSENT)
-def no_gate_stays_open_after_a_cancel(state: ObservedState) -> CheckResults:
-    """Once the answer to the cancel is complete, no gate of the turn is open except what may be."""
-    turn = state.run
-    if turn is None or not turn.cancelled_at or at_its_end(state, turn):
-        return
-    if not state.cancel_is_clean(turn) and (turn.is_done or not _has_met(state, turn)):
-        return
-    left = [gate.ref for gate in turn.open_gates() if not may_stay_open(state, gate)]
-    yield held_or(not left, f"turn {turn.id} was cancelled, yet it still waits at {listed(left)}")
-
-
-def _has_met(state: ObservedState, turn: ObservedTurn) -> bool:
-    """Whether the turn was not over when a cancel that met a race was delivered."""
-    return not turn.is_done
-
-
-def _open_gates_given_up(state: ObservedState, kinds: tuple[str, ...], what: str) -> CheckResults:
-    turn = state.run
-    if turn is None or not cancelled(state, turn):
-        return
-    met = [state.gates[one] for one in turn.cancel_met if one in state.gates and state.gates[one].on in kinds]
-    left = [gate.ref for gate in met if gate.is_open]
-    if met:
-        yield held_or(not left, f"turn {turn.id} was cancelled, yet {what} {listed(left)} was not given up")
 
 
 @check("CANCEL-2", rank=Rank.STATUS)
@@ -184,12 +110,86 @@ def a_late_cancel_was_quiet(state: ObservedState) -> CheckResults:
         yield HELD
 
 
-@check("CANCEL-8", at=("tool",), rank=Rank.STATUS)
+@check("CANCEL-5", rank=Rank.CONSENT)
+def running_tools_end_as_declared(state: ObservedState) -> CheckResults:
+    """A tool that runs at the cancel is given up where the cancel aborts, and ends by itself elsewhere."""
+    turn, policy = state.run, state.policy("cancel.inflight")
+    if turn is None or not cancelled(state, turn) or policy is None:
+        return
+    met = [
+        state.gates[one] for one in turn.cancel_met if one in state.gates and state.gates[one].on == "tool"
+    ]
+    for gate in met:
+        if policy == "abort":
+            yield held_or(
+                not gate.is_open, f"call {gate.opened.call} ran at the cancel, yet it was not given up"
+            )
+        else:
+            why = f"call {gate.opened.call} ran at the cancel and drains, yet it was given up"
+            yield held_or(not gate.closed_at, why)
+
+
+@check("CANCEL-3", rank=Rank.CONSENT)
+def a_cancel_ends_a_turn_that_waits(state: ObservedState) -> CheckResults:
+    """A cancel ends a turn that waits for a prompt, a hook or the state machine."""
+    turn = state.run
+    if (
+        turn is None
+        or not cancelled(state, turn)
+        or any(may_stay_open(state, gate) for gate in turn.open_gates())
+    ):
+        return
+    waited = [state.gates[one].on for one in turn.cancel_met if one in state.gates]
+    if set(waited) & {"prompt", "hook", "sm"}:
+        yield held_or(turn.is_done, f"turn {turn.id} was cancelled while it waited, yet it is not over")
+
+
+@check("CANCEL-1", rank=Rank.CONSENT)
+def no_gate_stays_open_after_a_cancel(state: ObservedState) -> CheckResults:
+    """Once the answer to the cancel is complete, no gate of the turn is open except what may be."""
+    turn = state.run
+    if turn is None or not turn.cancelled_at or at_its_end(state, turn):
+        return
+    if not state.cancel_is_clean(turn) and (turn.is_done or not _has_met(state, turn)):
+        return
+    left = [gate.ref for gate in turn.open_gates() if not may_stay_open(state, gate)]
+    yield held_or(not left, f"turn {turn.id} was cancelled, yet it still waits at {listed(left)}")
+
+
+def _has_met(state: ObservedState, turn: ObservedTurn) -> bool:
+    """Whether the turn was not over when a cancel that met a race was delivered."""
+    return not turn.is_done
+
+
+def _open_gates_given_up(state: ObservedState, kinds: tuple[str, ...], what: str) -> CheckResults:
+    turn = state.run
+    if turn is None or not cancelled(state, turn):
+        return
+    met = [state.gates[one] for one in turn.cancel_met if one in state.gates and state.gates[one].on in kinds]
+    left = [gate.ref for gate in met if gate.is_open]
+    if met:
+        yield held_or(not left, f"turn {turn.id} was cancelled, yet {what} {listed(left)} was not given up")
+
+
+@check("CANCEL-8", at=("tool",), rank=Rank.CONSENT)
 def no_new_call_runs_after_a_cancel(state: ObservedState, seen: GateOpened) -> CheckResults:
     """No call that had not started before a cancel runs after it."""
     turn = state.turn_of(seen)
     if turn is not None and cancelled(state, turn):
         yield broken(f"turn {turn.id} was cancelled, yet call {seen.call} was entered")
+
+
+@check("CANCEL-1", rank=Rank.CONSENT)
+def no_gate_opens_after_a_cancel(state: ObservedState, seen: GateOpened) -> CheckResults:
+    """After a cancel no gate of the turn opens except the end commit."""
+    turn = state.turn_of(seen)
+    if turn is None or not cancelled(state, turn):
+        return
+    if state.window == turn.cancelled_in and seen.on not in ("model", "tool", "prompt"):
+        return  # on the way out; whether it is still open is judged once the answer is complete
+    right = seen.on == "store.put" and seen.cause == "end"
+    what = f"{seen.on} gate" + (f" for call {seen.call}" if seen.call is not None else "")
+    yield held_or(right, f"turn {turn.id} was cancelled, yet a {what} opened")
 
 
 @check("CANCEL-8", rank=Rank.STATUS)

@@ -218,15 +218,6 @@ def an_unusable_call_did_not_run(state: ObservedState) -> CheckResults:
             yield HELD
 
 
-@check("ONCE-1", at=("tool",), rank=Rank.TWICE)
-def a_call_is_entered_once(state: ObservedState, seen: GateOpened) -> CheckResults:
-    """A call whose tool has answered is not executed again."""
-    call = entering(state, seen)
-    if call is not None:
-        answered = [gate for gate in call.entries if not gate.is_open]
-        yield held_or(not answered, f"{named(call)} was executed already, yet its tool was entered again")
-
-
 @check("ONCE-3", at=("tool",), rank=Rank.TWICE)
 def a_call_is_not_entered_while_it_executes(state: ObservedState, seen: GateOpened) -> CheckResults:
     """A call is not entered while its tool is executing."""
@@ -234,6 +225,15 @@ def a_call_is_not_entered_while_it_executes(state: ObservedState, seen: GateOpen
     if call is not None:
         executing = [gate for gate in call.entries if gate.is_open]
         yield held_or(not executing, f"{named(call)} is executing, yet its tool was entered once more")
+
+
+@check("ONCE-1", at=("tool",), rank=Rank.TWICE)
+def a_call_is_entered_once(state: ObservedState, seen: GateOpened) -> CheckResults:
+    """A call whose tool has answered is not executed again."""
+    call = entering(state, seen)
+    if call is not None:
+        answered = [gate for gate in call.entries if not gate.is_open]
+        yield held_or(not answered, f"{named(call)} was executed already, yet its tool was entered again")
 
 
 @check("AUTH-13", at=("tool",), rank=Rank.OTHER)
@@ -254,6 +254,16 @@ def what_was_shown_is_what_runs(state: ObservedState, seen: GateOpened) -> Check
 
 
 @check("ROUND-2", at=("tool",), rank=Rank.LOST)
+def only_a_call_that_was_asked_for_runs(state: ObservedState, seen: GateOpened) -> CheckResults:
+    """A tool is entered for a call that the model asked for."""
+    path = state.path_of(seen)
+    if path is None or state.call_of(seen) is not None or any(call.doubled for call in path.every_call()):
+        return
+    if not any(request.is_streaming for request in path.requests):
+        yield broken(f"tool {seen.name} was entered for call {seen.call}, which the model did not ask for")
+
+
+@check("ROUND-2", at=("tool",), rank=Rank.LOST)
 def the_tool_runs_as_asked(state: ObservedState, seen: GateOpened) -> CheckResults:
     """A call that no transform rewrote runs the tool and the arguments that the model asked for."""
     call = entering(state, seen)
@@ -264,16 +274,6 @@ def the_tool_runs_as_asked(state: ObservedState, seen: GateOpened) -> CheckResul
             f"the model asked for {call.name} with {quoted(call.args)} as call {call.id}, "
             f"yet {seen.name} was entered with {quoted(seen.args)}",
         )
-
-
-@check("ROUND-2", at=("tool",), rank=Rank.LOST)
-def only_a_call_that_was_asked_for_runs(state: ObservedState, seen: GateOpened) -> CheckResults:
-    """A tool is entered for a call that the model asked for."""
-    path = state.path_of(seen)
-    if path is None or state.call_of(seen) is not None or any(call.doubled for call in path.every_call()):
-        return
-    if not any(request.is_streaming for request in path.requests):
-        yield broken(f"tool {seen.name} was entered for call {seen.call}, which the model did not ask for")
 
 
 @check("HOOK-10", at=("tool",), rank=Rank.OTHER)

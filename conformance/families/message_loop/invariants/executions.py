@@ -66,22 +66,16 @@ def exit_makes_the_slot_durable(state: ObservedState, seen: Checkpointed) -> Che
         yield held_or(held, f"slot {execution.name} is {quoted(slot)}, yet {quoted(shown)} became durable")
 
 
-@check("TURN-8", rank=Rank.LOST)
-def a_stage_that_is_ok_has_exited(state: ObservedState, seen: TurnEnded) -> CheckResults:
-    """A turn of stages ends by itself once each of them has made its slot durable."""
+@check("TURN-19", rank=Rank.STATUS)
+def a_failure_ends_the_turn_in_error(state: ObservedState, seen: TurnEnded) -> CheckResults:
+    """A failed assertion ends a stage execution without ok, and its turn in Error."""
     turn = state.turn_of(seen)
-    if not state.observes("checkpoint") or "assert" not in state.handshake.gates:
-        return
-    if (
-        turn is None
-        or not turn.is_driven
-        or seen.reason.code != "NaturalEnd"
-        or "assert" not in state.handshake.gates
-    ):
+    if turn is None or turn.cancelled_at:
         return
     for execution in turn.executions.values():
-        exited = bool(execution.exit_checkpoints)
-        yield held_or(exited, f"turn {turn.id} ended, and stage execution {execution.id} has not exited")
+        if execution.verdict == "fail":
+            why = f"the assertion of {execution.id} failed, yet turn {turn.id} ended as {seen.reason.code}"
+            yield held_or(seen.reason.code in ("Error", "Blocked"), why)
 
 
 @check("TURN-17", rank=Rank.STATUS)
@@ -98,16 +92,22 @@ def exit_after_a_failure_is_as_declared(state: ObservedState, seen: TurnEnded) -
             yield held_or(exited == (policy == "yes"), why)
 
 
-@check("TURN-19", rank=Rank.STATUS)
-def a_failure_ends_the_turn_in_error(state: ObservedState, seen: TurnEnded) -> CheckResults:
-    """A failed assertion ends a stage execution without ok, and its turn in Error."""
+@check("TURN-8", rank=Rank.LOST)
+def a_stage_that_is_ok_has_exited(state: ObservedState, seen: TurnEnded) -> CheckResults:
+    """A turn of stages ends by itself once each of them has made its slot durable."""
     turn = state.turn_of(seen)
-    if turn is None or turn.cancelled_at:
+    if not state.observes("checkpoint") or "assert" not in state.handshake.gates:
+        return
+    if (
+        turn is None
+        or not turn.is_driven
+        or seen.reason.code != "NaturalEnd"
+        or "assert" not in state.handshake.gates
+    ):
         return
     for execution in turn.executions.values():
-        if execution.verdict == "fail":
-            why = f"the assertion of {execution.id} failed, yet turn {turn.id} ended as {seen.reason.code}"
-            yield held_or(seen.reason.code in ("Error", "Blocked"), why)
+        exited = bool(execution.exit_checkpoints)
+        yield held_or(exited, f"turn {turn.id} ended, and stage execution {execution.id} has not exited")
 
 
 @check("TURN-9", rank=Rank.STATUS)

@@ -39,6 +39,41 @@ def slot_of(seen: GateOpened) -> str:
     return f"{seen.at} {seen.point}"
 
 
+@check("AUTH-9", at=("tool",), rank=Rank.CONSENT)
+def an_approved_call_met_its_guards(state: ObservedState, seen: GateOpened) -> CheckResults:
+    """Every approved call is shown to every guard before it runs."""
+    call = entering(state, seen)
+    if call is None:
+        return
+    for spec in state.scenario.hooks_at("TOOL_CALL", "pre"):
+        if spec.kind == "guard":
+            asked = any(gate.opened.hook == spec.id for gate in call.hook_gates("pre"))
+            yield held_or(asked, f"{named(call)} was entered, and guard {spec.id} was not asked about it")
+
+
+@check("HOOK-7", rank=Rank.STATUS)
+def hooks_in_parallel_are_open_together(state: ObservedState) -> CheckResults:
+    """Where hooks are parallel, those of one slot are open together."""
+    if state.policy("hook.order") != "parallel" or state.run is None:
+        return
+    for gate in state.run.open_gates():
+        shown = gate.opened
+        if gate.on != "hook" or shown.at is None or (shown.at, shown.point) == ("TOOL_CALL", "pre"):
+            continue
+        specs = [s for s in state.scenario.hooks_at(shown.at, shown.point or "pre") if s.id != shown.hook]
+        asked = {other.opened.hook for other in gates_of_occasion(state, shown)}
+        missing = [spec.id for spec in specs if spec.id not in asked]
+        if specs and (shown.at, shown.point) != ("STREAM_RESPONSE", "pre"):
+            yield held_or(not missing, f"hook {shown.hook} is at {slot_of(shown)} without {listed(missing)}")
+
+
+@check("HOOK-6", at=("hook",), rank=Rank.STATUS)
+def render_asks_no_guard(state: ObservedState, seen: GateOpened) -> CheckResults:
+    """RENDER asks no guard."""
+    if seen.at == "RENDER":
+        yield held_or(seen.role != "guard", f"guard {seen.hook} was asked at RENDER, which has no guards")
+
+
 @check("HOOK-1", at=("hook",), rank=Rank.STATUS)
 def a_hook_is_asked_at_its_slot(state: ObservedState, seen: GateOpened) -> CheckResults:
     """A hook of the scenario is asked at the slot that it has."""
@@ -52,6 +87,46 @@ def a_hook_is_asked_at_its_slot(state: ObservedState, seen: GateOpened) -> Check
         place == right,
         f"hook {spec.id} is {' '.join(right)}, yet it was asked as {' '.join(map(str, place))}",
     )
+
+
+@check("HOOK-1", at=("hook",), rank=Rank.STATUS)
+def a_hook_of_a_call_has_a_call(state: ObservedState, seen: GateOpened) -> CheckResults:
+    """A hook at TOOL_CALL is asked about a call of a complete response."""
+    path = state.path_of(seen)
+    if path is None or seen.at != "TOOL_CALL" or any(call.doubled for call in path.every_call()):
+        return
+    call = state.call_of(seen)
+    yield held_or(call is not None, f"hook {seen.hook} was asked about {seen.call}, which is no call")
+
+
+@check("AUTH-2", at=("hook", "prompt", "sm"), rank=Rank.LOST)
+def guards_stand_where_declared(state: ObservedState, seen: GateOpened) -> CheckResults:
+    """Guards come after the approval of a call, or before it."""
+    call, place = state.call_of(seen), state.policy("guard.place")
+    if call is None or not call.is_usable or place is None:
+        return
+    if seen.on == "hook" and (seen.at, seen.point, seen.role) == ("TOOL_CALL", "pre", "guard"):
+        if place == "after_approval" and not token_uses(call):
+            approved = bool(approval_of(state, call))
+            yield held_or(approved, f"guard {seen.hook} was asked about {named(call)} before it was approved")
+        elif place == "before_approval" and not call.prompts:
+            yield HELD
+    elif seen.on in ("prompt", "sm"):
+        yield from _asked_around_guards(state, call, place, seen)
+
+
+def _asked_around_guards(
+    state: ObservedState, call: ObservedCall, place: str, seen: GateOpened
+) -> CheckResults:
+    who = "people are" if seen.on == "prompt" else "the state machine is"
+    guards = [gate for gate in call.hook_gates("pre") if gate.opened.role == "guard"]
+    asked = {gate.opened.hook for gate in guards if not gate.is_open}
+    if place == "after_approval" and not rewrites(call):
+        yield held_or(not guards, f"{who} asked about {named(call)} after its guards were")
+    elif place == "before_approval" and seen.on == "prompt":
+        specs = [s for s in state.scenario.hooks_at("TOOL_CALL", "pre") if s.kind == "guard"]
+        missing = [spec.id for spec in specs if spec.id not in asked]
+        yield held_or(not missing, f"{who} asked about {named(call)} before guard {listed(missing)} answered")
 
 
 @check("HOOK-1", at=("hook",), rank=Rank.STATUS)
@@ -82,16 +157,6 @@ def _asked_for_each_chunk(path: ObservedPass, seen: GateOpened) -> CheckResults:
         f"hook {seen.hook} was asked about {asked + 1} pieces of text of request {request.number}, "
         f"of which {len(request.chunks)} came",
     )
-
-
-@check("HOOK-1", at=("hook",), rank=Rank.STATUS)
-def a_hook_of_a_call_has_a_call(state: ObservedState, seen: GateOpened) -> CheckResults:
-    """A hook at TOOL_CALL is asked about a call of a complete response."""
-    path = state.path_of(seen)
-    if path is None or seen.at != "TOOL_CALL" or any(call.doubled for call in path.every_call()):
-        return
-    call = state.call_of(seen)
-    yield held_or(call is not None, f"hook {seen.hook} was asked about {seen.call}, which is no call")
 
 
 @check("HOOK-2", at=("model", "tool"), rank=Rank.STATUS)
@@ -152,18 +217,6 @@ def a_call_met_its_hooks(state: ObservedState, seen: GateOpened) -> CheckResults
         yield _was_answered(spec, call.hook_gates("pre"), f"{named(call)} was entered")
 
 
-@check("AUTH-9", at=("tool",), rank=Rank.CONSENT)
-def an_approved_call_met_its_guards(state: ObservedState, seen: GateOpened) -> CheckResults:
-    """Every approved call is shown to every guard before it runs."""
-    call = entering(state, seen)
-    if call is None:
-        return
-    for spec in state.scenario.hooks_at("TOOL_CALL", "pre"):
-        if spec.kind == "guard":
-            asked = any(gate.opened.hook == spec.id for gate in call.hook_gates("pre"))
-            yield held_or(asked, f"{named(call)} was entered, and guard {spec.id} was not asked about it")
-
-
 @check("HOOK-2", at=("hook",), rank=Rank.STATUS)
 def a_post_hook_comes_after_the_body(state: ObservedState, seen: GateOpened) -> CheckResults:
     """A post hook is asked after the body of its stage."""
@@ -219,22 +272,6 @@ def _same_side(state: ObservedState, one: HookSpec, other: HookSpec) -> bool:
     return after or (guards == transforms == "before_approval")
 
 
-@check("HOOK-7", rank=Rank.STATUS)
-def hooks_in_parallel_are_open_together(state: ObservedState) -> CheckResults:
-    """Where hooks are parallel, those of one slot are open together."""
-    if state.policy("hook.order") != "parallel" or state.run is None:
-        return
-    for gate in state.run.open_gates():
-        shown = gate.opened
-        if gate.on != "hook" or shown.at is None or (shown.at, shown.point) == ("TOOL_CALL", "pre"):
-            continue
-        specs = [s for s in state.scenario.hooks_at(shown.at, shown.point or "pre") if s.id != shown.hook]
-        asked = {other.opened.hook for other in gates_of_occasion(state, shown)}
-        missing = [spec.id for spec in specs if spec.id not in asked]
-        if specs and (shown.at, shown.point) != ("STREAM_RESPONSE", "pre"):
-            yield held_or(not missing, f"hook {shown.hook} is at {slot_of(shown)} without {listed(missing)}")
-
-
 @check("HOOK-8", at=("hook",), rank=Rank.STATUS)
 def no_transform_comes_after_a_denial(state: ObservedState, seen: GateOpened) -> CheckResults:
     """After a denial no transform of that occasion is asked."""
@@ -244,43 +281,6 @@ def no_transform_comes_after_a_denial(state: ObservedState, seen: GateOpened) ->
         if gate.opened.role == "guard":
             why = f"guard {gate.opened.hook} denied at {slot_of(seen)}, yet transform {seen.hook} was asked"
             yield held_or(gate.answered_with != "deny", why)
-
-
-@check("HOOK-6", at=("hook",), rank=Rank.STATUS)
-def render_asks_no_guard(state: ObservedState, seen: GateOpened) -> CheckResults:
-    """RENDER asks no guard."""
-    if seen.at == "RENDER":
-        yield held_or(seen.role != "guard", f"guard {seen.hook} was asked at RENDER, which has no guards")
-
-
-@check("AUTH-2", at=("hook", "prompt", "sm"), rank=Rank.LOST)
-def guards_stand_where_declared(state: ObservedState, seen: GateOpened) -> CheckResults:
-    """Guards come after the approval of a call, or before it."""
-    call, place = state.call_of(seen), state.policy("guard.place")
-    if call is None or not call.is_usable or place is None:
-        return
-    if seen.on == "hook" and (seen.at, seen.point, seen.role) == ("TOOL_CALL", "pre", "guard"):
-        if place == "after_approval" and not token_uses(call):
-            approved = bool(approval_of(state, call))
-            yield held_or(approved, f"guard {seen.hook} was asked about {named(call)} before it was approved")
-        elif place == "before_approval" and not call.prompts:
-            yield HELD
-    elif seen.on in ("prompt", "sm"):
-        yield from _asked_around_guards(state, call, place, seen)
-
-
-def _asked_around_guards(
-    state: ObservedState, call: ObservedCall, place: str, seen: GateOpened
-) -> CheckResults:
-    who = "people are" if seen.on == "prompt" else "the state machine is"
-    guards = [gate for gate in call.hook_gates("pre") if gate.opened.role == "guard"]
-    asked = {gate.opened.hook for gate in guards if not gate.is_open}
-    if place == "after_approval" and not rewrites(call):
-        yield held_or(not guards, f"{who} asked about {named(call)} after its guards were")
-    elif place == "before_approval" and seen.on == "prompt":
-        specs = [s for s in state.scenario.hooks_at("TOOL_CALL", "pre") if s.kind == "guard"]
-        missing = [spec.id for spec in specs if spec.id not in asked]
-        yield held_or(not missing, f"{who} asked about {named(call)} before guard {listed(missing)} answered")
 
 
 @check("HOOK-11", at=("hook", "prompt"), rank=Rank.STATUS)

@@ -116,20 +116,6 @@ def _results(state: ObservedState, seen: GateOpened) -> list[tuple[ObservedCall,
     ]
 
 
-@check("ROUND-2", at=("model",), rank=Rank.LOST)
-def a_result_stands_under_its_own_call(state: ObservedState, seen: GateOpened) -> CheckResults:
-    """Each result stands under the id of its own call."""
-    results = _results(state, seen)
-    for call, message in results:
-        _, text = result_of(call)
-        others = {result_of(other)[1]: other for other, _ in results if other is not call}
-        wrong = next((one for given, one in others.items() if given and given in message.text), None)
-        mixed = wrong is not None and (text is None or text not in message.text)
-        if text is not None or mixed:
-            whose = wrong.id if wrong is not None else ""
-            yield held_or(not mixed, f"the result of call {whose} stands under the id of {named(call)}")
-
-
 @check("PAIR-4", at=("model",), rank=Rank.SHOWN)
 def what_a_tool_answered_is_shown(state: ObservedState, seen: GateOpened) -> CheckResults:
     """What a tool answered is what the model is shown for its call."""
@@ -149,34 +135,6 @@ def a_result_is_shown_as_what_it_is(state: ObservedState, seen: GateOpened) -> C
             what = f"its tool answered {call.answered_with}" if call.answered_with else "it did not run"
             why = f"{named(call)} has status {status}, since {what}, yet the model reads {message.status}"
             yield held_or(message.status == status, why)
-
-
-@check("ROUND-11", at=("model",), rank=Rank.LOST)
-def results_stand_in_the_declared_order(state: ObservedState, seen: GateOpened) -> CheckResults:
-    """The results of a round stand in call order, or in the order in which the calls finished."""
-    path, messages, order = state.path_of(seen), _history(state, seen), state.policy("results.order")
-    if path is None or messages is None or order is None or not path.sent:
-        return
-    calls = {call.id: call for call in path.sent[-1].calls}
-    shown = [calls[one.call] for one in messages if one.role == "tool" and one.call in calls]
-    if len(shown) < 2:
-        return
-    if order == "call":
-        right = [call.index for call in shown] == sorted(call.index for call in shown)
-        yield held_or(
-            right, f"results stand in call order, yet they come as {listed(call.id for call in shown)}"
-        )
-    elif not state.scenario.hooks_at("TOOL_CALL", "post"):
-        yield from _in_finish_order(shown)
-
-
-def _in_finish_order(shown: list[ObservedCall]) -> CheckResults:
-    ran = [call for call in shown if call.answered_with]
-    for before, after in pairwise(ran):
-        if before.entries[-1].released_in != after.entries[-1].released_in:
-            right = before.entries[-1].released_at < after.entries[-1].released_at
-            why = f"call {after.id} finished before call {before.id}, yet its result stands after it"
-            yield held_or(right, why)
 
 
 @check("ROUND-3", at=("model",), rank=Rank.LOST)
@@ -219,3 +177,45 @@ def _missing(path: ObservedPass, shown: set[str | None]) -> CheckResults:
         yield broken(f"{named(missing[0])} has no result in the next request; call {failed[0].id} failed")
     elif failed and len(calls) > 1:
         yield HELD
+
+
+@check("ROUND-2", at=("model",), rank=Rank.LOST)
+def a_result_stands_under_its_own_call(state: ObservedState, seen: GateOpened) -> CheckResults:
+    """Each result stands under the id of its own call."""
+    results = _results(state, seen)
+    for call, message in results:
+        _, text = result_of(call)
+        others = {result_of(other)[1]: other for other, _ in results if other is not call}
+        wrong = next((one for given, one in others.items() if given and given in message.text), None)
+        mixed = wrong is not None and (text is None or text not in message.text)
+        if text is not None or mixed:
+            whose = wrong.id if wrong is not None else ""
+            yield held_or(not mixed, f"the result of call {whose} stands under the id of {named(call)}")
+
+
+@check("ROUND-11", at=("model",), rank=Rank.LOST)
+def results_stand_in_the_declared_order(state: ObservedState, seen: GateOpened) -> CheckResults:
+    """The results of a round stand in call order, or in the order in which the calls finished."""
+    path, messages, order = state.path_of(seen), _history(state, seen), state.policy("results.order")
+    if path is None or messages is None or order is None or not path.sent:
+        return
+    calls = {call.id: call for call in path.sent[-1].calls}
+    shown = [calls[one.call] for one in messages if one.role == "tool" and one.call in calls]
+    if len(shown) < 2:
+        return
+    if order == "call":
+        right = [call.index for call in shown] == sorted(call.index for call in shown)
+        yield held_or(
+            right, f"results stand in call order, yet they come as {listed(call.id for call in shown)}"
+        )
+    elif not state.scenario.hooks_at("TOOL_CALL", "post"):
+        yield from _in_finish_order(shown)
+
+
+def _in_finish_order(shown: list[ObservedCall]) -> CheckResults:
+    ran = [call for call in shown if call.answered_with]
+    for before, after in pairwise(ran):
+        if before.entries[-1].released_in != after.entries[-1].released_in:
+            right = before.entries[-1].released_at < after.entries[-1].released_at
+            why = f"call {after.id} finished before call {before.id}, yet its result stands after it"
+            yield held_or(right, why)

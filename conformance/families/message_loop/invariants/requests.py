@@ -216,58 +216,53 @@ def siblings_see_nothing_of_each_other(state: ObservedState, seen: GateOpened) -
         yield held_or(not foreign, why)
 
 
-@check("LOOP-14", at=("model",), rank=Rank.HISTORY)
-def the_system_prompt_is_as_composed(state: ObservedState, seen: GateOpened) -> CheckResults:
-    """In a chat turn the system prompt is the scenario's, with nothing added but context."""
+@check("LOOP-16", at=("model",), rank=Rank.HISTORY)
+def a_terminal_response_ends_the_pass(state: ObservedState, seen: GateOpened) -> CheckResults:
+    """After a response marked as terminal no request is sent."""
     path = state.path_of(seen)
-    if path is None or path.is_driven or seen.system is None or _rewrote(state, path, "system"):
-        return
-    wanted = state.scenario.system or ""
-    right = wanted in seen.system if state.scenario.context else seen.system == wanted
-    yield held_or(right, f"the system prompt is {quoted(wanted)}, yet {quoted(seen.system)} was sent")
+    if path is not None and path.sent and path.sent[-1].response is not None:
+        last = path.sent[-1]
+        if last.is_terminal:
+            yield broken(f"response {last.number} of {path.label} was terminal, yet another request was sent")
 
 
-@check("LOOP-12", at=("model",), rank=Rank.HISTORY)
-def a_stage_has_its_body_as_system_prompt(state: ObservedState, seen: GateOpened) -> CheckResults:
-    """In a stage execution the system prompt is its body, the same in each request."""
+@check("LOOP-16", rank=Rank.HISTORY)
+def a_terminal_response_was_the_last(state: ObservedState, seen: TurnEnded) -> CheckResults:
+    """Counts the passes that a terminal response ended."""
+    turn = state.turn_of(seen)
+    for path in turn.passes if turn is not None else ():
+        if path.sent and path.sent[-1].is_terminal:
+            yield HELD
+
+
+@check("LOOP-3", at=("model",), rank=Rank.STATUS)
+def a_response_without_calls_ends_the_pass(state: ObservedState, seen: GateOpened) -> CheckResults:
+    """A response without a call leads to the end of the pass, whatever its finish word says."""
     path = state.path_of(seen)
-    execution = path.turn.executions.get(path.stage or "") if path is not None else None
-    if path is None or execution is None or execution.spec is None or seen.system is None:
-        return
-    if not _rewrote(state, path, "system"):
-        body = execution.spec.body
-        right = body in seen.system if state.scenario.context else seen.system == body
+    last = path.sent[-1] if path is not None and path.sent else None
+    if path is not None and last is not None and last.response is not None:
+        asked = bool(last.response.get("tool_calls"))
         yield held_or(
-            right,
-            f"the body of stage {execution.name} is {quoted(body)}, yet system is {quoted(seen.system)}",
+            asked, f"response {last.number} of {path.label} asked for no call, yet another request was sent"
         )
 
 
-@check("LOOP-13", at=("model",), rank=Rank.HISTORY)
-def the_manifest_is_the_scenarios(state: ObservedState, seen: GateOpened) -> CheckResults:
-    """The tools of a request are those that the scenario, or the driving stage, offers."""
-    path = state.path_of(seen)
-    if path is None or seen.tools is None or _rewrote(state, path, "tools"):
+@check("LOOP-20", at=("model",), rank=Rank.HISTORY)
+def a_request_is_sent_again_as_declared(state: ObservedState, seen: GateOpened) -> CheckResults:
+    """A request that failed is sent again only where that is declared, and before its first delta."""
+    path, policy = state.path_of(seen), state.policy("model.fault")
+    last = path.sent[-1] if path is not None and path.sent else None
+    if last is None or not last.has_failed:
         return
-    wanted = _manifest(state, path)
-    if wanted is not None:
-        extra, missing = set(seen.tools) - wanted, wanted - set(seen.tools)
-        what = f"offers {listed(sorted(extra))} besides" if extra else f"lacks {listed(sorted(missing))}"
-        yield held_or(not extra and not missing, f"the manifest of {path.label} {what}")
+    if last.gate is not None and last.gate.deltas:
+        yield broken(f"request {last.number} failed after its first delta, yet the model is asked again")
+    elif policy is not None:
+        yield held_or(policy == "retried", f"request {last.number} failed, yet the model is asked again")
+    else:
+        yield HELD
 
 
-def _manifest(state: ObservedState, path: ObservedPass) -> set[str] | None:
-    if path.stage is None:
-        return {tool.name for tool in state.scenario.tools if tool.offered}
-    execution = path.turn.executions.get(path.stage)
-    if execution is None or execution.spec is None:
-        return None
-    return {*execution.spec.allowed_tools, execution.spec.completion}
-
-
-def _rewrote(state: ObservedState, path: ObservedPass, key: str) -> bool:
-    request = upcoming(state, path)
-    return request is not None and request.rewritten(key)
+"""Asked before the pairing of calls: a call of a sibling has no result here."""
 
 
 @check("LOOP-15", at=("model",), rank=Rank.HISTORY)
@@ -381,6 +376,60 @@ def _begins_in(text: str, shown: str) -> bool:
     return any(shown.endswith(text[:size]) for size in range(1, len(text)))
 
 
+@check("LOOP-12", at=("model",), rank=Rank.HISTORY)
+def a_stage_has_its_body_as_system_prompt(state: ObservedState, seen: GateOpened) -> CheckResults:
+    """In a stage execution the system prompt is its body, the same in each request."""
+    path = state.path_of(seen)
+    execution = path.turn.executions.get(path.stage or "") if path is not None else None
+    if path is None or execution is None or execution.spec is None or seen.system is None:
+        return
+    if not _rewrote(state, path, "system"):
+        body = execution.spec.body
+        right = body in seen.system if state.scenario.context else seen.system == body
+        yield held_or(
+            right,
+            f"the body of stage {execution.name} is {quoted(body)}, yet system is {quoted(seen.system)}",
+        )
+
+
+@check("LOOP-13", at=("model",), rank=Rank.HISTORY)
+def the_manifest_is_the_scenarios(state: ObservedState, seen: GateOpened) -> CheckResults:
+    """The tools of a request are those that the scenario, or the driving stage, offers."""
+    path = state.path_of(seen)
+    if path is None or seen.tools is None or _rewrote(state, path, "tools"):
+        return
+    wanted = _manifest(state, path)
+    if wanted is not None:
+        extra, missing = set(seen.tools) - wanted, wanted - set(seen.tools)
+        what = f"offers {listed(sorted(extra))} besides" if extra else f"lacks {listed(sorted(missing))}"
+        yield held_or(not extra and not missing, f"the manifest of {path.label} {what}")
+
+
+def _manifest(state: ObservedState, path: ObservedPass) -> set[str] | None:
+    if path.stage is None:
+        return {tool.name for tool in state.scenario.tools if tool.offered}
+    execution = path.turn.executions.get(path.stage)
+    if execution is None or execution.spec is None:
+        return None
+    return {*execution.spec.allowed_tools, execution.spec.completion}
+
+
+def _rewrote(state: ObservedState, path: ObservedPass, key: str) -> bool:
+    request = upcoming(state, path)
+    return request is not None and request.rewritten(key)
+
+
+@check("LOOP-14", at=("model",), rank=Rank.HISTORY)
+def the_system_prompt_is_as_composed(state: ObservedState, seen: GateOpened) -> CheckResults:
+    """In a chat turn the system prompt is the scenario's, with nothing added but context."""
+    path = state.path_of(seen)
+    if path is None or path.is_driven or seen.system is None or _rewrote(state, path, "system"):
+        return
+    wanted = state.scenario.system or ""
+    right = wanted in seen.system if state.scenario.context else seen.system == wanted
+    yield held_or(right, f"the system prompt is {quoted(wanted)}, yet {quoted(seen.system)} was sent")
+
+
 @check("LOOP-14", at=("model",), rank=Rank.HISTORY)
 def context_is_what_providers_gave(state: ObservedState, seen: GateOpened) -> CheckResults:
     """The context of a request holds nothing but slices of its pass."""
@@ -439,55 +488,6 @@ def a_stage_sees_the_history_as_declared(state: ObservedState, seen: GateOpened)
         does = "holds more than its body" if held else "holds its body alone"
         why = f"session history is {policy} in stages, yet the first request of {path.label} {does}"
         yield held_or(held == (policy == "before"), why)
-
-
-@check("LOOP-16", at=("model",), rank=Rank.HISTORY)
-def a_terminal_response_ends_the_pass(state: ObservedState, seen: GateOpened) -> CheckResults:
-    """After a response marked as terminal no request is sent."""
-    path = state.path_of(seen)
-    if path is not None and path.sent and path.sent[-1].response is not None:
-        last = path.sent[-1]
-        if last.is_terminal:
-            yield broken(f"response {last.number} of {path.label} was terminal, yet another request was sent")
-
-
-@check("LOOP-16", rank=Rank.HISTORY)
-def a_terminal_response_was_the_last(state: ObservedState, seen: TurnEnded) -> CheckResults:
-    """Counts the passes that a terminal response ended."""
-    turn = state.turn_of(seen)
-    for path in turn.passes if turn is not None else ():
-        if path.sent and path.sent[-1].is_terminal:
-            yield HELD
-
-
-@check("LOOP-3", at=("model",), rank=Rank.STATUS)
-def a_response_without_calls_ends_the_pass(state: ObservedState, seen: GateOpened) -> CheckResults:
-    """A response without a call leads to the end of the pass, whatever its finish word says."""
-    path = state.path_of(seen)
-    last = path.sent[-1] if path is not None and path.sent else None
-    if path is not None and last is not None and last.response is not None:
-        asked = bool(last.response.get("tool_calls"))
-        yield held_or(
-            asked, f"response {last.number} of {path.label} asked for no call, yet another request was sent"
-        )
-
-
-@check("LOOP-20", at=("model",), rank=Rank.HISTORY)
-def a_request_is_sent_again_as_declared(state: ObservedState, seen: GateOpened) -> CheckResults:
-    """A request that failed is sent again only where that is declared, and before its first delta."""
-    path, policy = state.path_of(seen), state.policy("model.fault")
-    last = path.sent[-1] if path is not None and path.sent else None
-    if last is None or not last.has_failed:
-        return
-    if last.gate is not None and last.gate.deltas:
-        yield broken(f"request {last.number} failed after its first delta, yet the model is asked again")
-    elif policy is not None:
-        yield held_or(policy == "retried", f"request {last.number} failed, yet the model is asked again")
-    else:
-        yield HELD
-
-
-"""Asked before the pairing of calls: a call of a sibling has no result here."""
 
 
 INVARIANTS = ranked(

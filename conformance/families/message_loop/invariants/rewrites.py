@@ -117,6 +117,69 @@ def _odd(turn: ObservedTurn) -> bool:
     return any(gate.on == "hook" and is_odd(gate) for gate in turn.gates)
 
 
+@check("HOOK-5", at=("model", "tool"), rank=Rank.OTHER)
+def an_observer_rewrites_nothing(state: ObservedState, seen: GateOpened) -> CheckResults:
+    """What an observer answers is not what goes on."""
+    gates, shown = _observed(state, seen)
+    for gate in gates:
+        if gate.opened.role != "observer" or gate.answered_with != "rewrite":
+            continue
+        for key, value in ((gate.answer or {}).get("data") or {}).items():
+            before = (gate.opened.data or {}).get(key)
+            taken = key in shown and alike(shown[key], value) and not alike(before, value)
+            mine = any(alike(rewritten_by(other).get(key), value) for other in gates)
+            yield held_or(
+                not taken or mine,
+                f"observer {gate.opened.hook} answered {key} {quoted(value)}, and that went on",
+            )
+
+
+def _observed(state: ObservedState, seen: GateOpened) -> tuple[list[ObservedGate], dict[str, Any]]:
+    """The hook gates before a body, and what the body gets."""
+    if seen.on == "tool":
+        call = entering(state, seen)
+        return (call.hook_gates("pre") if call is not None else []), {"args": seen.args}
+    path = state.path_of(seen)
+    request = request_of(state, path, "SEND_REQUEST", "pre") if path is not None else None
+    gates = (
+        [*request.hook_gates("COMPOSE_REQUEST", "post"), *request.hook_gates("SEND_REQUEST", "pre")]
+        if request
+        else []
+    )
+    return gates, {key: getattr(seen, key) for key in REQUEST_KEYS if getattr(seen, key) is not None}
+
+
+def _before_sending(request: ObservedRequest | None) -> list[ObservedGate]:
+    """The hook gates that are shown a composed request."""
+    if request is None:
+        return []
+    return [*request.hook_gates("COMPOSE_REQUEST", "post"), *request.hook_gates("SEND_REQUEST", "pre")]
+
+
+@check("HOOK-5", at=("model",), rank=Rank.OTHER)
+def an_observer_denies_nothing(state: ObservedState, seen: GateOpened) -> CheckResults:
+    """A call whose observer answered deny runs all the same."""
+    for call in round_is_settled_but_for_observers(state, seen):
+        observers = [gate for gate in call.hook_gates("pre") if gate.opened.role == "observer"]
+        odd = [gate for gate in observers if gate.answered_with in ("deny", "fault")]
+        unasked = passes_unasked(state, call) and not call.prompts
+        approved = unasked or prompt_verdict(state, call) == "allow"
+        if odd and approved and call.guard_denial is None:
+            what = f"observer {odd[0].opened.hook} answered {odd[0].answered_with}"
+            why = f"{what}, and {named(call)} did not run"
+            yield held_or(bool(call.entries), why)
+
+
+def round_is_settled_but_for_observers(state: ObservedState, seen: GateOpened) -> list[ObservedCall]:
+    """The calls of a settled round, where no guard or transform broke or misbehaved."""
+    path = state.path_of(seen)
+    request = path.sent[-1] if path is not None and path.sent else None
+    if request is None or request.path.turn.cancelled_at or state.gone_in:
+        return []
+    odd = any(is_odd(gate) for call in request.calls for gate in call.hooks)
+    return [] if odd or people_may_stop_others(state, request) else request.calls
+
+
 @check("HOOK-4", at=("hook",), rank=Rank.OTHER)
 def a_rewrite_reaches_later_hooks(state: ObservedState, seen: GateOpened) -> CheckResults:
     """A hook is shown what the transforms before it made of the data."""
@@ -200,69 +263,6 @@ def rewritten_arguments_run(state: ObservedState, seen: GateOpened) -> CheckResu
         return
     why = f"a transform gave {named(call)} {quoted(given[-1])}, yet it runs with {quoted(seen.args)}"
     yield held_or(seen.args == given[-1], why)
-
-
-@check("HOOK-5", at=("model", "tool"), rank=Rank.STATUS)
-def an_observer_rewrites_nothing(state: ObservedState, seen: GateOpened) -> CheckResults:
-    """What an observer answers is not what goes on."""
-    gates, shown = _observed(state, seen)
-    for gate in gates:
-        if gate.opened.role != "observer" or gate.answered_with != "rewrite":
-            continue
-        for key, value in ((gate.answer or {}).get("data") or {}).items():
-            before = (gate.opened.data or {}).get(key)
-            taken = key in shown and alike(shown[key], value) and not alike(before, value)
-            mine = any(alike(rewritten_by(other).get(key), value) for other in gates)
-            yield held_or(
-                not taken or mine,
-                f"observer {gate.opened.hook} answered {key} {quoted(value)}, and that went on",
-            )
-
-
-def _observed(state: ObservedState, seen: GateOpened) -> tuple[list[ObservedGate], dict[str, Any]]:
-    """The hook gates before a body, and what the body gets."""
-    if seen.on == "tool":
-        call = entering(state, seen)
-        return (call.hook_gates("pre") if call is not None else []), {"args": seen.args}
-    path = state.path_of(seen)
-    request = request_of(state, path, "SEND_REQUEST", "pre") if path is not None else None
-    gates = (
-        [*request.hook_gates("COMPOSE_REQUEST", "post"), *request.hook_gates("SEND_REQUEST", "pre")]
-        if request
-        else []
-    )
-    return gates, {key: getattr(seen, key) for key in REQUEST_KEYS if getattr(seen, key) is not None}
-
-
-def _before_sending(request: ObservedRequest | None) -> list[ObservedGate]:
-    """The hook gates that are shown a composed request."""
-    if request is None:
-        return []
-    return [*request.hook_gates("COMPOSE_REQUEST", "post"), *request.hook_gates("SEND_REQUEST", "pre")]
-
-
-@check("HOOK-5", at=("model",), rank=Rank.STATUS)
-def an_observer_denies_nothing(state: ObservedState, seen: GateOpened) -> CheckResults:
-    """A call whose observer answered deny runs all the same."""
-    for call in round_is_settled_but_for_observers(state, seen):
-        observers = [gate for gate in call.hook_gates("pre") if gate.opened.role == "observer"]
-        odd = [gate for gate in observers if gate.answered_with in ("deny", "fault")]
-        unasked = passes_unasked(state, call) and not call.prompts
-        approved = unasked or prompt_verdict(state, call) == "allow"
-        if odd and approved and call.guard_denial is None:
-            what = f"observer {odd[0].opened.hook} answered {odd[0].answered_with}"
-            why = f"{what}, and {named(call)} did not run"
-            yield held_or(bool(call.entries), why)
-
-
-def round_is_settled_but_for_observers(state: ObservedState, seen: GateOpened) -> list[ObservedCall]:
-    """The calls of a settled round, where no guard or transform broke or misbehaved."""
-    path = state.path_of(seen)
-    request = path.sent[-1] if path is not None and path.sent else None
-    if request is None or request.path.turn.cancelled_at or state.gone_in:
-        return []
-    odd = any(is_odd(gate) for call in request.calls for gate in call.hooks)
-    return [] if odd or people_may_stop_others(state, request) else request.calls
 
 
 @check("HOOK-5", rank=Rank.STATUS)

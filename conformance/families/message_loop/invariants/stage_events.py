@@ -70,12 +70,34 @@ def _own(state: ObservedState, seen: Published) -> ObservedTurn | None:
     return state.turn_of(seen) if seen.watcher is None else None
 
 
-@check("LOOP-1", at=("StagePreFired",), rank=Rank.STATUS)
-def stages_come_in_order(state: ObservedState, seen: Published) -> CheckResults:
-    """A pass goes through its stages in order."""
+@check("LOOP-3", at=("StagePreFired",), rank=Rank.STATUS)
+def render_follows_a_response_without_calls(state: ObservedState, seen: Published) -> CheckResults:
+    """RENDER follows a response without calls, or a terminal one; TOOL_CALL follows one with calls."""
     turn = _own(state, seen)
-    if turn is not None and not _after_a_hook(state, turn):
-        yield from _in_order(state, turn, seen)
+    path = turn.passes[-1] if turn is not None and turn.kind == "chat" else None
+    stage = seen.get("stage")
+    if (
+        path is None
+        or not path.sent
+        or path.sent[-1].response is None
+        or stage not in ("TOOL_CALL", "RENDER")
+    ):
+        return
+    last = path.sent[-1]
+    if stage == "TOOL_CALL":
+        yield held_or(bool(last.calls), f"response {last.number} asked for no call, yet TOOL_CALL began")
+    elif not last.is_terminal:
+        yield held_or(not last.calls, f"response {last.number} asked for calls, yet RENDER began")
+
+
+@check("LOOP-2", at=("StagePreFired",), rank=Rank.STATUS)
+def a_continuation_begins_at_compose(state: ObservedState, seen: Published) -> CheckResults:
+    """A continuation begins at COMPOSE_REQUEST."""
+    turn = _own(state, seen)
+    before = fired(turn, seen.get("correlationId")) if turn is not None else []
+    if before and before[-1].stage == "TOOL_CALL" and seen.get("stage") != "RENDER":
+        stage = seen.get("stage")
+        yield held_or(stage == "COMPOSE_REQUEST", f"a continuation began at {stage}, not at COMPOSE_REQUEST")
 
 
 @check("LOOP-11", at=("StagePreFired",), rank=Rank.STATUS)
@@ -108,34 +130,12 @@ def _failed(turn: ObservedTurn) -> bool:
     return any(request.has_failed for path in turn.passes for request in path.sent)
 
 
-@check("LOOP-2", at=("StagePreFired",), rank=Rank.STATUS)
-def a_continuation_begins_at_compose(state: ObservedState, seen: Published) -> CheckResults:
-    """A continuation begins at COMPOSE_REQUEST."""
+@check("LOOP-1", at=("StagePreFired",), rank=Rank.STATUS)
+def stages_come_in_order(state: ObservedState, seen: Published) -> CheckResults:
+    """A pass goes through its stages in order."""
     turn = _own(state, seen)
-    before = fired(turn, seen.get("correlationId")) if turn is not None else []
-    if before and before[-1].stage == "TOOL_CALL" and seen.get("stage") != "RENDER":
-        stage = seen.get("stage")
-        yield held_or(stage == "COMPOSE_REQUEST", f"a continuation began at {stage}, not at COMPOSE_REQUEST")
-
-
-@check("LOOP-3", at=("StagePreFired",), rank=Rank.STATUS)
-def render_follows_a_response_without_calls(state: ObservedState, seen: Published) -> CheckResults:
-    """RENDER follows a response without calls, or a terminal one; TOOL_CALL follows one with calls."""
-    turn = _own(state, seen)
-    path = turn.passes[-1] if turn is not None and turn.kind == "chat" else None
-    stage = seen.get("stage")
-    if (
-        path is None
-        or not path.sent
-        or path.sent[-1].response is None
-        or stage not in ("TOOL_CALL", "RENDER")
-    ):
-        return
-    last = path.sent[-1]
-    if stage == "TOOL_CALL":
-        yield held_or(bool(last.calls), f"response {last.number} asked for no call, yet TOOL_CALL began")
-    elif not last.is_terminal:
-        yield held_or(not last.calls, f"response {last.number} asked for calls, yet RENDER began")
+    if turn is not None and not _after_a_hook(state, turn):
+        yield from _in_order(state, turn, seen)
 
 
 @check("WIRE-1", rank=Rank.STREAM)

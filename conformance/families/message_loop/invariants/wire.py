@@ -60,51 +60,6 @@ def _request(state: ObservedState, seen: Published) -> ObservedRequest | None:
     return path.request if path is not None else None
 
 
-@check("WIRE-2", at=REQUEST_EVENTS, rank=Rank.STREAM)
-def a_request_goes_through_its_events(state: ObservedState, seen: Published) -> CheckResults:
-    """A request has one Started, then its tokens, then one of Completed and Failed."""
-    turn = state.turn_of(seen) if seen.watcher is None else None
-    mine = seen.get("request")
-    if turn is None or mine is None or seen.get("correlationId") is None:
-        return
-    names = [
-        event.name
-        for _, event in turn.named("ProviderRequestStarted", "ProviderTokensStreamed", *OVER)
-        if event.get("request") == mine and event.get("correlationId") == seen.get("correlationId")
-    ]
-    started, over = names.count("ProviderRequestStarted"), [name for name in names if name in OVER]
-    if seen.name == "ProviderRequestStarted":
-        again = bool(over) and over[-1] == "ProviderRequestFailed"
-        yield held_or(not started or again, f"request {mine} was started twice")
-    elif not started and state.shows("ProviderRequestStarted"):
-        yield broken(f"{seen.name} of request {mine} came before its ProviderRequestStarted")
-    else:
-        ended = len(over) >= max(started, 1)
-        yield held_or(not ended, f"{seen.name} of request {mine} came after its {over[-1] if over else ''}")
-
-
-@check("WIRE-2", at=OVER, rank=Rank.STREAM)
-def a_request_ends_as_it_did(state: ObservedState, seen: Published) -> CheckResults:
-    """A request is Completed once its response is complete, and Failed only if something broke."""
-    request = _request(state, seen)
-    if request is None or request.gate is None:
-        return
-    if seen.name == "ProviderRequestCompleted":
-        waits = request.is_streaming
-        broke = request.has_failed
-        why = "its response is not complete" if waits else "the model broke"
-        yield held_or(
-            not waits and not broke, f"request {request.number} was announced as completed, yet {why}"
-        )
-    else:
-        fine = request.response is not None and not request.path.turn.cancelled_at
-        fine = fine and not state.raced(request.gate)  # what it raced may have ended the turn first
-        odd = any(is_odd(gate) or gate.answered_with == "deny" for gate in request.hooks)
-        yield held_or(
-            not fine or odd, f"response {request.number} is complete, yet its request was announced as failed"
-        )
-
-
 @check("WIRE-2", at=("model",), rank=Rank.STREAM)
 def a_request_that_is_over_says_so(state: ObservedState, seen: GateOpened) -> CheckResults:
     """Before the next request the one before it was announced as over."""
@@ -175,6 +130,29 @@ def _is_contested(state: ObservedState, request: ObservedRequest) -> bool:
     return len(transforms) > 1 and state.policy("hook.order") in (None, "parallel")
 
 
+@check("WIRE-2", at=REQUEST_EVENTS, rank=Rank.STREAM)
+def a_request_goes_through_its_events(state: ObservedState, seen: Published) -> CheckResults:
+    """A request has one Started, then its tokens, then one of Completed and Failed."""
+    turn = state.turn_of(seen) if seen.watcher is None else None
+    mine = seen.get("request")
+    if turn is None or mine is None or seen.get("correlationId") is None:
+        return
+    names = [
+        event.name
+        for _, event in turn.named("ProviderRequestStarted", "ProviderTokensStreamed", *OVER)
+        if event.get("request") == mine and event.get("correlationId") == seen.get("correlationId")
+    ]
+    started, over = names.count("ProviderRequestStarted"), [name for name in names if name in OVER]
+    if seen.name == "ProviderRequestStarted":
+        again = bool(over) and over[-1] == "ProviderRequestFailed"
+        yield held_or(not started or again, f"request {mine} was started twice")
+    elif not started and state.shows("ProviderRequestStarted"):
+        yield broken(f"{seen.name} of request {mine} came before its ProviderRequestStarted")
+    else:
+        ended = len(over) >= max(started, 1)
+        yield held_or(not ended, f"{seen.name} of request {mine} came after its {over[-1] if over else ''}")
+
+
 @check("WIRE-3", rank=Rank.STREAM)
 def text_is_published_when_it_comes(state: ObservedState) -> CheckResults:
     """At quiescence all text that came, and that no hook holds, has been published."""
@@ -196,6 +174,164 @@ def text_is_published_when_it_comes(state: ObservedState) -> CheckResults:
 
 def _broke(request: ObservedRequest) -> bool:
     return any(is_odd(gate) or gate.answered_with in ("fault", "deny") for gate in request.hooks)
+
+
+@check("WIRE-4", at=("tool",), rank=Rank.STREAM, is_deferred=True)
+def a_running_call_was_announced(state: ObservedState, seen: GateOpened) -> CheckResults:
+    """A call was proposed before its tool is entered."""
+    call = state.call_of(seen)
+    if call is not None and not call.doubled:
+        proposed = "ToolInvocationProposed" in call.event_names()
+        yield held_or(proposed, f"{named(call)} was entered, and it was not announced as proposed")
+
+
+@check("WIRE-4", at=("model",), rank=Rank.STREAM, is_deferred=True)
+def each_call_has_its_end(state: ObservedState, seen: GateOpened) -> CheckResults:
+    """Before the next request each call that ran was announced with its end."""
+    path = state.path_of(seen)
+    if path is None or not path.sent or not all(state.shows(name) for name in ENDS):
+        return
+    for call in path.sent[-1].calls:
+        if not call.doubled and call.entries and not call.path.turn.cancelled_at:
+            ended = any(name in ENDS for name in call.event_names())
+            yield held_or(ended, f"{named(call)} is over, and none of its ends was announced")
+
+
+# The audit.
+
+
+@check("WIRE-5", at=("ToolCallApproved",), rank=Rank.CHART, is_deferred=True)
+def an_approval_is_true(state: ObservedState, seen: Published) -> CheckResults:
+    """ToolCallApproved comes for a call that was approved, and after no denial."""
+    call = _call(state, seen)
+    if call is None or not call.is_usable:
+        return
+    if "ToolCallDenied" in call.event_names():
+        yield broken(f"{named(call)} was denied, and then announced as approved")
+        return
+    approved = approval_of(state, call)
+    if not approved and seen.get("by") == "token" and token_uses(call):
+        return  # whether a token was left is judged where the call runs
+    yield held_or(bool(approved), f"{named(call)} was announced as approved, and nothing approved it")
+    again = state.policy("rewrite.place") in (None, "asked_again") and len(call.hooks) > 0
+    twice = "ToolCallApproved" in call.event_names() and not again
+    yield held_or(not twice, f"{named(call)} was announced as approved twice")
+    yield from _by(state, call, approved, str(seen.get("by")))
+
+
+def _by(state: ObservedState, call: ObservedCall, approved: str, by: str) -> CheckResults:
+    words = {
+        "envelope": ("sm",), "mode": ("mode",), "token": ("token",), "standing": ("standing",),
+        "answer": ("interactor", "grant"),
+    }  # fmt: skip
+    if approved in ("envelope", "mode") or (approved == "answer" and call.prompts):
+        right = by in words[approved]
+        yield held_or(
+            right, f"{named(call)} was approved by {listed(words[approved])}, yet the audit says {by}"
+        )
+
+
+@check("WIRE-5", at=("model",), rank=Rank.CHART, is_deferred=True)
+def a_denied_call_was_announced(state: ObservedState, seen: GateOpened) -> CheckResults:
+    """Before the next request each call that was denied, or approved, was announced as such."""
+    path = state.path_of(seen)
+    if path is None or not path.sent or path.turn.cancelled_at:
+        return
+    for call in path.sent[-1].calls:
+        names = call.event_names()
+        verdict = prompt_verdict(state, call)
+        if not call.is_usable:
+            continue
+        if verdict in ("deny", "defer", "gone") or call.guard_denial is not None:
+            yield held_or(
+                "ToolCallDenied" in names, f"{named(call)} was denied, and ToolCallDenied was not published"
+            )
+        elif not call.entries and not call.doubled:
+            yield held_or(
+                "ToolCallDenied" in names, f"{named(call)} did not run, and ToolCallDenied was not published"
+            )
+        elif call.entries:
+            yield held_or(
+                "ToolCallApproved" in names, f"{named(call)} ran, and ToolCallApproved was not published"
+            )
+
+
+@check("WIRE-12", at=("tool",), rank=Rank.CHART, is_deferred=True)
+def each_judged_call_was_announced(state: ObservedState, seen: GateOpened) -> CheckResults:
+    """A call of a chat turn runs after the mode gate has announced that it judged it."""
+    call = state.call_of(seen)
+    if call is not None and call.is_usable and not call.path.is_driven:
+        judged = "ToolCallModeInvoked" in call.event_names()
+        yield held_or(judged, f"{named(call)} was entered, and ToolCallModeInvoked was not published")
+
+
+@check("WIRE-9", rank=Rank.STREAM)
+def a_turn_that_renders_publishes_its_payload(state: ObservedState, seen: TurnEnded) -> CheckResults:
+    """A chat turn that ends by itself has published its payload."""
+    turn = state.turn_of(seen)
+    if turn is None or turn.kind != "chat" or seen.reason.code != "NaturalEnd" or not turn.passes[-1].sent:
+        return
+    if not turn.passes[-1].sent[-1].is_terminal:
+        published = bool(turn.named("Rendered"))
+        yield held_or(published, f"turn {turn.id} ended by itself, and its payload was not published")
+
+
+# Watchers.
+
+
+@check("WIRE-10", rank=Rank.STREAM)
+def watchers_get_every_event(state: ObservedState) -> CheckResults:
+    """A watcher gets what is published while it watches, in order and once."""
+    for watcher, (since, fails) in state.watchers.items():
+        if (
+            since < 0
+            or fails
+            or watcher in state.unwatched
+            or (len(state.watchers) > 1 and _any_fails(state))
+        ):
+            continue
+        published = [_content(event) for at, event in state.published if at > since]
+        got = [_content(event) for at, event in state.watched if at > since and event.watcher == watcher]
+        if published or got:
+            agreed = sum(
+                1 for _ in takewhile(lambda pair: pair[0] == pair[1], zip(published, got, strict=False))
+            )
+            what = f"event {agreed + 1} was {_name(published, agreed)}, and it got {_name(got, agreed)}"
+            yield held_or(published == got, f"watcher {watcher}: {what}")
+
+
+def _any_fails(state: ObservedState) -> bool:
+    return any(fails for _, fails in state.watchers.values())
+
+
+def _content(event: Published) -> tuple[str, Any]:
+    return event.name, event.data
+
+
+def _name(events: list[tuple[str, Any]], index: int) -> str:
+    return events[index][0] if index < len(events) else "nothing"
+
+
+@check("WIRE-2", at=OVER, rank=Rank.STREAM)
+def a_request_ends_as_it_did(state: ObservedState, seen: Published) -> CheckResults:
+    """A request is Completed once its response is complete, and Failed only if something broke."""
+    request = _request(state, seen)
+    if request is None or request.gate is None:
+        return
+    if seen.name == "ProviderRequestCompleted":
+        waits = request.is_streaming
+        broke = request.has_failed
+        why = "its response is not complete" if waits else "the model broke"
+        yield held_or(
+            not waits and not broke, f"request {request.number} was announced as completed, yet {why}"
+        )
+    else:
+        fine = request.response is not None and not request.path.turn.cancelled_at
+        fine = fine and not state.raced(request.gate)  # what it raced may have ended the turn first
+        odd = any(is_odd(gate) or gate.answered_with == "deny" for gate in request.hooks)
+        yield held_or(
+            not fine or odd, f"response {request.number} is complete, yet its request was announced as failed"
+        )
 
 
 # Calls.
@@ -267,61 +403,6 @@ def _no_gate(call: ObservedCall) -> ObservedGate:
     return gate
 
 
-@check("WIRE-4", at=("tool",), rank=Rank.STREAM, is_deferred=True)
-def a_running_call_was_announced(state: ObservedState, seen: GateOpened) -> CheckResults:
-    """A call was proposed before its tool is entered."""
-    call = state.call_of(seen)
-    if call is not None and not call.doubled:
-        proposed = "ToolInvocationProposed" in call.event_names()
-        yield held_or(proposed, f"{named(call)} was entered, and it was not announced as proposed")
-
-
-@check("WIRE-4", at=("model",), rank=Rank.STREAM, is_deferred=True)
-def each_call_has_its_end(state: ObservedState, seen: GateOpened) -> CheckResults:
-    """Before the next request each call that ran was announced with its end."""
-    path = state.path_of(seen)
-    if path is None or not path.sent or not all(state.shows(name) for name in ENDS):
-        return
-    for call in path.sent[-1].calls:
-        if not call.doubled and call.entries and not call.path.turn.cancelled_at:
-            ended = any(name in ENDS for name in call.event_names())
-            yield held_or(ended, f"{named(call)} is over, and none of its ends was announced")
-
-
-# The audit.
-
-
-@check("WIRE-5", at=("ToolCallApproved",), rank=Rank.CHART, is_deferred=True)
-def an_approval_is_true(state: ObservedState, seen: Published) -> CheckResults:
-    """ToolCallApproved comes for a call that was approved, and after no denial."""
-    call = _call(state, seen)
-    if call is None or not call.is_usable:
-        return
-    if "ToolCallDenied" in call.event_names():
-        yield broken(f"{named(call)} was denied, and then announced as approved")
-        return
-    approved = approval_of(state, call)
-    if not approved and seen.get("by") == "token" and token_uses(call):
-        return  # whether a token was left is judged where the call runs
-    yield held_or(bool(approved), f"{named(call)} was announced as approved, and nothing approved it")
-    again = state.policy("rewrite.place") in (None, "asked_again") and len(call.hooks) > 0
-    twice = "ToolCallApproved" in call.event_names() and not again
-    yield held_or(not twice, f"{named(call)} was announced as approved twice")
-    yield from _by(state, call, approved, str(seen.get("by")))
-
-
-def _by(state: ObservedState, call: ObservedCall, approved: str, by: str) -> CheckResults:
-    words = {
-        "envelope": ("sm",), "mode": ("mode",), "token": ("token",), "standing": ("standing",),
-        "answer": ("interactor", "grant"),
-    }  # fmt: skip
-    if approved in ("envelope", "mode") or (approved == "answer" and call.prompts):
-        right = by in words[approved]
-        yield held_or(
-            right, f"{named(call)} was approved by {listed(words[approved])}, yet the audit says {by}"
-        )
-
-
 @check("WIRE-5", at=("ToolCallDenied",), rank=Rank.CHART, is_deferred=True)
 def a_denial_is_true(state: ObservedState, seen: Published) -> CheckResults:
     """ToolCallDenied comes once for a call that was denied, with the code of who denied it."""
@@ -353,31 +434,6 @@ def _codes(state: ObservedState, call: ObservedCall) -> set[str]:
     return codes | others
 
 
-@check("WIRE-5", at=("model",), rank=Rank.CHART, is_deferred=True)
-def a_denied_call_was_announced(state: ObservedState, seen: GateOpened) -> CheckResults:
-    """Before the next request each call that was denied, or approved, was announced as such."""
-    path = state.path_of(seen)
-    if path is None or not path.sent or path.turn.cancelled_at:
-        return
-    for call in path.sent[-1].calls:
-        names = call.event_names()
-        verdict = prompt_verdict(state, call)
-        if not call.is_usable:
-            continue
-        if verdict in ("deny", "defer", "gone") or call.guard_denial is not None:
-            yield held_or(
-                "ToolCallDenied" in names, f"{named(call)} was denied, and ToolCallDenied was not published"
-            )
-        elif not call.entries and not call.doubled:
-            yield held_or(
-                "ToolCallDenied" in names, f"{named(call)} did not run, and ToolCallDenied was not published"
-            )
-        elif call.entries:
-            yield held_or(
-                "ToolCallApproved" in names, f"{named(call)} ran, and ToolCallApproved was not published"
-            )
-
-
 @check("WIRE-12", at=("ToolCallModeInvoked",), rank=Rank.CHART, is_deferred=True)
 def the_mode_gate_announces_its_calls(state: ObservedState, seen: Published) -> CheckResults:
     """ToolCallModeInvoked comes once for each call that the mode gate judged, with its mode."""
@@ -391,15 +447,6 @@ def the_mode_gate_announces_its_calls(state: ObservedState, seen: Published) -> 
     yield held_or(
         mode == state.scenario.mode, f"the mode is {state.scenario.mode}, yet the event says {mode}"
     )
-
-
-@check("WIRE-12", at=("tool",), rank=Rank.CHART, is_deferred=True)
-def each_judged_call_was_announced(state: ObservedState, seen: GateOpened) -> CheckResults:
-    """A call of a chat turn runs after the mode gate has announced that it judged it."""
-    call = state.call_of(seen)
-    if call is not None and call.is_usable and not call.path.is_driven:
-        judged = "ToolCallModeInvoked" in call.event_names()
-        yield held_or(judged, f"{named(call)} was entered, and ToolCallModeInvoked was not published")
 
 
 # The screen.
@@ -434,50 +481,3 @@ def _payload(path: ObservedPass) -> str | None:
         return None if contested else str(value)
     streamed = any(gate.answered_with == "rewrite" for gate in last.hook_gates("STREAM_RESPONSE", "pre"))
     return None if streamed else str(last.response.get("text", ""))
-
-
-@check("WIRE-9", rank=Rank.STREAM)
-def a_turn_that_renders_publishes_its_payload(state: ObservedState, seen: TurnEnded) -> CheckResults:
-    """A chat turn that ends by itself has published its payload."""
-    turn = state.turn_of(seen)
-    if turn is None or turn.kind != "chat" or seen.reason.code != "NaturalEnd" or not turn.passes[-1].sent:
-        return
-    if not turn.passes[-1].sent[-1].is_terminal:
-        published = bool(turn.named("Rendered"))
-        yield held_or(published, f"turn {turn.id} ended by itself, and its payload was not published")
-
-
-# Watchers.
-
-
-@check("WIRE-10", rank=Rank.STREAM)
-def watchers_get_every_event(state: ObservedState) -> CheckResults:
-    """A watcher gets what is published while it watches, in order and once."""
-    for watcher, (since, fails) in state.watchers.items():
-        if (
-            since < 0
-            or fails
-            or watcher in state.unwatched
-            or (len(state.watchers) > 1 and _any_fails(state))
-        ):
-            continue
-        published = [_content(event) for at, event in state.published if at > since]
-        got = [_content(event) for at, event in state.watched if at > since and event.watcher == watcher]
-        if published or got:
-            agreed = sum(
-                1 for _ in takewhile(lambda pair: pair[0] == pair[1], zip(published, got, strict=False))
-            )
-            what = f"event {agreed + 1} was {_name(published, agreed)}, and it got {_name(got, agreed)}"
-            yield held_or(published == got, f"watcher {watcher}: {what}")
-
-
-def _any_fails(state: ObservedState) -> bool:
-    return any(fails for _, fails in state.watchers.values())
-
-
-def _content(event: Published) -> tuple[str, Any]:
-    return event.name, event.data
-
-
-def _name(events: list[tuple[str, Any]], index: int) -> str:
-    return events[index][0] if index < len(events) else "nothing"

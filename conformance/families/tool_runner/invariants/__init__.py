@@ -25,8 +25,6 @@ from runlock.conformance.families.tool_runner.invariants import (
 from runlock.conformance.family.invariant import gathered
 
 INVARIANTS: Final = gathered(
-    run,
-    looking,
     cancel,
     stream,
     again,
@@ -34,12 +32,14 @@ INVARIANTS: Final = gathered(
     tool_set,
     calls,
     stop,
-    calls_owed,
-    request_content,
-    progress,
-    received_turn,
     round,
     runner_order,
+    calls_owed,
+    received_turn,
+    request_content,
     pair,
+    run,
+    looking,
+    progress,
 )
 """Every check, in the order of blame; of checks with one rank, those of an earlier module come first."""

@@ -26,55 +26,11 @@ def _is_over(state: ObservedRunner, run: Run) -> bool:
 
 
 @check("RUNNER-24", rank=Rank.LOST, requires="again")
-def a_runner_taken_up_after_a_break_does_as_declared(state: ObservedRunner) -> CheckResults:
-    """After a break the runner is over, or goes on from where it was left."""
-    run, iteration = _taken_up(state, "break"), state.iteration
-    if run is None or iteration is None:
-        return
-    over = _is_over(state, run)
-    if state.policy("again.break") == "over":
-        yield held_or(over, "the runner is over after a break, and went on when it was taken up")
-    elif state.policy("again.break") == "goes_on":
-        left = iteration if run.requests == 0 else state.iterations[-2]
-        ends = left.turn is None or not every(state, left, lambda plan: not plan.may_end)
-        if not ends:
-            yield held_or(not over, "the user left a turn that asks for more, and the runner did not go on")
-
-
-def _is_of(run: Run | None, after: str, state: ObservedRunner) -> bool:
-    """Whether a run was taken up after a break, or after a fault."""
-    return run is not None and run.is_again and run.after == after and not state.is_cancelled
-
-
-@check("RUNNER-24", rank=Rank.LOST, requires="again")
 def a_runner_that_is_over_opens_no_gate(state: ObservedRunner, seen: RunnerGate) -> CheckResults:
     """A runner that is over opens no gate when it is taken up."""
     run = state.run_of(seen)
     if _is_of(run, "break", state) and state.policy("again.break") == "over":
         yield broken(f"the runner is over after a break, and opened a {seen.on} gate when it was taken up")
-
-
-@check("RUNNER-36", rank=Rank.LOST, requires="again")
-def a_runner_taken_up_after_a_fault_does_as_declared(state: ObservedRunner) -> CheckResults:
-    """After a fault the runner is over, or sends a request with the state that it has."""
-    run = _taken_up(state, "fault")
-    if run is None or not state.iterations:
-        return
-    over = _is_over(state, run)
-    if state.policy("again.fault") == "over":
-        yield held_or(over, "the runner is over after a fault, and went on when it was taken up")
-    elif state.policy("again.fault") == "retries":
-        broken = state.iterations[-1] if run.requests == 0 else state.iterations[-2]
-        stopped = is_used_up(state, broken, _any_limit)
-        if not stopped and broken.fault:
-            yield held_or(
-                run.requests > 0, "the model broke, and no request was sent when the runner was taken up"
-            )
-
-
-def _any_limit(key: str) -> str:
-    """The values of the policies of the limit under which it stops a runner soonest."""
-    return {"limit.counts": "requests", "limit.zero": "no_request"}[key]
 
 
 @check("RUNNER-36", rank=Rank.LOST, requires="again")
@@ -105,6 +61,50 @@ def nothing_is_sent_after_a_fault(state: ObservedRunner) -> CheckResults:
     if last is not None and last.fault and last.request.released_at == state.stimuli:
         waiting = [gate for gate in state.open_gates if gate.on == "model"]
         yield held_or(not waiting, f"request {last.number} met a fault of the model, and another was sent")
+
+
+@check("RUNNER-24", rank=Rank.LOST, requires="again")
+def a_runner_taken_up_after_a_break_does_as_declared(state: ObservedRunner) -> CheckResults:
+    """After a break the runner is over, or goes on from where it was left."""
+    run, iteration = _taken_up(state, "break"), state.iteration
+    if run is None or iteration is None:
+        return
+    over = _is_over(state, run)
+    if state.policy("again.break") == "over":
+        yield held_or(over, "the runner is over after a break, and went on when it was taken up")
+    elif state.policy("again.break") == "goes_on":
+        left = iteration if run.requests == 0 else state.iterations[-2]
+        ends = left.turn is None or not every(state, left, lambda plan: not plan.may_end)
+        if not ends:
+            yield held_or(not over, "the user left a turn that asks for more, and the runner did not go on")
+
+
+def _is_of(run: Run | None, after: str, state: ObservedRunner) -> bool:
+    """Whether a run was taken up after a break, or after a fault."""
+    return run is not None and run.is_again and run.after == after and not state.is_cancelled
+
+
+@check("RUNNER-36", rank=Rank.LOST, requires="again")
+def a_runner_taken_up_after_a_fault_does_as_declared(state: ObservedRunner) -> CheckResults:
+    """After a fault the runner is over, or sends a request with the state that it has."""
+    run = _taken_up(state, "fault")
+    if run is None or not state.iterations:
+        return
+    over = _is_over(state, run)
+    if state.policy("again.fault") == "over":
+        yield held_or(over, "the runner is over after a fault, and went on when it was taken up")
+    elif state.policy("again.fault") == "retries":
+        broken = state.iterations[-1] if run.requests == 0 else state.iterations[-2]
+        stopped = is_used_up(state, broken, _any_limit)
+        if not stopped and broken.fault:
+            yield held_or(
+                run.requests > 0, "the model broke, and no request was sent when the runner was taken up"
+            )
+
+
+def _any_limit(key: str) -> str:
+    """The values of the policies of the limit under which it stops a runner soonest."""
+    return {"limit.counts": "requests", "limit.zero": "no_request"}[key]
 
 
 @check("RUNNER-24", rank=Rank.TWICE, requires="again")

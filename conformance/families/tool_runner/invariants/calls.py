@@ -29,7 +29,7 @@ def _handled(state: ObservedRunner, seen: RunnerGate) -> tuple[Iteration, str] |
     return found[0], found[2]
 
 
-@check("RUNNER-3", at=("tool",), rank=Rank.TWICE)
+@check("RUNNER-3", at=("tool",), rank=Rank.OTHER)
 def no_tool_starts_while_the_user_has_the_turn(state: ObservedRunner, seen: RunnerGate) -> CheckResults:
     """Between a yield and its resume only `runner.respond` starts a tool, or the stream."""
     iteration = state.iteration
@@ -46,7 +46,7 @@ def _may_stream(state: ObservedRunner, iteration: Iteration) -> bool:
     return "streaming" in state.values("tools.start") and state.scenario.runner.stream
 
 
-@check("RUNNER-3", at=("tool",), rank=Rank.TWICE)
+@check("RUNNER-3", at=("tool",), rank=Rank.OTHER)
 def a_tool_waits_for_the_resume(state: ObservedRunner, seen: RunnerGate) -> CheckResults:
     """A tool that starts after the resume has waited for it."""
     found = entering(state, seen)
@@ -69,36 +69,6 @@ def nothing_started_after_the_user_left(state: ObservedRunner) -> CheckResults:
     if iteration is not None and iteration.left_at == state.stimuli:
         late = [gate for gate in state.open_gates if gate.on == "tool"]
         yield held_or(not late, f"{late[0].ref if late else ''} is open, but the user has left the loop")
-
-
-# -- which calls
-
-
-@check("RUNNER-37", at=("tool",), rank=Rank.TWICE)
-def a_call_that_has_a_result_is_not_run_when_taken_up(
-    state: ObservedRunner, seen: RunnerGate
-) -> CheckResults:
-    """A call that has a result does not run again when the runner is taken up."""
-    found = entering(state, seen)
-    run = state.run_of(seen)
-    if found is None or run is None or not run.is_again or found[0].run == run.id:
-        return
-    iteration, _, call = found
-    answered = [
-        gate
-        for gate in iteration.entries_of(call)
-        if gate.phase == "handling" and gate.kind in ("ok", "error")
-    ]
-    in_state = call in _answered_before(iteration)
-    yield held_or(
-        not answered and not in_state,
-        f"call {call} had a result when the runner was taken up again, and was entered once more",
-    )
-
-
-def _answered_before(iteration: Iteration) -> set[str]:
-    own = {call.id for call in iteration.calls}
-    return {message.call for message in iteration.base if message.role == "tool" and message.call} - own
 
 
 @check("RUNNER-32", at=("tool",), rank=Rank.OTHER)
@@ -216,6 +186,36 @@ def _forbidden(state: ObservedRunner, seen: RunnerGate, why: str) -> Iterator[tu
     every_plan = plans(state, iteration)
     if not any(plan.may_enter(call) for plan in every_plan) and every_plan[0].why.get(call) == why:
         yield found
+
+
+# -- which calls
+
+
+@check("RUNNER-37", at=("tool",), rank=Rank.TWICE)
+def a_call_that_has_a_result_is_not_run_when_taken_up(
+    state: ObservedRunner, seen: RunnerGate
+) -> CheckResults:
+    """A call that has a result does not run again when the runner is taken up."""
+    found = entering(state, seen)
+    run = state.run_of(seen)
+    if found is None or run is None or not run.is_again or found[0].run == run.id:
+        return
+    iteration, _, call = found
+    answered = [
+        gate
+        for gate in iteration.entries_of(call)
+        if gate.phase == "handling" and gate.kind in ("ok", "error")
+    ]
+    in_state = call in _answered_before(iteration)
+    yield held_or(
+        not answered and not in_state,
+        f"call {call} had a result when the runner was taken up again, and was entered once more",
+    )
+
+
+def _answered_before(iteration: Iteration) -> set[str]:
+    own = {call.id for call in iteration.calls}
+    return {message.call for message in iteration.base if message.role == "tool" and message.call} - own
 
 
 # -- how often

@@ -20,7 +20,7 @@ from runlock.conformance.family.invariant import HELD, CheckResults, check, held
 from runlock.conformance.family.rank import Rank
 
 
-@check("RUNNER-32", seeing=(RunnerGate,), at=("model",), rank=Rank.OTHER)
+@check("RUNNER-32", seeing=(RunnerGate,), at=("model",), rank=Rank.LOST)
 @check("RUNNER-32", seeing=(RunFinished,), rank=Rank.OTHER)
 def a_paused_turn_has_run_no_call(state: ObservedRunner, seen: RunnerGate | RunFinished) -> CheckResults:
     """When a paused turn goes back or ends the run, none of its calls has run after the resume."""
@@ -30,38 +30,7 @@ def a_paused_turn_has_run_no_call(state: ObservedRunner, seen: RunnerGate | RunF
         yield held_or(not late, f"{turn_of(before)} is paused, and one of its calls was entered")
 
 
-@check("RUNNER-13", at=("model",), rank=Rank.OTHER)
-def calls_of_a_changed_iteration_are_entered(state: ObservedRunner, seen: RunnerGate) -> CheckResults:
-    """Before the next request of a changed iteration the calls have run that the policies say."""
-    iteration = _complete(state)
-    if iteration is None or is_changed(state, iteration) is not True:
-        return
-    wanted = _wanted(state, iteration)
-    if wanted:
-        skipped = [call for call in wanted if not _ran(iteration, call)]
-        reason = f"{acts_of(iteration)}: call {' '.join(skipped[:1])} is to be handled, and did not run"
-        yield held_or(not skipped, reason)
-
-
-@check("RUNNER-47", at=("model",), rank=Rank.LOST)
-def calls_that_the_user_answered_run_all_the_same(state: ObservedRunner, seen: RunnerGate) -> CheckResults:
-    """Where the policy says so, a call that the user answered runs."""
-    iteration = _complete(state)
-    if iteration is None or not iteration.pushed or iteration.message is None:
-        return
-    given = [*iteration.before_pushes(), *iteration.pushes()]
-    wanted = [call for call in _wanted(state, iteration) if call in answered_calls(iteration.message, given)]
-    if wanted:
-        skipped = [call for call in wanted if not _ran(iteration, call)]
-        yield held_or(not skipped, f"call {' '.join(skipped[:1])}, which the user answered, did not run")
-    elif iteration.message is not None and not iteration.sets_messages:
-        standing = [*iteration.before_pushes(), iteration.message, *iteration.pushes()]
-        answered = answered_calls(iteration.message, standing)
-        if any(_ran(iteration, call) for call in answered):
-            yield HELD
-
-
-@check("RUNNER-21", at=("model",), rank=Rank.OTHER)
+@check("RUNNER-21", at=("model",), rank=Rank.LOST)
 def calls_of_a_cut_off_turn_are_entered_as_declared(state: ObservedRunner, seen: RunnerGate) -> CheckResults:
     """Where the policy says so, the calls of a turn that was cut off run."""
     iteration = _complete(state)
@@ -81,31 +50,7 @@ def a_cut_off_turn_ends_the_run_as_declared(state: ObservedRunner, seen: RunFini
         yield held_or(allowed, f"{turn_of(iteration)} was cut off, its calls are to run, and the run ended")
 
 
-@check("RUNNER-30", at=("model",), rank=Rank.LOST)
-def tools_run_anew_where_no_response_is_kept(state: ObservedRunner, seen: RunnerGate) -> CheckResults:
-    """Where the response of the user is not kept, the runner runs the tools anew."""
-    iteration = _complete(state)
-    if iteration is None or not iteration.responses:
-        return
-    wanted = _wanted(state, iteration)
-    if wanted and iteration.responses[-1].seen is not None and iteration.responses[-1].seen.messages:
-        skipped = [call for call in wanted if not _ran(iteration, call)]
-        yield held_or(not skipped, f"no response is kept, and call {' '.join(skipped[:1])} was not run anew")
-
-
-@check("RUNNER-18", at=("model",), rank=Rank.OTHER)
-def a_kept_response_saves_the_runner_the_calls(state: ObservedRunner, seen: RunnerGate) -> CheckResults:
-    """A kept response was used by the runner: no body was entered after the resume."""
-    iteration = _complete(state)
-    if iteration is None or not iteration.responses:
-        return
-    kept = every(state, iteration, lambda plan: plan.why and set(plan.why.values()) == {"RUNNER-18"})
-    if kept and every(state, iteration, lambda plan: set(plan.enter.values()) == {False}):
-        again = [gate for gate in iteration.entries if gate.phase == "handling"]
-        yield held_or(not again, "a kept response was made again")
-
-
-@check("RUNNER-22", at=("model",), rank=Rank.OTHER)
+@check("RUNNER-22", at=("model",), rank=Rank.LOST)
 def an_added_tool_is_entered_as_declared(state: ObservedRunner, seen: RunnerGate) -> CheckResults:
     """Where an added tool counts at once, the calls of the received turn that name it run."""
     iteration = _complete(state)
@@ -122,21 +67,7 @@ def an_added_tool_is_entered_as_declared(state: ObservedRunner, seen: RunnerGate
         )
 
 
-@check("RUNNER-5", at=("model",), rank=Rank.OTHER)
-def handled_calls_are_entered(state: ObservedRunner, seen: RunnerGate) -> CheckResults:
-    """Before the next request the calls of an unchanged turn have run, each once."""
-    iteration = _complete(state)
-    if iteration is None or iteration.touched or not iteration.calls or is_paused(iteration):
-        return
-    wanted = _wanted(state, iteration)
-    if wanted:
-        skipped = [call for call in wanted if not _ran(iteration, call)]
-        lost = " ".join(skipped[:1])
-        reason = f"{turn_of(iteration)} was not handled: call {lost} did not run before the request"
-        yield held_or(not skipped, reason)
-
-
-@check("RUNNER-33", at=("model",), rank=Rank.OTHER)
+@check("RUNNER-33", at=("model",), rank=Rank.LOST)
 def a_removed_tool_is_entered_as_declared(state: ObservedRunner, seen: RunnerGate) -> CheckResults:
     """Where a removed tool is gone only from the next request on, the calls that name it run."""
     iteration = _complete(state)
@@ -171,3 +102,72 @@ def _wanted(state: ObservedRunner, iteration: Iteration) -> list[str]:
 
 def _ran(iteration: Iteration, call: str) -> bool:
     return any(gate.phase in ("handling", "request", "yield") for gate in iteration.entries_of(call))
+
+
+@check("RUNNER-47", at=("model",), rank=Rank.LOST)
+def calls_that_the_user_answered_run_all_the_same(state: ObservedRunner, seen: RunnerGate) -> CheckResults:
+    """Where the policy says so, a call that the user answered runs."""
+    iteration = _complete(state)
+    if iteration is None or not iteration.pushed or iteration.message is None:
+        return
+    given = [*iteration.before_pushes(), *iteration.pushes()]
+    wanted = [call for call in _wanted(state, iteration) if call in answered_calls(iteration.message, given)]
+    if wanted:
+        skipped = [call for call in wanted if not _ran(iteration, call)]
+        yield held_or(not skipped, f"call {' '.join(skipped[:1])}, which the user answered, did not run")
+    elif iteration.message is not None and not iteration.sets_messages:
+        standing = [*iteration.before_pushes(), iteration.message, *iteration.pushes()]
+        answered = answered_calls(iteration.message, standing)
+        if any(_ran(iteration, call) for call in answered):
+            yield HELD
+
+
+@check("RUNNER-30", at=("model",), rank=Rank.LOST)
+def tools_run_anew_where_no_response_is_kept(state: ObservedRunner, seen: RunnerGate) -> CheckResults:
+    """Where the response of the user is not kept, the runner runs the tools anew."""
+    iteration = _complete(state)
+    if iteration is None or not iteration.responses:
+        return
+    wanted = _wanted(state, iteration)
+    if wanted and iteration.responses[-1].seen is not None and iteration.responses[-1].seen.messages:
+        skipped = [call for call in wanted if not _ran(iteration, call)]
+        yield held_or(not skipped, f"no response is kept, and call {' '.join(skipped[:1])} was not run anew")
+
+
+@check("RUNNER-18", at=("model",), rank=Rank.LOST)
+def a_kept_response_saves_the_runner_the_calls(state: ObservedRunner, seen: RunnerGate) -> CheckResults:
+    """A kept response was used by the runner: no body was entered after the resume."""
+    iteration = _complete(state)
+    if iteration is None or not iteration.responses:
+        return
+    kept = every(state, iteration, lambda plan: plan.why and set(plan.why.values()) == {"RUNNER-18"})
+    if kept and every(state, iteration, lambda plan: set(plan.enter.values()) == {False}):
+        again = [gate for gate in iteration.entries if gate.phase == "handling"]
+        yield held_or(not again, "a kept response was made again")
+
+
+@check("RUNNER-13", at=("model",), rank=Rank.LOST)
+def calls_of_a_changed_iteration_are_entered(state: ObservedRunner, seen: RunnerGate) -> CheckResults:
+    """Before the next request of a changed iteration the calls have run that the policies say."""
+    iteration = _complete(state)
+    if iteration is None or is_changed(state, iteration) is not True:
+        return
+    wanted = _wanted(state, iteration)
+    if wanted:
+        skipped = [call for call in wanted if not _ran(iteration, call)]
+        reason = f"{acts_of(iteration)}: call {' '.join(skipped[:1])} is to be handled, and did not run"
+        yield held_or(not skipped, reason)
+
+
+@check("RUNNER-5", at=("model",), rank=Rank.LOST)
+def handled_calls_are_entered(state: ObservedRunner, seen: RunnerGate) -> CheckResults:
+    """Before the next request the calls of an unchanged turn have run, each once."""
+    iteration = _complete(state)
+    if iteration is None or iteration.touched or not iteration.calls or is_paused(iteration):
+        return
+    wanted = _wanted(state, iteration)
+    if wanted:
+        skipped = [call for call in wanted if not _ran(iteration, call)]
+        lost = " ".join(skipped[:1])
+        reason = f"{turn_of(iteration)} was not handled: call {lost} did not run before the request"
+        yield held_or(not skipped, reason)

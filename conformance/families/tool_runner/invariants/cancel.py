@@ -28,61 +28,6 @@ def no_request_is_sent_after_a_cancel(state: ObservedRunner, seen: RunnerGate) -
         yield broken(f"the run was cancelled, and request {len(state.iterations) + 1} was sent")
 
 
-@check("CANCEL-1", rank=Rank.STATUS, requires=CANCEL)
-def a_cancelled_run_is_at_rest_without_a_request(state: ObservedRunner) -> CheckResults:
-    """After a cancel no request was sent."""
-    run = _cancelled(state)
-    if run is not None:
-        yield HELD
-
-
-@check("CANCEL-2", rank=Rank.STATUS, requires=CANCEL)
-def a_cancelled_run_is_done(state: ObservedRunner) -> CheckResults:
-    """A cancelled run is Done once nothing of it is under way and no yield is open."""
-    run = _cancelled(state)
-    if run is not None and not state.open_gates and state.shows_ends:
-        yield held_or(run.is_done, "the run was cancelled and nothing of it is under way, and it did not end")
-
-
-@check("CANCEL-2", rank=Rank.STATUS, requires=CANCEL)
-def a_cancelled_run_has_its_reason(state: ObservedRunner, seen: RunFinished) -> CheckResults:
-    """A run whose cancel met no race ends with reason Cancelled."""
-    run, iteration = state.run_of(seen), state.iteration
-    if run is None or run.cancel_at is None or state.met_a_race(run.cancelled_in) or run.finished:
-        return
-    if run.left_at is not None or (
-        iteration is not None and (iteration.fault or _faulted_after(iteration, run))
-    ):
-        return
-    code = seen.reason.code
-    yield held_or(code == "Cancelled", f"the run was cancelled, and ended with reason {code}")
-
-
-def _faulted_after(iteration: Iteration, run: Run) -> bool:
-    return any(gate.kind in ("fault", "raise") for gate in iteration.entries)
-
-
-@check("CANCEL-3", rank=Rank.STATUS)
-def a_late_cancel_changes_nothing(state: ObservedRunner) -> CheckResults:
-    """A cancel of a run that is Done shows nothing."""
-    if state.late_cancel:
-        yield held_or(state.shown == 0, "a run that is Done was cancelled, and something happened")
-
-
-# -- tools
-
-
-@check("CANCEL-4", at=("tool",), rank=Rank.CONSENT, requires=CANCEL)
-def calls_of_a_turn_with_the_user_run_as_declared(state: ObservedRunner, seen: RunnerGate) -> CheckResults:
-    """The calls of a turn that was with the user at the cancel run only where the policy says so."""
-    iteration = _handed_over(state)
-    if iteration is not None and state.phase(iteration)[0] == "handling":
-        allowed = "run" in state.values("cancel.handed_over")
-        yield held_or(
-            allowed, f"the run was cancelled while the user had the turn, and call {seen.call} was entered"
-        )
-
-
 @check("CANCEL-4", rank=Rank.STATUS, requires=CANCEL)
 def calls_of_a_turn_with_the_user_have_run_as_declared(
     state: ObservedRunner, seen: RunFinished
@@ -105,6 +50,47 @@ def calls_of_a_turn_with_the_user_have_run_as_declared(
         yield HELD
 
 
+@check("CANCEL-2", rank=Rank.STATUS, requires=CANCEL)
+def a_cancelled_run_has_its_reason(state: ObservedRunner, seen: RunFinished) -> CheckResults:
+    """A run whose cancel met no race ends with reason Cancelled."""
+    run, iteration = state.run_of(seen), state.iteration
+    if run is None or run.cancel_at is None or state.met_a_race(run.cancelled_in) or run.finished:
+        return
+    if run.left_at is not None or (
+        iteration is not None and (iteration.fault or _faulted_after(iteration, run))
+    ):
+        return
+    code = seen.reason.code
+    yield held_or(code == "Cancelled", f"the run was cancelled, and ended with reason {code}")
+
+
+def _faulted_after(iteration: Iteration, run: Run) -> bool:
+    return any(gate.kind in ("fault", "raise") for gate in iteration.entries)
+
+
+@check("CANCEL-6", rank=Rank.STATUS, requires=CANCEL)
+def a_response_after_a_cancel_is_what_is_kept(state: ObservedRunner, seen: Responded) -> CheckResults:
+    """After a cancel a response is null, or one that was made before."""
+    iteration = state.iteration
+    pending = iteration.pending_response if iteration is not None else None
+    if _cancelled(state) is None or iteration is None or pending is None or not pending.after_cancel:
+        return
+    made = any(one.seen is not None and one.seen.messages is not None for one in iteration.responses)
+    nothing_to_run = not any(call.name in state.tools for call in iteration.calls)
+    allowed = seen.messages is None or made or nothing_to_run
+    yield held_or(allowed, "a response was asked for after the cancel, and one was given that was not kept")
+
+
+@check("CANCEL-6", rank=Rank.STATUS, requires=CANCEL)
+def a_yield_that_is_given_up_takes_no_question(state: ObservedRunner) -> CheckResults:
+    """Where the runner gives the yield up at the cancel, no response is asked for, and none enters a body."""
+    iteration, run = _handed_over(state), state.run
+    if iteration is None or run is None or not iteration.yields or not iteration.yields[-1].gone:
+        return
+    late = [gate for gate in iteration.entries if gate.phase == "response" and gate.at > (run.cancel_at or 0)]
+    yield held_or(not late, f"{late[0].ref if late else ''} was entered for a response after the cancel")
+
+
 @check("CANCEL-4", rank=Rank.STATUS, requires=CANCEL)
 def a_yield_that_is_given_up_runs_no_call(state: ObservedRunner) -> CheckResults:
     """Where the runner gives the yield up at the cancel, the calls of its turn do not run."""
@@ -125,6 +111,13 @@ def _handed_over(state: ObservedRunner) -> Iteration | None:
         return None
     raced = iteration.cancelled_in is not None and state.met_a_race(iteration.cancelled_in)
     return None if raced else iteration
+
+
+@check("CANCEL-3", rank=Rank.STATUS)
+def a_late_cancel_changes_nothing(state: ObservedRunner) -> CheckResults:
+    """A cancel of a run that is Done shows nothing."""
+    if state.late_cancel:
+        yield held_or(state.shown == 0, "a run that is Done was cancelled, and something happened")
 
 
 @check("CANCEL-5", rank=Rank.STATUS, requires=CANCEL)
@@ -152,36 +145,12 @@ def _ran_at(gate: ObservedGate, stimulus: int) -> bool:
     )
 
 
-@check("CANCEL-6", at=("tool",), rank=Rank.CONSENT, requires=CANCEL)
-def a_response_after_a_cancel_enters_nothing(state: ObservedRunner, seen: RunnerGate) -> CheckResults:
-    """After a cancel, asking for a response enters no body."""
-    iteration = state.iteration
-    pending = iteration.pending_response if iteration is not None else None
-    if _cancelled(state) is not None and pending is not None and pending.after_cancel:
-        yield broken(f"a response was asked for after the cancel, and call {seen.call} was entered")
-
-
-@check("CANCEL-6", rank=Rank.STATUS, requires=CANCEL)
-def a_response_after_a_cancel_is_what_is_kept(state: ObservedRunner, seen: Responded) -> CheckResults:
-    """After a cancel a response is null, or one that was made before."""
-    iteration = state.iteration
-    pending = iteration.pending_response if iteration is not None else None
-    if _cancelled(state) is None or iteration is None or pending is None or not pending.after_cancel:
-        return
-    made = any(one.seen is not None and one.seen.messages is not None for one in iteration.responses)
-    nothing_to_run = not any(call.name in state.tools for call in iteration.calls)
-    allowed = seen.messages is None or made or nothing_to_run
-    yield held_or(allowed, "a response was asked for after the cancel, and one was given that was not kept")
-
-
-@check("CANCEL-6", rank=Rank.STATUS, requires=CANCEL)
-def a_yield_that_is_given_up_takes_no_question(state: ObservedRunner) -> CheckResults:
-    """Where the runner gives the yield up at the cancel, no response is asked for, and none enters a body."""
-    iteration, run = _handed_over(state), state.run
-    if iteration is None or run is None or not iteration.yields or not iteration.yields[-1].gone:
-        return
-    late = [gate for gate in iteration.entries if gate.phase == "response" and gate.at > (run.cancel_at or 0)]
-    yield held_or(not late, f"{late[0].ref if late else ''} was entered for a response after the cancel")
+@check("CANCEL-1", rank=Rank.STATUS, requires=CANCEL)
+def a_cancelled_run_is_at_rest_without_a_request(state: ObservedRunner) -> CheckResults:
+    """After a cancel no request was sent."""
+    run = _cancelled(state)
+    if run is not None:
+        yield HELD
 
 
 @check("CANCEL-7", at=("tool",), rank=Rank.CONSENT, requires=CANCEL)
@@ -191,6 +160,15 @@ def no_call_is_entered_twice_around_a_cancel(state: ObservedRunner, seen: Runner
     if _cancelled(state) is not None and iteration is not None and not iteration.has_doubled_ids:
         again = bool(iteration.entries_of(seen.call or ""))
         yield held_or(not again, f"the run was cancelled, and call {seen.call} was entered a second time")
+
+
+@check("CANCEL-6", at=("tool",), rank=Rank.CONSENT, requires=CANCEL)
+def a_response_after_a_cancel_enters_nothing(state: ObservedRunner, seen: RunnerGate) -> CheckResults:
+    """After a cancel, asking for a response enters no body."""
+    iteration = state.iteration
+    pending = iteration.pending_response if iteration is not None else None
+    if _cancelled(state) is not None and pending is not None and pending.after_cancel:
+        yield broken(f"a response was asked for after the cancel, and call {seen.call} was entered")
 
 
 @check("CANCEL-8", at=("tool",), rank=Rank.CONSENT, requires=CANCEL)
@@ -208,6 +186,28 @@ def a_round_goes_no_further_after_a_cancel(state: ObservedRunner, seen: RunnerGa
         )
 
 
+# -- tools
+
+
+@check("CANCEL-4", at=("tool",), rank=Rank.CONSENT, requires=CANCEL)
+def calls_of_a_turn_with_the_user_run_as_declared(state: ObservedRunner, seen: RunnerGate) -> CheckResults:
+    """The calls of a turn that was with the user at the cancel run only where the policy says so."""
+    iteration = _handed_over(state)
+    if iteration is not None and state.phase(iteration)[0] == "handling":
+        allowed = "run" in state.values("cancel.handed_over")
+        yield held_or(
+            allowed, f"the run was cancelled while the user had the turn, and call {seen.call} was entered"
+        )
+
+
+@check("CANCEL-7", rank=Rank.STATUS, requires=CANCEL)
+def no_call_was_entered_twice_around_a_cancel(state: ObservedRunner) -> CheckResults:
+    """A cancelled run has entered no call of its round again."""
+    iteration = state.iteration
+    if _cancelled(state) is not None and iteration is not None and iteration.entries:
+        yield HELD
+
+
 @check("CANCEL-8", rank=Rank.STATUS, requires=CANCEL)
 def a_round_stopped_at_the_cancel(state: ObservedRunner) -> CheckResults:
     """A round that was cancelled has entered no call since."""
@@ -218,9 +218,9 @@ def a_round_stopped_at_the_cancel(state: ObservedRunner) -> CheckResults:
         yield HELD
 
 
-@check("CANCEL-7", rank=Rank.STATUS, requires=CANCEL)
-def no_call_was_entered_twice_around_a_cancel(state: ObservedRunner) -> CheckResults:
-    """A cancelled run has entered no call of its round again."""
-    iteration = state.iteration
-    if _cancelled(state) is not None and iteration is not None and iteration.entries:
-        yield HELD
+@check("CANCEL-2", rank=Rank.STATUS, requires=CANCEL)
+def a_cancelled_run_is_done(state: ObservedRunner) -> CheckResults:
+    """A cancelled run is Done once nothing of it is under way and no yield is open."""
+    run = _cancelled(state)
+    if run is not None and not state.open_gates and state.shows_ends:
+        yield held_or(run.is_done, "the run was cancelled and nothing of it is under way, and it did not end")

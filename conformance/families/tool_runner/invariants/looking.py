@@ -123,31 +123,6 @@ def _texts(messages: Sequence[Message]) -> str:
     return f"{len(messages)} messages ({'; '.join(named(one) for one in messages[-3:])})"
 
 
-@check("RUNNER-46", rank=Rank.LOST)
-def a_final_turn_stands_at_the_end_as_declared(state: ObservedRunner, seen: RunnerInspected) -> CheckResults:
-    """An unchanged final turn stands in the state at the end, or does not, as declared."""
-    last, run = state.iteration, state.run_of(seen)
-    if last is None or run is None or not run.finished or seen.messages is None or state.is_cancelled:
-        return
-    natural = run.finished[-1].reason.code == "NaturalEnd" and last.goes_on and not last.touched
-    final = last.turn is not None and every(state, last, lambda plan: plan.next == frozenset({"end"}))
-    if (
-        not natural
-        or not final
-        or last.turn is None
-        or last.retried_at is not None
-        or last.turn.stop == "pause_turn"
-    ):
-        return
-    refused = last.turn.stop == "refusal"
-    there = stands(last.message, seen.messages)
-    allowed = {
-        value == "kept" or (value == "unless_refused" and not refused) for value in state.values("end.turn")
-    }
-    where = "stands" if there else "does not stand"
-    yield held_or(there in allowed, f"{turn_of(last)} {where} in the state at the end")
-
-
 @check("RUN-12", rank=Rank.STATUS, is_deferred=True)
 def a_reported_message_was_put_there(state: ObservedRunner, seen: MessageAppended) -> CheckResults:
     """A message that is reported is the received turn, or a result that the runner made."""
@@ -219,3 +194,28 @@ def _early_results(state: ObservedRunner, seen: RunnerInspected) -> list[Message
     given, own = [*last.before_pushes(), *last.pushes()], {call.id for call in last.calls}
     results = (one for one in seen.messages if one.role == "tool" and one.call in own)
     return [one for one in results if not stands(one, given)]
+
+
+@check("RUNNER-46", rank=Rank.LOST)
+def a_final_turn_stands_at_the_end_as_declared(state: ObservedRunner, seen: RunnerInspected) -> CheckResults:
+    """An unchanged final turn stands in the state at the end, or does not, as declared."""
+    last, run = state.iteration, state.run_of(seen)
+    if last is None or run is None or not run.finished or seen.messages is None or state.is_cancelled:
+        return
+    natural = run.finished[-1].reason.code == "NaturalEnd" and last.goes_on and not last.touched
+    final = last.turn is not None and every(state, last, lambda plan: plan.next == frozenset({"end"}))
+    if (
+        not natural
+        or not final
+        or last.turn is None
+        or last.retried_at is not None
+        or last.turn.stop == "pause_turn"
+    ):
+        return
+    refused = last.turn.stop == "refusal"
+    there = stands(last.message, seen.messages)
+    allowed = {
+        value == "kept" or (value == "unless_refused" and not refused) for value in state.values("end.turn")
+    }
+    where = "stands" if there else "does not stand"
+    yield held_or(there in allowed, f"{turn_of(last)} {where} in the state at the end")

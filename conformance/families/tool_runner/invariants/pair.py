@@ -17,6 +17,20 @@ from runlock.conformance.family.rank import Rank
 from runlock.conformance.protocol import Message
 
 
+@check("ROUND-3", at=("model",), rank=Rank.LOST)
+def doubled_ids_give_one_result(state: ObservedRunner, seen: RunnerGate) -> CheckResults:
+    """Two calls with one id never give two visible results."""
+    read = reading(state, seen)
+    if read is None or not read.before.has_doubled_ids or read.before.message is None:
+        return
+    after = Counter(message.call for message in read.results_after(read.before.message))
+    twice = [call for call, count in after.items() if count > 1]
+    if after:
+        yield held_or(
+            not twice, f"request {read.number} holds two results under the id {' '.join(map(str, twice[:1]))}"
+        )
+
+
 @check("ROUND-1", at=("model",), rank=Rank.LOST)
 def a_failure_costs_no_sibling_its_result(state: ObservedRunner, seen: RunnerGate) -> CheckResults:
     """The failure of one call does not cost another its result."""
@@ -114,20 +128,6 @@ def _a_sibling_failed(iteration: Iteration, lost: list[str]) -> bool:
     return bool(lost) and bool(failed - set(lost))
 
 
-@check("PAIR-1", at=("model",), rank=Rank.LOST)
-def each_call_has_a_result(state: ObservedRunner, seen: RunnerGate) -> CheckResults:
-    """Each call of a turn that the runner put there, or added results to, has a result."""
-    read = reading(state, seen)
-    if read is None or read.before.has_doubled_ids:
-        return
-    for turn in owed(state, read):
-        lost = missing_results(read, turn)
-        if not _a_sibling_failed(read.before, lost):
-            yield held_or(
-                not lost, f"request {read.number} holds call {' '.join(lost[:1])} without its result"
-            )
-
-
 @check("PAIR-3", at=("model",), rank=Rank.LOST)
 def no_call_has_two_results(state: ObservedRunner, seen: RunnerGate) -> CheckResults:
     """No call has two results of which the runner put one there."""
@@ -153,6 +153,20 @@ def _place_of_call(read: Reading, place: int, result: Message) -> tuple[str | No
     return result.call, asking[-1] if asking else -1
 
 
+@check("PAIR-1", at=("model",), rank=Rank.LOST)
+def each_call_has_a_result(state: ObservedRunner, seen: RunnerGate) -> CheckResults:
+    """Each call of a turn that the runner put there, or added results to, has a result."""
+    read = reading(state, seen)
+    if read is None or read.before.has_doubled_ids:
+        return
+    for turn in owed(state, read):
+        lost = missing_results(read, turn)
+        if not _a_sibling_failed(read.before, lost):
+            yield held_or(
+                not lost, f"request {read.number} holds call {' '.join(lost[:1])} without its result"
+            )
+
+
 @check("PAIR-2", at=("model",), rank=Rank.LOST)
 def no_result_stands_without_its_call(state: ObservedRunner, seen: RunnerGate) -> CheckResults:
     """No result that the runner put there stands without its call before it."""
@@ -170,18 +184,35 @@ def no_result_stands_without_its_call(state: ObservedRunner, seen: RunnerGate) -
         yield from broken_for(reasons[:1])
 
 
-@check("ROUND-3", at=("model",), rank=Rank.LOST)
-def doubled_ids_give_one_result(state: ObservedRunner, seen: RunnerGate) -> CheckResults:
-    """Two calls with one id never give two visible results."""
+@check("ROUND-7", at=("model",), rank=Rank.LOST)
+def a_raise_fails_its_call(state: ObservedRunner, seen: RunnerGate) -> CheckResults:
+    """An exception in a tool fails its call, where the policy says so."""
     read = reading(state, seen)
-    if read is None or not read.before.has_doubled_ids or read.before.message is None:
+    if read is None or read.before.has_doubled_ids or follows(state) != "iteration":
         return
-    after = Counter(message.call for message in read.results_after(read.before.message))
-    twice = [call for call, count in after.items() if count > 1]
-    if after:
-        yield held_or(
-            not twice, f"request {read.number} holds two results under the id {' '.join(map(str, twice[:1]))}"
-        )
+    raised = [gate for gate in read.before.entries if gate.kind == "raise" and gate.phase == "handling"]
+    for gate in raised:
+        allowed = "failed_call" in state.values("tool.raises")
+        reason = f"call {gate.seen.call} threw and ends the run, yet request {read.number} was sent"
+        shown = [result for _, result in read.results if result.call == gate.seen.call]
+        if allowed and shown and _kinds(read.before, shown[0]) == {"raise"}:
+            reason = f"call {gate.seen.call} threw, and request {read.number} holds its result as a success"
+            allowed = shown[0].status == "error"
+        yield held_or(allowed, reason)
+
+
+@check("ROUND-8", at=("model",), rank=Rank.LOST)
+def an_error_reaches_the_model_as_an_error(state: ObservedRunner, seen: RunnerGate) -> CheckResults:
+    """An error that a tool answered with is marked as one."""
+    read = reading(state, seen)
+    if read is None or read.before.has_doubled_ids:
+        return
+    for _, result in read.results:
+        kinds = _kinds(read.before, result)
+        if kinds == {"error"}:
+            shown = f"request {read.number} holds it as {result.status}"
+            reason = f"call {result.call} answered with an error, and {shown}"
+            yield held_or(result.status == "error", reason)
 
 
 # -- what results say
@@ -207,37 +238,6 @@ def results_stand_under_their_own_call(state: ObservedRunner, seen: RunnerGate) 
             other = others[0] if others else ""
             reason = f"request {read.number}: the result under call {result.call} is that of {other}"
             yield held_or(not mixed, reason)
-
-
-@check("ROUND-8", at=("model",), rank=Rank.LOST)
-def an_error_reaches_the_model_as_an_error(state: ObservedRunner, seen: RunnerGate) -> CheckResults:
-    """An error that a tool answered with is marked as one."""
-    read = reading(state, seen)
-    if read is None or read.before.has_doubled_ids:
-        return
-    for _, result in read.results:
-        kinds = _kinds(read.before, result)
-        if kinds == {"error"}:
-            shown = f"request {read.number} holds it as {result.status}"
-            reason = f"call {result.call} answered with an error, and {shown}"
-            yield held_or(result.status == "error", reason)
-
-
-@check("ROUND-7", at=("model",), rank=Rank.LOST)
-def a_raise_fails_its_call(state: ObservedRunner, seen: RunnerGate) -> CheckResults:
-    """An exception in a tool fails its call, where the policy says so."""
-    read = reading(state, seen)
-    if read is None or read.before.has_doubled_ids or follows(state) != "iteration":
-        return
-    raised = [gate for gate in read.before.entries if gate.kind == "raise" and gate.phase == "handling"]
-    for gate in raised:
-        allowed = "failed_call" in state.values("tool.raises")
-        reason = f"call {gate.seen.call} threw and ends the run, yet request {read.number} was sent"
-        shown = [result for _, result in read.results if result.call == gate.seen.call]
-        if allowed and shown and _kinds(read.before, shown[0]) == {"raise"}:
-            reason = f"call {gate.seen.call} threw, and request {read.number} holds its result as a success"
-            allowed = shown[0].status == "error"
-        yield held_or(allowed, reason)
 
 
 @check("PAIR-4", at=("model",), rank=Rank.SHOWN)

@@ -30,32 +30,6 @@ from runlock.conformance.family.invariant import (
 from runlock.conformance.family.rank import Rank
 
 
-@check("RUNNER-9", at=("model",), rank=Rank.LOST)
-def an_unchanged_turn_is_appended(state: ObservedRunner, seen: RunnerGate) -> CheckResults:
-    """An unchanged turn enters the state after the messages of its request."""
-    read = _unchanged(state, seen)
-    if read is not None and not read.before.changes_tools and not read.before.responses:
-        yield _appended(read)
-
-
-@check("RUNNER-48", at=("model",), rank=Rank.TWICE)
-def a_change_of_tools_is_no_change(state: ObservedRunner, seen: RunnerGate) -> CheckResults:
-    """The turn of an iteration in which only tools were changed is appended."""
-    read = _unchanged(state, seen)
-    if read is not None and read.before.changes_tools:
-        yield _appended(read)
-
-
-@check("RUNNER-20", at=("model",), rank=Rank.TWICE)
-def a_paused_turn_goes_back(state: ObservedRunner, seen: RunnerGate) -> CheckResults:
-    """An unchanged paused turn is in the next request, as it is."""
-    read = reading(state, seen)
-    if read is None or not is_paused(read.before) or follows(state) != "iteration" or read.before.touched:
-        return
-    if not stands(read.before.message, read.given):
-        yield _appended(read)
-
-
 @check("STREAM-2", at=("model",), rank=Rank.STREAM)
 def a_streamed_turn_is_appended_as_stated(state: ObservedRunner, seen: RunnerGate) -> CheckResults:
     """The turn of a stream enters the state as the model stated it."""
@@ -85,6 +59,16 @@ def a_request_is_not_sent_twice(state: ObservedRunner, seen: RunnerGate) -> Chec
     if before is None or before.turn is None or before.yields:
         return
     yield from (one for one in the_same_request_is_not_sent_again(state, seen) if one != HELD)
+
+
+@check("RUNNER-20", at=("model",), rank=Rank.TWICE)
+def a_paused_turn_goes_back(state: ObservedRunner, seen: RunnerGate) -> CheckResults:
+    """An unchanged paused turn is in the next request, as it is."""
+    read = reading(state, seen)
+    if read is None or not is_paused(read.before) or follows(state) != "iteration" or read.before.touched:
+        return
+    if not stands(read.before.message, read.given):
+        yield _appended(read)
 
 
 @check("RUNNER-29", rank=Rank.LOST)
@@ -124,11 +108,11 @@ def a_response_is_not_sent(state: ObservedRunner, seen: RunnerGate) -> CheckResu
     yield held_or(not early, reason)
 
 
-@check("RUNNER-29", at=("model",), rank=Rank.TWICE)
-def a_response_is_no_change(state: ObservedRunner, seen: RunnerGate) -> CheckResults:
-    """The turn of an iteration in which the user only asked for a response is appended."""
+@check("RUNNER-9", at=("model",), rank=Rank.LOST)
+def an_unchanged_turn_is_appended(state: ObservedRunner, seen: RunnerGate) -> CheckResults:
+    """An unchanged turn enters the state after the messages of its request."""
     read = _unchanged(state, seen)
-    if read is not None and read.before.responses and not read.before.changes_tools:
+    if read is not None and not read.before.changes_tools and not read.before.responses:
         yield _appended(read)
 
 
@@ -170,6 +154,22 @@ def _in_place(read: Reading, early: int = 0) -> bool:
     return all(one < place for one in earlier) and all(one > place for one in later)
 
 
+@check("RUNNER-48", at=("model",), rank=Rank.TWICE)
+def a_change_of_tools_is_no_change(state: ObservedRunner, seen: RunnerGate) -> CheckResults:
+    """The turn of an iteration in which only tools were changed is appended."""
+    read = _unchanged(state, seen)
+    if read is not None and read.before.changes_tools:
+        yield _appended(read)
+
+
+@check("RUNNER-29", at=("model",), rank=Rank.TWICE)
+def a_response_is_no_change(state: ObservedRunner, seen: RunnerGate) -> CheckResults:
+    """The turn of an iteration in which the user only asked for a response is appended."""
+    read = _unchanged(state, seen)
+    if read is not None and read.before.responses and not read.before.changes_tools:
+        yield _appended(read)
+
+
 @check("RUNNER-23", at=("model",), rank=Rank.TWICE)
 def the_same_request_is_not_sent_again(state: ObservedRunner, seen: RunnerGate) -> CheckResults:
     """A request is not sent again with the same messages."""
@@ -187,20 +187,6 @@ def the_same_request_is_not_sent_again(state: ObservedRunner, seen: RunnerGate) 
     yield held_or(
         not again, f"request {number} holds the messages of request {before.number}, and nothing changed"
     )
-
-
-@check("RUNNER-10", at=("model",), rank=Rank.LOST)
-def a_changed_turn_is_left_out(state: ObservedRunner, seen: RunnerGate) -> CheckResults:
-    """The turn of a changed iteration is not put into the state by the runner."""
-    read = after_a_change(state, seen)
-    if read is None or is_paused(read.before):
-        return
-    allowed = some(state, read.before, lambda plan: plan.kept is not False)
-    reason = f"{acts_of(read.before)}, and request {read.number} holds {turn_of(read.before)} from the runner"
-    if read.turns and stands(read.before.message, read.given):
-        yield broken(f"the user pushed {turn_of(read.before)}, and request {read.number} holds it twice")
-    else:
-        yield held_or(allowed or not read.turns, reason)
 
 
 @check("RUNNER-31", at=("model",), rank=Rank.LOST)
@@ -222,6 +208,20 @@ def a_paused_turn_of_a_changed_iteration_is_kept_as_declared(
         on_receipt = "on_receipt" in state.values("runner.append")
         right = _in_place(read, len(read.before.early_pushes()) if on_receipt else 0)
         yield held_or(right, f"in request {read.number} {turn} stands after what the user pushed")
+
+
+@check("RUNNER-10", at=("model",), rank=Rank.LOST)
+def a_changed_turn_is_left_out(state: ObservedRunner, seen: RunnerGate) -> CheckResults:
+    """The turn of a changed iteration is not put into the state by the runner."""
+    read = after_a_change(state, seen)
+    if read is None or is_paused(read.before):
+        return
+    allowed = some(state, read.before, lambda plan: plan.kept is not False)
+    reason = f"{acts_of(read.before)}, and request {read.number} holds {turn_of(read.before)} from the runner"
+    if read.turns and stands(read.before.message, read.given):
+        yield broken(f"the user pushed {turn_of(read.before)}, and request {read.number} holds it twice")
+    else:
+        yield held_or(allowed or not read.turns, reason)
 
 
 @check("RUNNER-44", at=("model",), rank=Rank.LOST)

@@ -44,6 +44,60 @@ def a_request_after_a_fault_holds_the_state(state: ObservedRunner, seen: RunnerG
     )
 
 
+@check("RUNNER-15", at=("model",), rank=Rank.OTHER)
+def the_answer_of_the_user_is_what_is_sent(state: ObservedRunner, seen: RunnerGate) -> CheckResults:
+    """The user's answer to a call is what is sent."""
+    read = reading(state, seen)
+    if read is None:
+        return
+    answers = [message for message in read.before.pushes() if message.role == "tool"]
+    made = {result.call for _, result in read.results}
+    own = {call.id for call in read.before.calls}
+    for answer in [one for one in answers if one.call in own]:
+        if stands(answer, read.missing) and (answer.call not in made or stands(answer, read.messages)):
+            continue  # it was lost, or stands elsewhere, as any message may be
+        yield held_or(
+            not stands(answer, read.missing),
+            f"request {read.number} lacks the user's answer to {answer.call}",
+        )
+
+
+@check("RUNNER-21", at=("model",), rank=Rank.OTHER)
+def no_result_is_made_for_a_call_that_is_not_handled(state: ObservedRunner, seen: RunnerGate) -> CheckResults:
+    """The runner adds no result for a call that it does not handle."""
+    read = reading(state, seen)
+    if read is None or follows(state) != "iteration" or read.before.touched or not read.results:
+        return
+    before = read.before
+    if is_paused(before) or is_cut_off(before):
+        handled = {call.id for plan in plans(state, before) for call in plan.calls}
+        extra = [result for _, result in read.results if result.call not in handled]
+        yield held_or(
+            not extra, f"request {read.number} holds {named(extra[0]) if extra else ''}, which did not run"
+        )
+
+
+# -- params, and what the server holds
+
+
+@check("RUNNER-43", at=("model",), rank=Rank.LOST)
+def params_that_were_set_are_sent(state: ObservedRunner, seen: RunnerGate) -> CheckResults:
+    """Params that were set are in every later request; others stay as they are."""
+    if seen.params is None or not state.params_set or state.is_cancelled:
+        return
+    number = len(state.iterations) + 1
+    for key, value in state.params_set.items():
+        right = key in seen.params and seen.params[key] == value
+        yield held_or(
+            right, f"the user set {key} to {value!r}, and request {number} has {seen.params.get(key)!r}"
+        )
+    for key, value in (state.first_params or {}).items():
+        if key not in state.params_set and seen.params.get(key) != value:
+            yield broken(
+                f"{key} was not set, and request {number} has {seen.params.get(key)!r} instead of {value!r}"
+            )
+
+
 @check("RUNNER-12", at=("model",), rank=Rank.LOST)
 def set_messages_replace_all_before_them(state: ObservedRunner, seen: RunnerGate) -> CheckResults:
     """Messages that were set replace all before them."""
@@ -76,39 +130,6 @@ def pushed_messages_are_sent_in_order(state: ObservedRunner, seen: RunnerGate) -
     twice = [f"request {read.number} holds {named(one)} twice; the user pushed it once" for one in doubled]
     if pushed or lost or twice:
         yield from broken_for([*lost, *twice][:1])
-
-
-@check("RUNNER-42", at=("model",), rank=Rank.LOST)
-def nothing_else_is_added(state: ObservedRunner, seen: RunnerGate) -> CheckResults:
-    """A request holds nothing but what the user gave, turns, results, and news of the tools."""
-    if follows(state) == "first" and seen.messages is not None:
-        others = [named(one) for one in seen.messages if one.role != "user"]
-        yield held_or(not others, f"request 1 holds {', '.join(others)}, which nobody gave")
-    read = reading(state, seen)
-    if read is None:
-        return
-    strange = [f"request {read.number} holds {named(one)}, which nobody gave" for one in read.strangers]
-    if not state.tools_changed and any(one.role == "system" for one in seen.messages or ()):
-        strange.append(f"request {read.number} holds a system message, though no tool was changed")
-    yield from broken_for(strange[:1])
-
-
-# -- results and where they stand
-
-
-@check("RUNNER-14", at=("model",), rank=Rank.LOST)
-def results_follow_their_turn(state: ObservedRunner, seen: RunnerGate) -> CheckResults:
-    """Results stand directly after the turn that they answer."""
-    read = reading(state, seen)
-    if read is None or not read.results:
-        return
-    reasons = []
-    for place, result in read.results:
-        owner = read.owner(place)
-        has_turn = any(_asks(message, result.call) for message in read.messages[:place])
-        if has_turn and not (owner is not None and _asks(owner, result.call)):
-            reasons.append(f"in request {read.number} {named(result)} does not stand directly after its turn")
-    yield from broken_for(reasons[:1])
 
 
 @check("RUNNER-28", at=("model",), rank=Rank.LOST)
@@ -155,22 +176,22 @@ def _asks(message: Message, call: str | None) -> bool:
     return message.role == "assistant" and any(one.id == call for one in message.tool_calls)
 
 
-@check("RUNNER-15", at=("model",), rank=Rank.OTHER)
-def the_answer_of_the_user_is_what_is_sent(state: ObservedRunner, seen: RunnerGate) -> CheckResults:
-    """The user's answer to a call is what is sent."""
+# -- results and where they stand
+
+
+@check("RUNNER-14", at=("model",), rank=Rank.LOST)
+def results_follow_their_turn(state: ObservedRunner, seen: RunnerGate) -> CheckResults:
+    """Results stand directly after the turn that they answer."""
     read = reading(state, seen)
-    if read is None:
+    if read is None or not read.results:
         return
-    answers = [message for message in read.before.pushes() if message.role == "tool"]
-    made = {result.call for _, result in read.results}
-    own = {call.id for call in read.before.calls}
-    for answer in [one for one in answers if one.call in own]:
-        if stands(answer, read.missing) and (answer.call not in made or stands(answer, read.messages)):
-            continue  # it was lost, or stands elsewhere, as any message may be
-        yield held_or(
-            not stands(answer, read.missing),
-            f"request {read.number} lacks the user's answer to {answer.call}",
-        )
+    reasons = []
+    for place, result in read.results:
+        owner = read.owner(place)
+        has_turn = any(_asks(message, result.call) for message in read.messages[:place])
+        if has_turn and not (owner is not None and _asks(owner, result.call)):
+            reasons.append(f"in request {read.number} {named(result)} does not stand directly after its turn")
+    yield from broken_for(reasons[:1])
 
 
 @check("RUNNER-45", at=("model",), rank=Rank.LOST)
@@ -198,50 +219,19 @@ def results_of_a_changed_iteration_enter_as_declared(state: ObservedRunner, seen
         )
 
 
-@check("RUNNER-21", at=("model",), rank=Rank.OTHER)
-def no_result_is_made_for_a_call_that_is_not_handled(state: ObservedRunner, seen: RunnerGate) -> CheckResults:
-    """The runner adds no result for a call that it does not handle."""
+@check("RUNNER-42", at=("model",), rank=Rank.LOST)
+def nothing_else_is_added(state: ObservedRunner, seen: RunnerGate) -> CheckResults:
+    """A request holds nothing but what the user gave, turns, results, and news of the tools."""
+    if follows(state) == "first" and seen.messages is not None:
+        others = [named(one) for one in seen.messages if one.role != "user"]
+        yield held_or(not others, f"request 1 holds {', '.join(others)}, which nobody gave")
     read = reading(state, seen)
-    if read is None or follows(state) != "iteration" or read.before.touched or not read.results:
+    if read is None:
         return
-    before = read.before
-    if is_paused(before) or is_cut_off(before):
-        handled = {call.id for plan in plans(state, before) for call in plan.calls}
-        extra = [result for _, result in read.results if result.call not in handled]
-        yield held_or(
-            not extra, f"request {read.number} holds {named(extra[0]) if extra else ''}, which did not run"
-        )
-
-
-# -- params, and what the server holds
-
-
-@check("RUNNER-43", at=("model",), rank=Rank.LOST)
-def params_that_were_set_are_sent(state: ObservedRunner, seen: RunnerGate) -> CheckResults:
-    """Params that were set are in every later request; others stay as they are."""
-    if seen.params is None or not state.params_set or state.is_cancelled:
-        return
-    number = len(state.iterations) + 1
-    for key, value in state.params_set.items():
-        right = key in seen.params and seen.params[key] == value
-        yield held_or(
-            right, f"the user set {key} to {value!r}, and request {number} has {seen.params.get(key)!r}"
-        )
-    for key, value in (state.first_params or {}).items():
-        if key not in state.params_set and seen.params.get(key) != value:
-            yield broken(
-                f"{key} was not set, and request {number} has {seen.params.get(key)!r} instead of {value!r}"
-            )
-
-
-@check("RUNNER-38", at=("model",), rank=Rank.LOST)
-def each_request_carries_the_whole_state(state: ObservedRunner, seen: RunnerGate) -> CheckResults:
-    """A runner that keeps the history itself sends all of it."""
-    if seen.sent is not None and seen.messages is not None and not state.is_cancelled:
-        whole = seen.sent == len(seen.messages)
-        yield held_or(
-            whole, f"request {len(state.iterations) + 1} carries {seen.sent} of {len(seen.messages)} messages"
-        )
+    strange = [f"request {read.number} holds {named(one)}, which nobody gave" for one in read.strangers]
+    if not state.tools_changed and any(one.role == "system" for one in seen.messages or ()):
+        strange.append(f"request {read.number} holds a system message, though no tool was changed")
+    yield from broken_for(strange[:1])
 
 
 @check("RUNNER-26", at=("model",), rank=Rank.LOST)
@@ -262,3 +252,13 @@ def _server_holds(iteration: Iteration, messages: list[Message]) -> bool:
     turn = [iteration.message] if iteration.message is not None else []
     thread = [*(iteration.request.seen.messages or ()), *turn]
     return len(messages) <= len(thread) and all(map(same, messages, thread[: len(messages)]))
+
+
+@check("RUNNER-38", at=("model",), rank=Rank.LOST)
+def each_request_carries_the_whole_state(state: ObservedRunner, seen: RunnerGate) -> CheckResults:
+    """A runner that keeps the history itself sends all of it."""
+    if seen.sent is not None and seen.messages is not None and not state.is_cancelled:
+        whole = seen.sent == len(seen.messages)
+        yield held_or(
+            whole, f"request {len(state.iterations) + 1} carries {seen.sent} of {len(seen.messages)} messages"
+        )

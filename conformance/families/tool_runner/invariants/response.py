@@ -41,6 +41,60 @@ def a_response_answers_its_own_turn(state: ObservedRunner, seen: Responded) -> C
         yield held_or(not others, f"the response is for {turn_of(asked[0])}, and answers call {others[:1]}")
 
 
+@check("RUNNER-18", at=("tool",), rank=Rank.OTHER)
+def a_kept_response_is_given_again(state: ObservedRunner, seen: RunnerGate) -> CheckResults:
+    """While a response is kept, a second request for it enters no body."""
+    asked = _asked(state)
+    if asked is None or state.is_cancelled:
+        return
+    iteration, _, number = asked
+    if number and _kept(state, iteration, number) == {True}:
+        reason = f"the response of request {iteration.number} is kept"
+        yield broken(f"{reason}, and call {seen.call} was entered for it again")
+
+
+@check("RUNNER-18", rank=Rank.OTHER)
+def a_kept_response_was_given_again(state: ObservedRunner, seen: Responded) -> CheckResults:
+    """A second response was given from what is kept."""
+    asked = _asked(state)
+    if (
+        asked is not None
+        and asked[2]
+        and not state.is_cancelled
+        and _kept(state, asked[0], asked[2]) == {True}
+    ):
+        made = [gate for gate in asked[0].entries if gate.response == asked[2]]
+        yield held_or(not made, "a kept response was made again")
+
+
+@check("RUNNER-30", rank=Rank.LOST)
+def a_response_that_is_not_kept_is_made_anew(state: ObservedRunner, seen: Responded) -> CheckResults:
+    """Where no response is kept, a second request for it runs the tools."""
+    asked = _asked(state)
+    if asked is None or not asked[2] or state.is_cancelled or not seen.messages or asked[0].changes_tools:
+        return
+    iteration, _, number = asked
+    answered = _answered_by_the_user(iteration)
+    able = [call for call in iteration.calls if call.name in iteration.tools and call.id not in answered]
+    earlier = [one for one in iteration.responses[:number] if one.seen is not None and one.seen.messages]
+    if able and earlier and _kept(state, iteration, number) == {False}:
+        made = [gate for gate in iteration.entries if gate.response == number]
+        yield held_or(made, "no response is kept, and a second one was given without a tool")
+
+
+def _kept(state: ObservedRunner, iteration: Iteration, number: int) -> set[bool | None]:
+    def under(value: str) -> bool | None:
+        return is_kept(state, iteration, number, lambda key: value)
+
+    return {under(value) for value in state.values("runner.cache")}
+
+
+def _broke(state: ObservedRunner, iteration: Iteration, number: int) -> bool:
+    own = [gate for gate in iteration.entries if gate.response == number]
+    ends = "end_run" in state.values("tool.raises")
+    return any(gate.kind == "fault" or (gate.kind == "raise" and ends) or gate.gone for gate in own)
+
+
 @check("RUNNER-17", rank=Rank.LOST)
 def a_response_has_one_result_for_each_call(state: ObservedRunner, seen: Responded) -> CheckResults:
     """A response has one result for each call, and is null if there is none."""
@@ -100,57 +154,3 @@ def _lacks_its_tool(state: ObservedRunner, iteration: Iteration, call: str | Non
 
 def _answered_by_the_user(iteration: Iteration) -> set[str | None]:
     return {message.call for message in iteration.pushes() if message.role == "tool"}
-
-
-@check("RUNNER-18", at=("tool",), rank=Rank.OTHER)
-def a_kept_response_is_given_again(state: ObservedRunner, seen: RunnerGate) -> CheckResults:
-    """While a response is kept, a second request for it enters no body."""
-    asked = _asked(state)
-    if asked is None or state.is_cancelled:
-        return
-    iteration, _, number = asked
-    if number and _kept(state, iteration, number) == {True}:
-        reason = f"the response of request {iteration.number} is kept"
-        yield broken(f"{reason}, and call {seen.call} was entered for it again")
-
-
-@check("RUNNER-18", rank=Rank.OTHER)
-def a_kept_response_was_given_again(state: ObservedRunner, seen: Responded) -> CheckResults:
-    """A second response was given from what is kept."""
-    asked = _asked(state)
-    if (
-        asked is not None
-        and asked[2]
-        and not state.is_cancelled
-        and _kept(state, asked[0], asked[2]) == {True}
-    ):
-        made = [gate for gate in asked[0].entries if gate.response == asked[2]]
-        yield held_or(not made, "a kept response was made again")
-
-
-@check("RUNNER-30", rank=Rank.LOST)
-def a_response_that_is_not_kept_is_made_anew(state: ObservedRunner, seen: Responded) -> CheckResults:
-    """Where no response is kept, a second request for it runs the tools."""
-    asked = _asked(state)
-    if asked is None or not asked[2] or state.is_cancelled or not seen.messages or asked[0].changes_tools:
-        return
-    iteration, _, number = asked
-    answered = _answered_by_the_user(iteration)
-    able = [call for call in iteration.calls if call.name in iteration.tools and call.id not in answered]
-    earlier = [one for one in iteration.responses[:number] if one.seen is not None and one.seen.messages]
-    if able and earlier and _kept(state, iteration, number) == {False}:
-        made = [gate for gate in iteration.entries if gate.response == number]
-        yield held_or(made, "no response is kept, and a second one was given without a tool")
-
-
-def _kept(state: ObservedRunner, iteration: Iteration, number: int) -> set[bool | None]:
-    def under(value: str) -> bool | None:
-        return is_kept(state, iteration, number, lambda key: value)
-
-    return {under(value) for value in state.values("runner.cache")}
-
-
-def _broke(state: ObservedRunner, iteration: Iteration, number: int) -> bool:
-    own = [gate for gate in iteration.entries if gate.response == number]
-    ends = "end_run" in state.values("tool.raises")
-    return any(gate.kind == "fault" or (gate.kind == "raise" and ends) or gate.gone for gate in own)

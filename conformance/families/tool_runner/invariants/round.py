@@ -23,6 +23,28 @@ def _calls(state: ObservedRunner, iteration: Iteration, phase: str) -> Sequence[
     return first if all(plan.calls == first for plan in every_plan) else ()
 
 
+@check("ROUND-5", at=("tool",), rank=Rank.LOST)
+def a_call_of_a_parallel_round_starts_with_the_others(
+    state: ObservedRunner, seen: RunnerGate
+) -> CheckResults:
+    """In a parallel round no call starts after the runner has been at rest with another one."""
+    iteration = state.iteration
+    if iteration is None or iteration.has_doubled_ids or state.is_cancelled or not state.settled_before:
+        return
+    if state.policy("round.executor") != "parallel" or iteration.retried_at is not None:
+        return
+    if iteration.deltas and "streaming" in state.values("tools.start"):
+        return
+    phase, response = state.phase(iteration)
+    in_round = [gate for gate in iteration.entries if (gate.phase, gate.response) == (phase, response)]
+    earlier = [gate for gate in in_round if gate.at < state.stimuli]
+    known = seen.call in {call.id for call in iteration.calls} and not iteration.changes_tools
+    if phase in ("handling", "response") and earlier and known:
+        yield broken(
+            f"all calls of a round start together, and {seen.call} was entered after {earlier[0].seen.call}"
+        )
+
+
 @check("ROUND-4", at=("tool",), rank=Rank.LOST)
 def a_sequential_round_runs_one_call_at_a_time(state: ObservedRunner, seen: RunnerGate) -> CheckResults:
     """A sequential executor has one tool open at a time, in the order of the calls."""
@@ -45,28 +67,6 @@ def a_sequential_round_runs_one_call_at_a_time(state: ObservedRunner, seen: Runn
         right = all(order.index(str(one)) < order.index(str(seen.call)) for one in earlier)
         yield held_or(
             right, f"calls run in the order of the turn, and {seen.call} was entered after {earlier}"
-        )
-
-
-@check("ROUND-5", at=("tool",), rank=Rank.LOST)
-def a_call_of_a_parallel_round_starts_with_the_others(
-    state: ObservedRunner, seen: RunnerGate
-) -> CheckResults:
-    """In a parallel round no call starts after the runner has been at rest with another one."""
-    iteration = state.iteration
-    if iteration is None or iteration.has_doubled_ids or state.is_cancelled or not state.settled_before:
-        return
-    if state.policy("round.executor") != "parallel" or iteration.retried_at is not None:
-        return
-    if iteration.deltas and "streaming" in state.values("tools.start"):
-        return
-    phase, response = state.phase(iteration)
-    in_round = [gate for gate in iteration.entries if (gate.phase, gate.response) == (phase, response)]
-    earlier = [gate for gate in in_round if gate.at < state.stimuli]
-    known = seen.call in {call.id for call in iteration.calls} and not iteration.changes_tools
-    if phase in ("handling", "response") and earlier and known:
-        yield broken(
-            f"all calls of a round start together, and {seen.call} was entered after {earlier[0].seen.call}"
         )
 
 

@@ -32,7 +32,7 @@ def a_run_ends_once(state: ObservedRunner, seen: RunFinished) -> CheckResults:
         yield held_or(not run.finished, f"run {run.id} announced its end a second time")
 
 
-@check("RUN-9", rank=Rank.OTHER)
+@check("RUN-9", rank=Rank.CONSENT)
 def a_run_that_is_done_opens_no_gate(state: ObservedRunner, seen: RunnerGate) -> CheckResults:
     """A run that is Done opens no gate."""
     run = state.run_of(seen)
@@ -47,47 +47,6 @@ def a_run_that_is_done_is_quiet(state: ObservedRunner) -> CheckResults:
     if run is not None and run.finished:
         waiting = [gate.ref for gate in state.open_gates if gate.run == run.id]
         yield held_or(not waiting, f"run {run.id} is Done, and waits at {' '.join(waiting[:1])}")
-
-
-# -- the reason
-
-
-@check("RUN-2", rank=Rank.STATUS)
-def a_final_turn_ends_naturally(state: ObservedRunner, seen: RunFinished) -> CheckResults:
-    """A run that a final turn ends has reason NaturalEnd."""
-    last = _ended_by_itself(state, seen)
-    if last is not None and every(state, last, lambda plan: plan.next == frozenset({"end"})):
-        stopped = seen.reason.code == "Stopped" and _at_the_limit(state)
-        right = seen.reason.code == "NaturalEnd" or stopped
-        yield held_or(right, f"{turn_of(last)} ends the run, whose reason is {seen.reason.code}")
-
-
-@check("RUN-4", rank=Rank.STATUS)
-def the_limit_ends_with_its_code(state: ObservedRunner, seen: RunFinished) -> CheckResults:
-    """A run that its limit ends has reason Stopped with the code, or NaturalEnd."""
-    last = _ended_by_itself(state, seen)
-    first = state.iteration is None and state.limit == 0 and not state.is_cancelled
-    if first or (last is not None and every(state, last, lambda plan: plan.next == frozenset({"stop"}))):
-        code = seen.reason.stop.code if seen.reason.stop is not None else None
-        stopped = seen.reason.code == "Stopped" and code == "max_iterations"
-        right = stopped or seen.reason.code == "NaturalEnd"
-        yield held_or(
-            right, f"the limit of {state.limit} ended the run, whose reason is {seen.reason.code} ({code})"
-        )
-
-
-def _at_the_limit(state: ObservedRunner) -> bool:
-    return state.limit is not None and len(state.iterations) >= state.limit
-
-
-def _ended_by_itself(state: ObservedRunner, seen: RunFinished) -> Iteration | None:
-    """The iteration after which the run ended, if no cancel, break or fault did it."""
-    run, last = state.run_of(seen), state.iteration
-    if run is None or run.finished or state.is_cancelled or last is None or follows(state) != "iteration":
-        return None
-    left = last.left_at is not None and last.taken_up_at is None
-    over = run.is_again and last.run != run.id and "over" in state.values("again.break")
-    return None if left or over or ends_by_fault(state, last) else last
 
 
 @check("RUN-3", rank=Rank.STATUS)
@@ -131,7 +90,48 @@ def _broken_by(last: Iteration, run: Run) -> bool:
     return bool(handled) and last.retried_at is None
 
 
-@check("RUN-6", at=("model",), rank=Rank.STATUS)
+@check("RUN-4", rank=Rank.STATUS)
+def the_limit_ends_with_its_code(state: ObservedRunner, seen: RunFinished) -> CheckResults:
+    """A run that its limit ends has reason Stopped with the code, or NaturalEnd."""
+    last = _ended_by_itself(state, seen)
+    first = state.iteration is None and state.limit == 0 and not state.is_cancelled
+    if first or (last is not None and every(state, last, lambda plan: plan.next == frozenset({"stop"}))):
+        code = seen.reason.stop.code if seen.reason.stop is not None else None
+        stopped = seen.reason.code == "Stopped" and code == "max_iterations"
+        right = stopped or seen.reason.code == "NaturalEnd"
+        yield held_or(
+            right, f"the limit of {state.limit} ended the run, whose reason is {seen.reason.code} ({code})"
+        )
+
+
+def _at_the_limit(state: ObservedRunner) -> bool:
+    return state.limit is not None and len(state.iterations) >= state.limit
+
+
+def _ended_by_itself(state: ObservedRunner, seen: RunFinished) -> Iteration | None:
+    """The iteration after which the run ended, if no cancel, break or fault did it."""
+    run, last = state.run_of(seen), state.iteration
+    if run is None or run.finished or state.is_cancelled or last is None or follows(state) != "iteration":
+        return None
+    left = last.left_at is not None and last.taken_up_at is None
+    over = run.is_again and last.run != run.id and "over" in state.values("again.break")
+    return None if left or over or ends_by_fault(state, last) else last
+
+
+# -- the reason
+
+
+@check("RUN-2", rank=Rank.STATUS)
+def a_final_turn_ends_naturally(state: ObservedRunner, seen: RunFinished) -> CheckResults:
+    """A run that a final turn ends has reason NaturalEnd."""
+    last = _ended_by_itself(state, seen)
+    if last is not None and every(state, last, lambda plan: plan.next == frozenset({"end"})):
+        stopped = seen.reason.code == "Stopped" and _at_the_limit(state)
+        right = seen.reason.code == "NaturalEnd" or stopped
+        yield held_or(right, f"{turn_of(last)} ends the run, whose reason is {seen.reason.code}")
+
+
+@check("RUN-6", at=("model",), rank=Rank.CONSENT)
 def a_broken_tool_sends_no_request(state: ObservedRunner, seen: RunnerGate) -> CheckResults:
     """After a tool broke, the run sends no request."""
     last = state.iteration
@@ -142,6 +142,18 @@ def a_broken_tool_sends_no_request(state: ObservedRunner, seen: RunnerGate) -> C
         yield broken(
             f"{faulted[0].ref} broke, which ends the run, and request {len(state.iterations) + 1} was sent"
         )
+
+
+@check("RUN-2", rank=Rank.STATUS)
+def a_run_that_ends_was_done_with(state: ObservedRunner, seen: RunFinished) -> CheckResults:
+    """A run does not end by itself while its user has the turn, or before its first request."""
+    run, last = state.run_of(seen), state.iteration
+    if run is None or run.finished or state.is_cancelled or run.is_again or state.limit == 0:
+        return
+    if last is None:
+        yield broken(f"the run ended as {seen.reason.code} before its first request")
+    elif last.yielded is not None and last.turn is not None and not ends_by_fault(state, last):
+        yield broken(f"the run ended as {seen.reason.code} while {turn_of(last)} was with the user")
 
 
 @check("RUN-7", rank=Rank.STATUS)
@@ -170,18 +182,6 @@ def _left_unread(state: ObservedRunner, last: Iteration) -> bool:
 
 def _name(message: Message | None) -> str:
     return named(message) if message is not None else "nothing"
-
-
-@check("RUN-2", rank=Rank.STATUS)
-def a_run_that_ends_was_done_with(state: ObservedRunner, seen: RunFinished) -> CheckResults:
-    """A run does not end by itself while its user has the turn, or before its first request."""
-    run, last = state.run_of(seen), state.iteration
-    if run is None or run.finished or state.is_cancelled or run.is_again or state.limit == 0:
-        return
-    if last is None:
-        yield broken(f"the run ended as {seen.reason.code} before its first request")
-    elif last.yielded is not None and last.turn is not None and not ends_by_fault(state, last):
-        yield broken(f"the run ended as {seen.reason.code} while {turn_of(last)} was with the user")
 
 
 @check("RUNNER-35", rank=Rank.LOST)

@@ -22,6 +22,49 @@ from runlock.conformance.protocol import Message
 YIELD = ("yield",)
 
 
+@check("RUNNER-1", rank=Rank.LOST)
+def a_turn_is_yielded_before_the_end(state: ObservedRunner, seen: RunFinished) -> CheckResults:
+    """A run does not end with a turn that the user has not seen."""
+    iteration = state.iteration
+    if iteration is None or iteration.turn is None or state.is_cancelled or iteration.left_at is not None:
+        return
+    yield held_or(iteration.yields, f"the run ended, but {turn_of(iteration)} was never yielded")
+
+
+@check("RUNNER-39", at=("model",), rank=Rank.LOST)
+def no_request_is_sent_while_a_yield_is_open(state: ObservedRunner, seen: RunnerGate) -> CheckResults:
+    """Between a yield and its resume no request is sent."""
+    iteration = state.iteration
+    if iteration is None or not iteration.yields or state.is_cancelled:
+        return
+    number = len(state.iterations) + 1
+    reason = f"request {number} was sent while the turn of request {iteration.number} was with the user"
+    yield held_or(iteration.yielded is None, reason)
+
+
+@check("RUNNER-4", at=("model",), rank=Rank.CONSENT)
+def no_request_is_sent_after_the_user_left(state: ObservedRunner, seen: RunnerGate) -> CheckResults:
+    """After a break the runner sends nothing, unless it is taken up again."""
+    iteration = state.iteration
+    if iteration is None or iteration.left_at is None:
+        return
+    taken_up = iteration.taken_up_at is not None
+    yield held_or(taken_up, f"the user left the loop, and request {len(state.iterations) + 1} was sent")
+
+
+@check("RUNNER-25", at=("model",), rank=Rank.LOST)
+def a_fault_of_the_model_sends_no_request(state: ObservedRunner, seen: RunnerGate) -> CheckResults:
+    """After a fault of the model the runner does not try again by itself."""
+    iteration = state.iteration
+    if iteration is None or not iteration.fault:
+        return
+    taken_up = iteration.retried_at is not None
+    number = len(state.iterations) + 1
+    yield held_or(
+        taken_up, f"request {iteration.number} met a fault of the model, and request {number} was sent"
+    )
+
+
 @check("RUNNER-1", at=("model",), rank=Rank.LOST)
 def each_turn_is_yielded_before_the_next_request(state: ObservedRunner, seen: RunnerGate) -> CheckResults:
     """No request is sent while a turn has not been yielded."""
@@ -53,25 +96,6 @@ def a_turn_is_yielded_once(state: ObservedRunner, seen: RunnerGate) -> CheckResu
         yield held_or(not iteration.yields, f"{turn_of(iteration)} was yielded a second time")
 
 
-@check("RUNNER-1", rank=Rank.LOST)
-def a_received_turn_is_with_the_user(state: ObservedRunner) -> CheckResults:
-    """Once a turn has come, it is yielded."""
-    iteration = state.iteration
-    if iteration is None or iteration.turn is None or state.is_cancelled:
-        return
-    if iteration.left_at is None:
-        yield held_or(iteration.yields, f"{turn_of(iteration)} was not yielded")
-
-
-@check("RUNNER-1", rank=Rank.LOST)
-def a_turn_is_yielded_before_the_end(state: ObservedRunner, seen: RunFinished) -> CheckResults:
-    """A run does not end with a turn that the user has not seen."""
-    iteration = state.iteration
-    if iteration is None or iteration.turn is None or state.is_cancelled or iteration.left_at is not None:
-        return
-    yield held_or(iteration.yields, f"the run ended, but {turn_of(iteration)} was never yielded")
-
-
 @check("RUNNER-2", at=YIELD, rank=Rank.LOST)
 def the_yielded_message_is_the_turn(state: ObservedRunner, seen: RunnerGate) -> CheckResults:
     """The yield shows the turn as the model gave it."""
@@ -93,50 +117,6 @@ def _shown(message: Message | None) -> str:
         return "null"
     calls = ", ".join(f"{call.id}:{call.name}" for call in message.tool_calls)
     return f"“{message.text[:60]}” with {f'calls {calls}' if calls else 'no calls'}"
-
-
-@check("RUNNER-39", at=("model",), rank=Rank.LOST)
-def no_request_is_sent_while_a_yield_is_open(state: ObservedRunner, seen: RunnerGate) -> CheckResults:
-    """Between a yield and its resume no request is sent."""
-    iteration = state.iteration
-    if iteration is None or not iteration.yields or state.is_cancelled:
-        return
-    number = len(state.iterations) + 1
-    reason = f"request {number} was sent while the turn of request {iteration.number} was with the user"
-    yield held_or(iteration.yielded is None, reason)
-
-
-@check("RUNNER-4", at=("model",), rank=Rank.CONSENT)
-def no_request_is_sent_after_the_user_left(state: ObservedRunner, seen: RunnerGate) -> CheckResults:
-    """After a break the runner sends nothing, unless it is taken up again."""
-    iteration = state.iteration
-    if iteration is None or iteration.left_at is None:
-        return
-    taken_up = iteration.taken_up_at is not None
-    yield held_or(taken_up, f"the user left the loop, and request {len(state.iterations) + 1} was sent")
-
-
-@check("RUNNER-4", rank=Rank.LOST)
-def nothing_more_happens_after_the_user_left(state: ObservedRunner) -> CheckResults:
-    """A run that its user left opens no gate."""
-    iteration = state.iteration
-    if iteration is None or iteration.left_at is None or iteration.taken_up_at is not None:
-        return
-    late = [gate for gate in iteration.entries if gate.phase == "left"]
-    yield held_or(not late, "a tool was entered after the user left the loop")
-
-
-@check("RUNNER-25", at=("model",), rank=Rank.LOST)
-def a_fault_of_the_model_sends_no_request(state: ObservedRunner, seen: RunnerGate) -> CheckResults:
-    """After a fault of the model the runner does not try again by itself."""
-    iteration = state.iteration
-    if iteration is None or not iteration.fault:
-        return
-    taken_up = iteration.retried_at is not None
-    number = len(state.iterations) + 1
-    yield held_or(
-        taken_up, f"request {iteration.number} met a fault of the model, and request {number} was sent"
-    )
 
 
 # -- whether a request or the end comes next
@@ -179,6 +159,26 @@ def an_unchanged_final_turn_is_followed_by_nothing(state: ObservedRunner) -> Che
     if final and not is_paused(last):
         late = [gate for gate in state.open_gates if gate.phase != "yield"]  # not one of the stream
         yield held_or(not late, f"{turn_of(last)} is final, and the runner goes on after it")
+
+
+@check("RUNNER-1", rank=Rank.LOST)
+def a_received_turn_is_with_the_user(state: ObservedRunner) -> CheckResults:
+    """Once a turn has come, it is yielded."""
+    iteration = state.iteration
+    if iteration is None or iteration.turn is None or state.is_cancelled:
+        return
+    if iteration.left_at is None:
+        yield held_or(iteration.yields, f"{turn_of(iteration)} was not yielded")
+
+
+@check("RUNNER-4", rank=Rank.LOST)
+def nothing_more_happens_after_the_user_left(state: ObservedRunner) -> CheckResults:
+    """A run that its user left opens no gate."""
+    iteration = state.iteration
+    if iteration is None or iteration.left_at is None or iteration.taken_up_at is not None:
+        return
+    late = [gate for gate in iteration.entries if gate.phase == "left"]
+    yield held_or(not late, "a tool was entered after the user left the loop")
 
 
 @check("RUNNER-7", at=("model",), rank=Rank.LOST)
@@ -228,12 +228,15 @@ def a_paused_turn_ends_the_run_as_declared(state: ObservedRunner, seen: RunFinis
         yield held_or(allowed, f"{turn_of(before)} is paused and goes back to the model, yet the run ended")
 
 
-@check("RUNNER-41", at=("model",), rank=Rank.LOST)
-def handled_calls_are_followed_by_a_request(state: ObservedRunner, seen: RunnerGate) -> CheckResults:
-    """After the calls of an unchanged turn the next request is sent."""
-    before = _before_request(state)
-    if before is not None and _is_unchanged_and_asks(state, before):
-        yield HELD
+@check("RUNNER-16", rank=Rank.LOST)
+def the_next_thing_is_the_next_request(state: ObservedRunner, seen: RunFinished) -> CheckResults:
+    """When the user has pushed the turn and its response, the run does not end."""
+    before = _before_end(state, seen)
+    if before is not None and pushed_turn_and_response(before):
+        allowed = some(state, before, lambda plan: plan.may_end)
+        yield held_or(
+            allowed, "the user pushed the turn and its response, and the run ended without a request"
+        )
 
 
 @check("RUNNER-41", rank=Rank.LOST)
@@ -246,7 +249,7 @@ def handled_calls_do_not_end_the_run(state: ObservedRunner, seen: RunFinished) -
     yield held_or(allowed, f"{turn_of(before)} asks for tools: the next request follows, yet the run ended")
 
 
-@check("RUNNER-13", rank=Rank.OTHER)
+@check("RUNNER-13", rank=Rank.LOST)
 def a_changed_turn_that_asks_for_tools_is_followed_by_a_request(
     state: ObservedRunner, seen: RunFinished
 ) -> CheckResults:
@@ -258,17 +261,6 @@ def a_changed_turn_that_asks_for_tools_is_followed_by_a_request(
     if not allowed:
         yield broken(
             f"{turn_of(before)} is not final and {acts_of(before)}: a request follows, yet the run ended"
-        )
-
-
-@check("RUNNER-16", rank=Rank.LOST)
-def the_next_thing_is_the_next_request(state: ObservedRunner, seen: RunFinished) -> CheckResults:
-    """When the user has pushed the turn and its response, the run does not end."""
-    before = _before_end(state, seen)
-    if before is not None and pushed_turn_and_response(before):
-        allowed = some(state, before, lambda plan: plan.may_end)
-        yield held_or(
-            allowed, "the user pushed the turn and its response, and the run ended without a request"
         )
 
 
@@ -312,3 +304,11 @@ def _before_end(state: ObservedRunner, seen: RunFinished) -> Iteration | None:
     idle = run.is_again and before.run != run.id and not run.requests
     worked = any(gate.is_after_again and gate.run == run.id for gate in before.entries)
     return None if left or (idle and not worked) else before
+
+
+@check("RUNNER-41", at=("model",), rank=Rank.LOST)
+def handled_calls_are_followed_by_a_request(state: ObservedRunner, seen: RunnerGate) -> CheckResults:
+    """After the calls of an unchanged turn the next request is sent."""
+    before = _before_request(state)
+    if before is not None and _is_unchanged_and_asks(state, before):
+        yield HELD

@@ -33,15 +33,18 @@ def a_limit_of_zero_ends_the_run_as_declared(state: ObservedRunner, seen: RunFin
         yield held_or(allowed, "the limit is 0, which is no limit, and the run ended without a request")
 
 
-@check("STOP-1", at=("model",), rank=Rank.CONSENT)
-def no_request_is_sent_beyond_the_limit(state: ObservedRunner, seen: RunnerGate) -> CheckResults:
-    """No request is sent beyond the limit."""
-    if not state.limit:
+@check("STOP-3", at=("model",), rank=Rank.CONSENT)
+def the_limit_counts_as_declared(state: ObservedRunner, seen: RunnerGate) -> CheckResults:
+    """After a request that failed, the limit counts requests or turns, as declared."""
+    if not state.limit or not state.faults:
         return
     used = min(counted(state)[value] for value in state.values("limit.counts"))
-    number = len(state.iterations) + 1
-    if not state.faults and used >= state.limit - 1 and not _was_acted_on(state):
-        yield held_or(used < state.limit, f"the limit is {state.limit}, and request {number} was sent")
+    if counted(state)["requests"] >= state.limit:
+        number = len(state.iterations) + 1
+        yield held_or(
+            used < state.limit,
+            f"the limit of {state.limit} requests is used up, and request {number} was sent",
+        )
 
 
 @check("STOP-6", at=("model",), rank=Rank.CONSENT)
@@ -61,18 +64,15 @@ def _was_acted_on(state: ObservedRunner) -> bool:
     return again or any(acted) or any(map(is_paused, state.iterations))
 
 
-@check("STOP-3", at=("model",), rank=Rank.CONSENT)
-def the_limit_counts_as_declared(state: ObservedRunner, seen: RunnerGate) -> CheckResults:
-    """After a request that failed, the limit counts requests or turns, as declared."""
-    if not state.limit or not state.faults:
+@check("STOP-1", at=("model",), rank=Rank.CONSENT)
+def no_request_is_sent_beyond_the_limit(state: ObservedRunner, seen: RunnerGate) -> CheckResults:
+    """No request is sent beyond the limit."""
+    if not state.limit:
         return
     used = min(counted(state)[value] for value in state.values("limit.counts"))
-    if counted(state)["requests"] >= state.limit:
-        number = len(state.iterations) + 1
-        yield held_or(
-            used < state.limit,
-            f"the limit of {state.limit} requests is used up, and request {number} was sent",
-        )
+    number = len(state.iterations) + 1
+    if not state.faults and used >= state.limit - 1 and not _was_acted_on(state):
+        yield held_or(used < state.limit, f"the limit is {state.limit}, and request {number} was sent")
 
 
 @check("STOP-3", rank=Rank.STATUS)
@@ -107,6 +107,23 @@ def a_run_is_not_stopped_before_its_limit(state: ObservedRunner, seen: RunFinish
     yield held_or(used >= state.limit, f"the run was stopped after {used} of {state.limit} iterations")
 
 
+@check("STOP-1", rank=Rank.STATUS)
+def the_limit_ends_the_run(state: ObservedRunner, seen: RunFinished) -> CheckResults:
+    """A run that has used its limit up ends."""
+    if state.iteration is not None and follows(state) == "iteration" and state.limit:
+        last = _stopped(state)
+        if last is not None and not some(state, last, lambda plan: plan.may_request):
+            yield HELD
+
+
+@check("STOP-3", rank=Rank.STATUS)
+def a_run_is_stopped_by_what_counts(state: ObservedRunner, seen: RunFinished) -> CheckResults:
+    """After a request that failed, a run is stopped only when what counts is used up."""
+    if seen.reason.code == "Stopped" and state.limit and state.faults and not state.is_cancelled:
+        used = max(counted(state)[value] for value in state.values("limit.counts"))
+        yield held_or(used >= state.limit, f"the run was stopped after {used} of {state.limit} that count")
+
+
 @check("STOP-2", rank=Rank.STATUS)
 def an_end_that_only_the_limit_explains_was_due(state: ObservedRunner, seen: RunFinished) -> CheckResults:
     """A limit that is reported as a natural end: nothing else explains it, and the limit is used up."""
@@ -131,14 +148,6 @@ def _is_ended_by_its_turn(state: ObservedRunner) -> bool:
         return False
     may_end = some(state, last, lambda plan: plan.may_end)
     return may_end and not every(state, last, lambda plan: "stop" in plan.next)
-
-
-@check("STOP-3", rank=Rank.STATUS)
-def a_run_is_stopped_by_what_counts(state: ObservedRunner, seen: RunFinished) -> CheckResults:
-    """After a request that failed, a run is stopped only when what counts is used up."""
-    if seen.reason.code == "Stopped" and state.limit and state.faults and not state.is_cancelled:
-        used = max(counted(state)[value] for value in state.values("limit.counts"))
-        yield held_or(used >= state.limit, f"the run was stopped after {used} of {state.limit} that count")
 
 
 @check("STOP-5", rank=Rank.STATUS)
@@ -172,12 +181,3 @@ def _stopped(state: ObservedRunner) -> Iteration | None:
     if ends_by_fault(state, last) or (last.left_at is not None and last.taken_up_at is None):
         return None
     return last if every(state, last, lambda plan: plan.next == frozenset({"stop"})) else None
-
-
-@check("STOP-1", rank=Rank.STATUS)
-def the_limit_ends_the_run(state: ObservedRunner, seen: RunFinished) -> CheckResults:
-    """A run that has used its limit up ends."""
-    if state.iteration is not None and follows(state) == "iteration" and state.limit:
-        last = _stopped(state)
-        if last is not None and not some(state, last, lambda plan: plan.may_request):
-            yield HELD

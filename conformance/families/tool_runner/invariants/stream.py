@@ -78,21 +78,7 @@ def the_end_of_a_stream_is_the_turn(state: ObservedRunner, seen: Published) -> C
     yield held_or(shown == wanted, f"{turn_of(iteration)} ended as {shown}, and the model stated {wanted}")
 
 
-@check("STREAM-3", rank=Rank.STATUS, requires=STREAM)
-def a_stream_that_is_not_read_blocks_nothing(state: ObservedRunner) -> CheckResults:
-    """A run whose user does not read goes on once the turn is whole."""
-    iteration = _streamed(state)
-    if iteration is None or state.scenario.runner.read != "none" or state.is_cancelled:
-        return
-    run = state.run
-    if run is None or iteration.turn is None or not state.shows_ends:
-        return
-    if iteration.deltas:
-        moves = run.is_done or bool(state.open_gates)
-        yield held_or(moves, f"{turn_of(iteration)} is whole and not read, and the run stands still")
-
-
-@check("STREAM-4", at=("tool",), rank=Rank.STREAM, requires=STREAM)
+@check("STREAM-4", at=("tool",), rank=Rank.OTHER, requires=STREAM)
 def no_call_starts_from_a_stream(state: ObservedRunner, seen: RunnerGate) -> CheckResults:
     """Where tools wait for the resume, no call starts from a stream."""
     iteration = _streamed(state)
@@ -104,7 +90,7 @@ def no_call_starts_from_a_stream(state: ObservedRunner, seen: RunnerGate) -> Che
         yield held_or(not early, f"call {seen.call} started from the stream, before its turn was resumed")
 
 
-@check("STREAM-5", at=("tool",), rank=Rank.STREAM, requires=STREAM)
+@check("STREAM-5", at=("tool",), rank=Rank.OTHER, requires=STREAM)
 def a_streamed_call_starts_with_its_piece(state: ObservedRunner, seen: RunnerGate) -> CheckResults:
     """A call that starts from a stream has its piece, and runs with the arguments of it."""
     iteration = _streamed(state)
@@ -170,7 +156,7 @@ def an_early_resume_takes_effect(state: ObservedRunner) -> CheckResults:
         )
 
 
-@check("STREAM-7", rank=Rank.STREAM)
+@check("STREAM-7", rank=Rank.STATUS)
 def a_user_who_leaves_a_stream_ends_the_run(state: ObservedRunner) -> CheckResults:
     """A break before the turn is whole ends the run and gives up the request."""
     iteration = _streamed(state)
@@ -182,3 +168,17 @@ def a_user_who_leaves_a_stream_ends_the_run(state: ObservedRunner) -> CheckResul
     yield held_or(not open_request, f"the user left, and request {iteration.number} was not given up")
     if state.shows_ends:
         yield held_or(state.run.is_done, "the user left before the turn was whole, and the run did not end")
+
+
+@check("STREAM-3", rank=Rank.STATUS, requires=STREAM)
+def a_stream_that_is_not_read_blocks_nothing(state: ObservedRunner) -> CheckResults:
+    """A run whose user does not read goes on once the turn is whole."""
+    iteration = _streamed(state)
+    if iteration is None or state.scenario.runner.read != "none" or state.is_cancelled:
+        return
+    run = state.run
+    if run is None or iteration.turn is None or not state.shows_ends:
+        return
+    if iteration.deltas:
+        moves = run.is_done or bool(state.open_gates)
+        yield held_or(moves, f"{turn_of(iteration)} is whole and not read, and the run stands still")

@@ -33,22 +33,16 @@ def a_tool_outside_the_set_does_not_run(state: ObservedRunner, seen: RunnerGate)
         yield broken(f"call {seen.call} entered the tool {name}, which is not in the set")
 
 
-@check("RUNNER-34", at=("model",), rank=Rank.OTHER)
-def a_tool_outside_the_set_has_an_error(state: ObservedRunner, seen: RunnerGate) -> CheckResults:
-    """A call of a tool that is not in the set has an error result."""
-    read = reading(state, seen)
-    if read is None or follows(state) != "iteration" or read.before.has_doubled_ids or read.before.touched:
+@check("RUNNER-33", at=("tool",), rank=Rank.OTHER)
+def a_removed_tool_is_gone_as_declared(state: ObservedRunner, seen: RunnerGate) -> CheckResults:
+    """A tool that was removed is gone for calls from when the policy says."""
+    found = _entering(state, seen)
+    if found is None or seen.name is None or state.is_cancelled:
         return
-    before = read.before
-    if not every(state, before, lambda plan: plan.handled is not None and plan.results is True):
-        return
-    for call in before.calls:
-        if call.name in state.tools or call.name in before.tools:
-            continue
-        shown = [result.status for _, result in read.results if result.call == call.id]
-        flaw = "its result is no error" if shown else "it has no result"
-        reason = f"call {call.id} names {call.name}, which is not in the set: {flaw}"
-        yield held_or(shown[:1] == ["error"], reason)
+    name, iteration = seen.name, found[0]
+    if name in iteration.tools and name not in state.tools:
+        allowed = "next_request" in state.values("tools.removed")
+        yield held_or(allowed, f"the tool {name} was removed, and call {seen.call} entered it")
 
 
 @check("RUNNER-22", at=("tool",), rank=Rank.OTHER)
@@ -72,18 +66,6 @@ def an_added_tool_counts_as_declared(state: ObservedRunner, seen: RunnerGate) ->
         yield held_or(at_once or later, f"call {seen.call} ran version {seen.version} of the tool {name}")
 
 
-@check("RUNNER-33", at=("tool",), rank=Rank.OTHER)
-def a_removed_tool_is_gone_as_declared(state: ObservedRunner, seen: RunnerGate) -> CheckResults:
-    """A tool that was removed is gone for calls from when the policy says."""
-    found = _entering(state, seen)
-    if found is None or seen.name is None or state.is_cancelled:
-        return
-    name, iteration = seen.name, found[0]
-    if name in iteration.tools and name not in state.tools:
-        allowed = "next_request" in state.values("tools.removed")
-        yield held_or(allowed, f"the tool {name} was removed, and call {seen.call} entered it")
-
-
 @check("RUNNER-22", at=("tool",), rank=Rank.OTHER)
 def the_version_of_a_tool_is_the_one_that_counts(state: ObservedRunner, seen: RunnerGate) -> CheckResults:
     """A tool that was not touched in this iteration runs in the version of the set."""
@@ -100,3 +82,21 @@ def the_version_of_a_tool_is_the_one_that_counts(state: ObservedRunner, seen: Ru
 
 def _first(state: ObservedRunner) -> Callable[[str], str]:
     return lambda key: state.values(key)[0]
+
+
+@check("RUNNER-34", at=("model",), rank=Rank.OTHER)
+def a_tool_outside_the_set_has_an_error(state: ObservedRunner, seen: RunnerGate) -> CheckResults:
+    """A call of a tool that is not in the set has an error result."""
+    read = reading(state, seen)
+    if read is None or follows(state) != "iteration" or read.before.has_doubled_ids or read.before.touched:
+        return
+    before = read.before
+    if not every(state, before, lambda plan: plan.handled is not None and plan.results is True):
+        return
+    for call in before.calls:
+        if call.name in state.tools or call.name in before.tools:
+            continue
+        shown = [result.status for _, result in read.results if result.call == call.id]
+        flaw = "its result is no error" if shown else "it has no result"
+        reason = f"call {call.id} names {call.name}, which is not in the set: {flaw}"
+        yield held_or(shown[:1] == ["error"], reason)

@@ -62,5 +62,4 @@ def test_the_arrows_that_a_pass_took_are_covered() -> None:
 def test_a_pass_takes_no_way_but_the_drawn_ones(labels: tuple[str, ...]) -> None:
     scene = walked(*labels)
     assert scene.broken == "LOOP-1"
-    monitor = scene.judge.monitor(PassChart)
-    assert monitor.clauses >= {"LOOP-60", "LOOP-44"}
+    assert PassChart.clauses >= {"LOOP-60", "LOOP-44"}
