@@ -1,16 +1,14 @@
 """Judging: from the records of a trace to clauses that held, are broken, or were not tested.
 
-A `Judge` reads one scenario record by record.  It knows nothing of the protocol: a `Family` gives it an
-observed state, invariants and monitors.  For each record it decides, in this order:
+A `Judge` reads one scenario answer by answer.  It knows nothing of the protocol: a `Family` gives it an
+observed state, invariants and charts.  For each answer it decides, in this order:
 
-1. Before the state records an observation, the *invariants* about that kind of observation run, in the
-   order of blame; then the *monitors*, which follow the charts; then the monitors that *explain*, which
-   compare the whole trace with a model.  Each asks whether this may be shown now.
-2. When an answer is complete and the runtime is quiescent, the invariants and monitors about quiescent
-   points run: what should have come by now, and did not?  They run only if the runtime settles exactly.  If
-   it was just watched for a while, its silence proves nothing.
-3. Then the first *deferred* objection counts, if there was one, and after that what monitors report once
-   everything has settled.
+1. Before the state records an observation, the *invariants* about that kind of observation run: may this be
+   shown now?  Then the charts are followed, which counts transitions, and objects to what is none.
+2. When the answer is complete and the runtime is quiescent, the invariants about quiescent points run: what
+   should have come by now, and did not?  They run only if the runtime settles exactly.  If it was just watched
+   for a while, its silence proves nothing.
+3. Then a *deferred* objection counts, if there was one and nothing else objected.
 
 What a check says
 -----------------
@@ -21,11 +19,12 @@ never reported as passed.
 
 The violation
 -------------
-The first objection is the violation of the scenario, and judging stops there.  From that point on the
-observed state may differ from what the runtime did, and later objections would blame clauses that it
-keeps.  One fault often breaks several clauses at the same record, so the order matters: a check that names
-the cause runs before one that sees consequences.  Three means serve that: the rank of a check, deferring an
-objection until the runtime is quiescent, and, for monitors that explain, waiting for one more answer.
+The first answer that meets an objection decides, and judging stops after it.  From there on the observed state
+may differ from what the runtime did, and later objections would blame clauses that it keeps.  One fault often
+breaks several clauses in one answer.  The `rank` of a check says how bad it is that it objects, and is the same
+in every family (`conformance/family/rank.py`): what was done to a call leads what a checkpoint or a status says
+of it, whichever came first.  Of what a runtime says about itself, the first objection is the cause.  A check
+whose objection is deferred sees consequences alone.
 
 Which clauses are judged
 ------------------------

@@ -106,7 +106,15 @@ def test_after_a_loss_anything_may_come():
 
 def test_the_drawn_ways_are_taken_without_a_word():
     """A step that follows its chart raises no objection."""
-    drawn = ("RunStart", "StepStart", "BeforeInference", "the inference", "AfterInference", "StepEnd", "RunEnd")
+    drawn = (
+        "RunStart",
+        "StepStart",
+        "BeforeInference",
+        "the inference",
+        "AfterInference",
+        "StepEnd",
+        "RunEnd",
+    )
 
     assert objections(*drawn) == []
 

@@ -199,9 +199,13 @@ class ObjectsToGates(Monitor):
 def test_a_monitor_objects_last() -> None:
     """A check that objects to the same answer leads a chart, whichever comes first."""
     records = [START, GATE, RUNNING, REPORT]
-    before, after = (Invariant("RUN-1", objects("a check"), kind, rank=Rank.LOST) for kind in (GateOpened, RunMoved))
+    before, after = (
+        Invariant("RUN-1", objects("a check"), kind, rank=Rank.LOST) for kind in (GateOpened, RunMoved)
+    )
 
-    assert judged(records=records, monitors=(ObjectsToGates,)).violation == Violation("RUN-3", "no transition", 1)
+    assert judged(records=records, monitors=(ObjectsToGates,)).violation == Violation(
+        "RUN-3", "no transition", 1
+    )
     for check in (before, after):
         led = judged(check, records=records, monitors=(ObjectsToGates,)).violation
         assert led == Violation("RUN-1", "a check", 1, Rank.LOST)

@@ -12,7 +12,7 @@ from runlock.machines.lifecycle.runtime.state import Call, Decision, Reason
 from runlock.machines.lifecycle.runtime.world import Answer
 
 
-@fault("CALL-3", "answered pending, yet the call became Succeeded", also=("NEST-1",))
+@fault("CALL-3", "answered pending, yet the call became Succeeded", also=("NEST-1", "PAIR-6"))
 class TakesPendingForSuccess(Runtime):
     """A tool that answers pending is taken to have succeeded."""
 
@@ -34,7 +34,7 @@ class TakesAWarningForAnError(Runtime):
             super().take_answer(call, answer)
 
 
-@fault("CALL-5", "answered error, yet the call became Succeeded")
+@fault("CALL-5", "answered error, yet the call became Succeeded", also=("PAIR-6",))
 class TakesAnErrorForAnAnswer(Runtime):
     """A tool that answers with an error is taken to have succeeded."""
 
@@ -165,7 +165,7 @@ class LeavesTheLastRunning(Runtime):
             super().move_call(call, event)
 
 
-@fault("CALL-2", "nothing held call")
+@fault("CALL-2", "nothing held call", also=("ROUND-5",))
 class HoldsWhatIsAllowed(Runtime):
     """The third call of a round is suspended although its tool is allowed."""
 

@@ -44,7 +44,7 @@ class EntersAMissingTool(Runtime):
         return ("allow", None) if kind == "fail" else (kind, content)
 
 
-@fault("PHASE-6", "yet its pass ends without its tool", also=("ROUND-23",))
+@fault("PHASE-6", "yet its pass ends without its tool", also=("ROUND-23", "ROUND-5"))
 class AnswersForTheThird(Runtime):
     """The third call of a round that may run gets an error without having been executed."""
 
@@ -78,7 +78,7 @@ class RecordsAnAnswerAsAnError(RecordsTheOpposite):
     """Records a tool's answer as an error."""
 
 
-@fault("PHASE-8", "answered warning, yet its result is recorded as error")
+@fault("PHASE-8", "answered warning, yet its result is recorded as error", also=("PAIR-4",))
 class RecordsAWarningAsAnError(RecordsTheOpposite):
     """Records a tool's answer with a warning as an error."""
 

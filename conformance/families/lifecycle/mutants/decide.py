@@ -368,7 +368,7 @@ class RerunsDuringAWait(Runtime):
         return await super()._steps()
 
 
-@fault("GATE-7", "blocked call", policies={"round.block": "fail_call"})
+@fault("GATE-7", "blocked call", policies={"round.block": "fail_call"}, also=("ROUND-6",))
 class AsksAgainWhetherItIsBlocked(Runtime):
     """Asks the permission hook once more about each blocked call when another one is resumed."""
 

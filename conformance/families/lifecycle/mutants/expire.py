@@ -38,7 +38,7 @@ class NeverExpires(Runtime):
         return None
 
 
-@fault("EXPIRE-3", "has expired, yet", policies=RUN, also=("EXPIRE-6",))
+@fault("EXPIRE-3", "has expired, yet", policies=RUN, also=("EXPIRE-6", "CANCEL-1"))
 class EndsTheCallAlone(Runtime):
     """Promises to end the run, and ends the call."""
 

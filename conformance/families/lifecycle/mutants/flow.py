@@ -93,7 +93,7 @@ class GoesOnWaitingForTheRest(Runtime):
         await super()._step()
 
 
-@fault("FLOW-6", "was suspended again by the replay at the start, yet", profile="tirea")
+@fault("FLOW-6", "was suspended again by the replay at the start, yet", profile="tirea", also=("DECIDE-19",))
 class OverlooksANewSuspension(Runtime):
     """Asks the model though the replay at the start has suspended its call again."""
 
@@ -303,7 +303,7 @@ class JudgesTheWaitTooEarly(Runtime):
             await super()._settle_decisions()
 
 
-@fault("FLOW-22", "is Suspended, yet another step starts", profile="tirea")
+@fault("FLOW-22", "is Suspended, yet another step starts", profile="tirea", also=("DERIVE-8",))
 class GoesOnWhileAllWait(Runtime):
     """Asks the model again though every call of the round is suspended."""
 

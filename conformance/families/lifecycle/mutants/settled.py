@@ -10,7 +10,7 @@ from runlock.machines.lifecycle.runtime.runtime import Runtime
 from runlock.machines.lifecycle.runtime.state import Call, Decision, Reason
 
 
-@fault("CALL-26", "while that of other calls is New")
+@fault("CALL-26", "while that of other calls is New", also=("SHOWN-1",))
 class ReportsTheSecondCallLate(Runtime):
     """Of a turn with several calls, the second one is reported only when something happens to it."""
 

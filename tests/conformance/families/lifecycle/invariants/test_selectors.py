@@ -4,16 +4,11 @@ import pytest
 
 from runlock.conformance.driving.bench import Bench
 from runlock.conformance.driving.strategies.random_walk import walk
-from runlock.conformance.driving.strategies.scripted import applicable, corpus, play
-from runlock.conformance.driving.tally import Tally
-from runlock.conformance.families.lifecycle.family import FAMILY
 from runlock.conformance.families.lifecycle.host.hosted import Hosted
 from runlock.conformance.families.lifecycle.invariants import INVARIANTS
-from runlock.conformance.families.lifecycle.invariants.selectors import NEWEST, name_of, newest_of
+from runlock.conformance.families.lifecycle.invariants.selectors import NEWEST
 from runlock.conformance.families.lifecycle.mutants import MUTANTS
-from runlock.conformance.families.lifecycle.reference import factory
 from runlock.conformance.family.chooser import Seeded
-from runlock.conformance.judging.judge import Asked
 from runlock.spec.model import load_spec
 
 PROFILES = [name for name, profile in load_spec("lifecycle").profiles.items() if profile.policies]
