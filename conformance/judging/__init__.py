@@ -6,8 +6,8 @@ observed state, invariants and charts.  For each answer it decides, in this orde
 1. Before the state records an observation, the *invariants* about that kind of observation run: may this be
    shown now?  Then the charts are followed, which counts transitions, and objects to what is none.
 2. When the answer is complete and the runtime is quiescent, the invariants about quiescent points run: what
-   should have come by now, and did not?  They run only if the runtime settles exactly.  If it was just watched
-   for a while, its silence proves nothing.
+   should have come by now, and did not?  They run only if the runtime settles exactly.  If it was just
+   watched for a while, its silence proves nothing.
 3. Then a *deferred* objection counts, if there was one and nothing else objected.
 
 What a check says
@@ -19,12 +19,12 @@ never reported as passed.
 
 The violation
 -------------
-The first answer that meets an objection decides, and judging stops after it.  From there on the observed state
-may differ from what the runtime did, and later objections would blame clauses that it keeps.  One fault often
-breaks several clauses in one answer.  The `rank` of a check says how bad it is that it objects, and is the same
-in every family (`conformance/family/rank.py`): what was done to a call leads what a checkpoint or a status says
-of it, whichever came first.  Of what a runtime says about itself, the first objection is the cause.  A check
-whose objection is deferred sees consequences alone.
+The first answer that meets an objection decides, and judging stops after it.  From there on the observed
+state may differ from what the runtime did, and later objections would blame clauses that it keeps.  One fault
+often breaks several clauses in one answer.  The `rank` of a check says how bad it is that it objects, and is
+the same in every family (`conformance/family/rank.py`): what was done to a call leads what a checkpoint or a
+status says of it, whichever came first.  Of what a runtime says about itself, the first objection is the
+cause.  A check whose objection is deferred sees consequences alone.
 
 Which clauses are judged
 ------------------------

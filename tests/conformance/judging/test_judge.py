@@ -19,6 +19,7 @@ from runlock.conformance.family.clause_result import ClauseResult, clause_result
 from runlock.conformance.family.family import Family
 from runlock.conformance.family.invariant import HELD, CheckResults, Invariant, broken
 from runlock.conformance.family.monitor import Monitor
+from runlock.conformance.family.rank import Rank
 from runlock.conformance.judging.judge import Judge, Violation
 from runlock.conformance.trace.trace import Record
 

@@ -162,5 +162,6 @@ def the_model_is_not_asked_while_every_call_waits(state: ObservedState, seen: Ga
     if run is None or not newest or any(call.is_unclear for call in newest):
         return
     if any(call.may_have_waited for call in newest):
-        waits = all(_certainly_waits(run, call) and not call.decisions for call in newest)
+        decided = any(call.decisions for call in run.every_call)
+        waits = not decided and all(_certainly_waits(run, call) for call in newest)
         yield held_or(not waits, f"call {newest[0].id} waits and nothing was decided, yet the model is asked")
