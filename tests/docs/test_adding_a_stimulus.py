@@ -53,7 +53,7 @@ def test_what_the_page_names_is_in_the_code() -> None:
     """Tables and words that the page names without showing them are there."""
     named = {
         "host/dispatch.py": "PLANS", "host/hosted.py": "STIMULI_NEED", "actions/__init__.py": "TABLE",
-        "adapter.py": "def gone", "reference.py": "def gone", "state/stimuli.py": "SENT",
+        "adapter.py": "def gone", "reference.py": "def gone", "state/fold/stimuli.py": "SENT",
         "../tool_runner/host/hosted.py": "PLANS", "../tool_runner/host/handshake.py": "NEEDED_METHODS",
         "../tool_runner/state/observed_state.py": "def _sent",
         "../../../spec/message_loop/needs.toml": "interactor.gone",

@@ -13,6 +13,7 @@ FROZEN = {
     "1.0": "10e83c83d5682e69d82d43869ae8479ed935c5624bc89666d668694478bc7087",
     "1.1": "d5e21c5dde20a6887d34b4b1e2eaf3cebbf47b6a95a319c762441731ca76a425",
     "1.2": "fe58b1d3c1e689d2d7e7ff91e796677545bcfe9ac62f0f93255ea411981fac5c",
+    "1.3": "d3bcc7025512bbde56d0ad4792f1f0c3f27b1d3ffe7d1e85ef060366843ded28",
 }
 """The digest of the ids of each.  A clause that makes one differ is of a later revision: give it `since`."""
 
@@ -63,6 +64,6 @@ def test_the_protocol_speaks_of_the_newest_revision():
 
 def test_an_unknown_revision_is_told_the_known_ones():
     """A slip in the number is answered with what there is."""
-    known = r"'1\.00' names no revision; did you mean '1\.0'\? Known: 1\.0, 1\.1, 1\.2\."
+    known = r"'1\.00' names no revision; did you mean '1\.0'\? Known: 1\.0, 1\.1, 1\.2, 1\.3\."
     with pytest.raises(SpecError, match=known):
         load_spec("lifecycle").clauses_of("1.00")
