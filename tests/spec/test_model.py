@@ -221,7 +221,7 @@ def test_a_spec_without_one_of_its_files_is_refused(folder):
 
 # A question by what is wrong with it; golden/spec.txt has the answers.
 ASKED = {
-    "no clause": lambda spec: replace(spec, clauses={"CALL-9": None}).clause("CALL-99"),
+    "no clause": lambda spec: replace(load_spec("tool-runner"), clauses={"CALL-9": None}).clause("CALL-99"),
     "no profile": lambda spec: spec.profile("awaken-concurent"),
     "nobody's profile": lambda spec: spec.policies_of("nobody"),
     "no policy": lambda spec: replace(spec, policies={"waiting": None}).policy("wating"),

@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
+from runlock.conformance.families.lifecycle.invariants.selectors import name_of, newest_of
 from runlock.conformance.families.lifecycle.messages import Handshake
 from runlock.conformance.families.lifecycle.state import ObservedState
 from runlock.conformance.families.lifecycle.state.records import ObservedCall
@@ -88,9 +89,16 @@ def by_a_clause(
     """The sign that the check of a clause objects if the policy is supposed to have a value."""
 
     def seen(evidence: Evidence, *shown: Observation) -> Excluded:
-        for value in values if not unless(evidence) else ():
+        asked = _is_asked(check, evidence.state, *shown)
+        for value in values if asked and not unless(evidence) else ():
             supposed = supposing(evidence.state, {policy: value})
             if reason := check.first_reason(supposed, *shown):
                 yield value, reason
 
     return Sign(policy, tuple(values), seen, check.seeing, tuple(needs), check.clause)
+
+
+def _is_asked(check: Invariant, state: ObservedState, *shown: Observation) -> bool:
+    """Whether the check is about what is shown, or about a quiescent point."""
+    name, newest = (name_of(shown[0]), newest_of(state, shown[0])) if shown else ("", "")
+    return check.is_asked(name, newest, state.features)
