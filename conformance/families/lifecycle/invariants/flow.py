@@ -7,18 +7,17 @@ from dataclasses import dataclass
 
 from runlock.conformance.families.lifecycle.invariants.segment_queries import (
     Followed,
+    Segment,
     asked_for,
     asked_for_nothing,
     followed,
     has_fired,
     is_among,
-    is_cut_short,
     may_be_a_replay,
     may_hold_back,
     requires,
     stored,
 )
-from runlock.conformance.families.lifecycle.invariants.selectors import name_of
 from runlock.conformance.families.lifecycle.messages import (
     FINAL_CALL_STATUSES,
     CallMoved,
@@ -30,7 +29,7 @@ from runlock.conformance.families.lifecycle.messages import (
 )
 from runlock.conformance.families.lifecycle.state import ObservedState
 from runlock.conformance.families.lifecycle.state.disturbances import INPUT
-from runlock.conformance.families.lifecycle.state.records import ObservedCall, Run
+from runlock.conformance.families.lifecycle.state.records import ObservedCall
 from runlock.conformance.family.rank import Rank
 from runlock.conformance.family.rule import Occasion, Rule, table
 from runlock.conformance.protocol import Observation
@@ -43,40 +42,8 @@ RESOLVED = ("ReplayResume", "ReplayCancel")
 
 
 @dataclass(frozen=True)
-class Segment:
-    """What a segment has shown so far, and what it is about to show."""
-
-    state: ObservedState
-    run: Run
-    seen: Followed
-
-    @property
-    def name(self) -> str:
-        """The phase, the trigger or the gate that is about to be shown."""
-        return name_of(self.seen)
-
-    @property
-    def cause(self) -> str | None:
-        """What a checkpoint is for."""
-        return self.seen.cause if isinstance(self.seen, Checkpointed) else None
-
-    @property
-    def is_cut(self) -> bool:
-        """Whether something from outside the flow may end the run wherever it stands."""
-        return is_cut_short(self.state, self.run)
-
-    @property
-    def is_a_replay(self) -> bool:
-        """Whether the phase may belong to the replay of a call."""
-        return isinstance(self.seen, PhaseEntered) and may_be_a_replay(self.run, self.seen)
-
-    def fired(self, *phases: str) -> bool:
-        """Whether the segment has shown one of these phases, or any phase."""
-        return has_fired(self.run.segment, *(phases or PHASES))
-
-    def stored(self, trigger: str, since: str = "") -> bool:
-        """Whether a checkpoint was shown since this phase was entered last, or in the segment."""
-        return stored(requires(self.run, since), trigger) >= 0
+class Flow(Segment):
+    """A segment, and where in its flow it stands."""
 
     # --- the start of a segment
 
@@ -146,20 +113,10 @@ class Segment:
         return newest is not None and (newest.trigger == "UserMessage" or newest.cause == "round")
 
     @property
-    def last(self) -> str:
-        """The newest phase of the run."""
-        return self.run.phases[-1].phase
-
-    @property
     def last_may_be_a_replay(self) -> bool:
         """Whether the newest phase may be that of a replay that came between two phases of a step."""
         is_concurrent = self.state.policy("decision.window") != "after_round"
         return is_concurrent and may_be_a_replay(self.run, self.run.phases[-1])
-
-    @property
-    def has_asked(self) -> bool:
-        """Whether the newest step has asked the model."""
-        return any(map(_asks, requires(self.run, "BeforeInference")))
 
     @property
     def since_asked(self) -> Sequence[Observation]:
@@ -199,8 +156,8 @@ class Segment:
     @property
     def has_no_round(self) -> bool:
         """Whether the turn asked for calls, and none of their phases was shown."""
-        in_front = requires(self.run, "AfterInference")
-        return bool(self.round) and not has_fired(in_front, "BeforeToolExecute", "AfterToolExecute")
+        begun = self.fired("BeforeToolExecute", "AfterToolExecute", since="AfterInference")
+        return bool(self.round) and not begun
 
     @property
     def asked(self) -> str:
@@ -216,18 +173,18 @@ class Segment:
     @property
     def is_after_a_round(self) -> bool:
         """Whether the segment goes on or ends after a round whose calls show what became of them."""
-        if self.is_cut or self.state.policy("round.mixed") != "continue":
+        if self.is_cut or not (
+            self.declares("round.mixed", "continue") and self.state.observes("call.status")
+        ):
             return False
         in_this_segment = self.fired("AfterInference") and self.run.turn_alone
-        committed = in_this_segment and self.stored("ToolResultsCommitted", since="StepStart")
-        return committed and self.state.observes("call.status")
+        return in_this_segment and self.stored("ToolResultsCommitted", since="StepStart")
 
     @property
     def all_wait(self) -> bool:
         """Whether each call of the newest step is Suspended."""
-        return {call.claimed for call in self.run.calls.values() if call.step == self.run.steps} == {
-            "Suspended"
-        }
+        step = self.run.steps
+        return {call.claimed for call in self.run.calls.values() if call.step == step} == {"Suspended"}
 
     @property
     def over(self) -> ObservedCall | None:
@@ -243,11 +200,11 @@ class Segment:
         return f"{status}" if status in ("Succeeded", "Failed") else f"is {status}"
 
 
-def segments(state: ObservedState, seen: Followed) -> Iterator[Segment]:
+def flows(state: ObservedState, seen: Followed) -> Iterator[Flow]:
     """The segment, if it can be followed."""
     run = followed(state, seen)
     if run is not None:
-        yield Segment(state, run, seen)
+        yield Flow(state, run, seen)
 
 
 # --- reading what was shown ---------------------------------------------------------------------
@@ -289,24 +246,24 @@ def _suspended(shown: Sequence[Observation]) -> str:
 
 # --- the rules ----------------------------------------------------------------------------------
 
-ANY_PHASE = Occasion(segments, PhaseEntered)
-ANY_CHECKPOINT = Occasion(segments, Checkpointed)
-MODEL = Occasion(segments, GateOpened, ("model",))
-END = Occasion(segments, SegmentEnded)
-STEP = Occasion(segments, PhaseEntered, ("StepStart",))
-INFERENCE = Occasion(segments, PhaseEntered, ("BeforeInference",))
-RUN_END = Occasion(segments, PhaseEntered, ("RunEnd",))
-STEP_OR_END = Occasion(segments, PhaseEntered, ("StepStart", "RunEnd"))
-STEP_TOOL_OR_END = Occasion(segments, PhaseEntered, ("StepStart", "BeforeToolExecute", "RunEnd"))
-TURN = Occasion(segments, Checkpointed, ("AssistantTurnCommitted",))
-RESULTS = Occasion(segments, Checkpointed, ("ToolResultsCommitted",))
+ANY_PHASE = Occasion(flows, PhaseEntered)
+ANY_CHECKPOINT = Occasion(flows, Checkpointed)
+MODEL = Occasion(flows, GateOpened, ("model",))
+END = Occasion(flows, SegmentEnded)
+STEP = Occasion(flows, PhaseEntered, ("StepStart",))
+INFERENCE = Occasion(flows, PhaseEntered, ("BeforeInference",))
+RUN_END = Occasion(flows, PhaseEntered, ("RunEnd",))
+STEP_OR_END = Occasion(flows, PhaseEntered, ("StepStart", "RunEnd"))
+STEP_TOOL_OR_END = Occasion(flows, PhaseEntered, ("StepStart", "BeforeToolExecute", "RunEnd"))
+TURN = Occasion(flows, Checkpointed, ("AssistantTurnCommitted",))
+RESULTS = Occasion(flows, Checkpointed, ("ToolResultsCommitted",))
 
 # fmt: off
 INVARIANTS = table(
     Rank.PHASE,
     # the start of a segment; only a cancel ends a run without entering it again
     Rule("FLOW-1", "a segment begins with RunStart", ANY_PHASE, lambda v: v.name == "RunStart",
-         "the segment begins with {v.name}, not with RunStart", lambda v: not (v.fired() or v.is_cut)),
+         "the segment begins with {v.name}, not with RunStart", lambda v: not (v.fired(*PHASES) or v.is_cut)),
     Rule("FLOW-1", "the input is committed first", STEP, lambda v: v.stored("UserMessage", since="RunStart"),
          "the first step starts, yet the input has not been committed after RunStart",
          lambda v: not (v.run.finished or v.fired("StepStart"))),
@@ -342,7 +299,7 @@ INVARIANTS = table(
          when=lambda v: v.fired("BeforeInference") and not v.is_cut),
     Rule("FLOW-10", "a step asks the model", RUN_END, None,
          "RunEnd fires, yet the last step of the segment has not asked the model",
-         lambda v: v.fired("BeforeInference") and not (v.is_cut or v.has_asked)),
+         lambda v: v.fired("BeforeInference") and not (v.is_cut or v.has_asked("BeforeInference"))),
     Rule("FLOW-13", "an answer is followed by AfterInference", ANY_PHASE,
          lambda v: v.name == "AfterInference",
          "the model has answered, yet {v.name} fires before AfterInference",
