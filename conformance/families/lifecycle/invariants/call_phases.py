@@ -28,7 +28,14 @@ ENDS_OF_CALLS = ("Failed", "Succeeded", "Suspended")
 PASSES_END = (ENDS, "StepEnd", "RunEnd")
 Shown = Sequence[Observation]
 
-OUTCOMES = {"ok": "succeeded", "warning": "succeeded", "error": "failed", "raise": "failed"}
+OUTCOMES = {
+    "ok": "succeeded",
+    "warning": "succeeded",
+    "error": "failed",
+    "raise": "failed",
+    "pending": "was suspended",
+}
+"""What becomes of a call whose tool answers so."""
 
 
 @dataclass(frozen=True)
@@ -82,8 +89,8 @@ class Pass:
     @property
     def outcome(self) -> str:
         """What became of the call, as far as was witnessed, in words."""
-        if self.answer:
-            return OUTCOMES.get(self.answer, "was suspended" if self.answer == "pending" else "")
+        if answer := self.answer:
+            return OUTCOMES.get(answer, "")
         if self.call.tool is None:
             return "failed"
         return {"block": "was blocked", "suspend": "was suspended"}.get(self.judged, "")
@@ -104,10 +111,6 @@ class Pass:
         stops = self.state.policy("round.executor") != "parallel"
         siblings = (one for one in self.run.calls.values() if one.step == self.call.step)
         return stops and any(one.may_have_waited for one in siblings)
-
-    def is_refused(self, reason: str) -> bool:
-        """Whether it reaches no tool, for this reason."""
-        return self.call.tool is None and self.call.refused_for == reason
 
 
 # --- which pass it is ---------------------------------------------------------------------------
@@ -190,28 +193,24 @@ def _pass_of(run: Run, call: ObservedCall) -> Shown | None:
     return None
 
 
-def called(state: ObservedState, seen: GateOpened | CallMoved) -> Iterator[Pass]:
-    """The call that is entered or moves, whether it passes its phases or not."""
-    run, call = followed(state, seen), state.call_of(seen)
-    if run is None or call is None or call.is_unclear:
+def refusals(state: ObservedState, seen: GateOpened | CallMoved | MessageAppended) -> Iterator[Pass]:
+    """A call that reaches no tool, where it is entered all the same, moves, or has its result recorded."""
+    run = followed(state, seen)
+    named = seen.message.call if isinstance(seen, MessageAppended) else seen.call
+    call = run.calls.get(named or "") if run is not None else None
+    if run is None or call is None or call.is_unclear or call.tool is not None:
         return
     if isinstance(seen, GateOpened):
         yield Pass(state, run, call, ())
+    elif isinstance(seen, MessageAppended):
+        yield Pass(state, run, call, (), seen.message.status)
     elif not is_cut_short(state, run):
         yield Pass(state, run, call, (), seen.to)
 
 
-def answered(state: ObservedState, seen: MessageAppended) -> Iterator[Pass]:
-    """The call whose result is recorded, whether it passes its phases or not."""
-    run = followed(state, seen)
-    call = run.calls.get(seen.message.call or "") if run is not None else None
-    if run is not None and call is not None and not call.is_unclear:
-        yield Pass(state, run, call, (), seen.message.status)
-
-
 # --- the rules ----------------------------------------------------------------------------------
 
-ENTERED = Occasion(called, GateOpened, ("tool",))
+ENTERED = Occasion(refusals, GateOpened, ("tool",))
 ENDED = Occasion(ended, PhaseEntered, PASSES_END)
 LOOKED_AT = Occasion(looked_at, PhaseEntered, (ENDS,))
 LEFT = Occasion(left, PhaseEntered, ("StepStart", "RunEnd"))
@@ -222,12 +221,12 @@ def refused(clause: str, named: str, reason: str, why: str) -> tuple[Row, ...]:
     """The rules of a call that names no tool, one that is not offered, or has unfit arguments."""
     return (
         Rule(clause, f"what is {named} is not entered", ENTERED, None,
-             f"{why}, yet call {{v.call.id}} was executed", lambda v: v.is_refused(reason)),
-        Rule(clause, f"what is {named} is a failure", Occasion(answered, MessageAppended), None,
-             when=lambda v: v.is_refused(reason) and v.to == "error", requires="calls"),
-        Rule(clause, f"a call that is {named} fails", Occasion(called, CallMoved, ENDS_OF_CALLS),
+             f"{why}, yet call {{v.call.id}} was executed", lambda v: v.call.refused_for == reason),
+        Rule(clause, f"what is {named} is a failure", Occasion(refusals, MessageAppended), None,
+             when=lambda v: v.call.refused_for == reason and v.to == "error", requires="calls"),
+        Rule(clause, f"a call that is {named} fails", Occasion(refusals, CallMoved, ENDS_OF_CALLS),
              lambda v: v.to == "Failed", f"{why}, yet call {{v.call.id}} became {{v.to}}",
-             lambda v: v.is_refused(reason)),
+             lambda v: v.call.refused_for == reason),
     )
 
 

@@ -85,7 +85,7 @@ class Flow(Segment):
     @property
     def newest(self) -> Checkpointed | None:
         """The newest checkpoint since the newest step started."""
-        shown = requires(self.run, "StepStart")
+        shown = self.shown("StepStart")
         kept = shown[stored(shown)] if stored(shown) >= 0 else None
         return kept if isinstance(kept, Checkpointed) else None
 
@@ -121,9 +121,9 @@ class Flow(Segment):
     @property
     def since_asked(self) -> Sequence[Observation]:
         """What the segment has shown since the model was asked last."""
-        shown = self.run.segment
-        asked = max((at for at, one in enumerate(shown) if _asks(one)), default=-1)
-        return shown[asked + 1 :]
+        shown = self.shown()
+        asked = next((at for at in range(len(shown), 0, -1) if _asks(shown[at - 1])), 0)
+        return shown[asked:]
 
     @property
     def is_answered(self) -> bool:

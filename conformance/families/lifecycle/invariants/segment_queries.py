@@ -156,17 +156,21 @@ class Segment:
         """Whether the runtime declares this."""
         return bool(self.state.policy(policy) == value)
 
+    def shown(self, since: str = "") -> Sequence[Observation]:
+        """What the segment has shown, or what it has shown since this phase was entered last."""
+        return requires(self.run, since) if since else self.run.segment
+
     def fired(self, *phases: str, since: str = "") -> bool:
         """Whether one of these phases was shown since that one was entered last, or in the segment."""
-        return has_fired(requires(self.run, since), *phases)
+        return has_fired(self.shown(since), *phases)
 
     def stored(self, trigger: str, cause: str | None = None, since: str = "") -> bool:
         """Whether such a checkpoint was shown since this phase was entered last, or in the segment."""
-        return stored(requires(self.run, since), trigger, cause) >= 0
+        return stored(self.shown(since), trigger, cause) >= 0
 
     def has_asked(self, since: str) -> bool:
         """Whether the model was asked since this phase was entered last."""
-        return any(isinstance(one, GateOpened) and one.on == "model" for one in requires(self.run, since))
+        return any(isinstance(one, GateOpened) and one.on == "model" for one in self.shown(since))
 
 
 def segments(state: ObservedState, seen: Followed) -> Iterator[Segment]:

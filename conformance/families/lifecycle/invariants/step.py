@@ -13,7 +13,6 @@ from runlock.conformance.families.lifecycle.invariants.segment_queries import (
     asked_for_nothing,
     followed,
     is_among,
-    requires,
 )
 from runlock.conformance.families.lifecycle.messages import (
     Checkpointed,
@@ -54,7 +53,7 @@ class Step(Segment):
         gate = self.state.last_model_gate
         if gate is None or gate.run != self.run.id or gate.outcome is None:
             return False
-        return is_among(gate.opened, requires(self.run, "StepStart"))
+        return is_among(gate.opened, self.shown("StepStart"))
 
     @property
     def executes_nothing(self) -> bool:
@@ -113,7 +112,7 @@ class Called(Step):
     @property
     def is_prepared(self) -> bool:
         """Whether BeforeToolExecute has fired for it, or for all calls, since the model answered."""
-        shown = (one for one in requires(self.run, "AfterInference") if isinstance(one, PhaseEntered))
+        shown = (one for one in self.shown("AfterInference") if isinstance(one, PhaseEntered))
         return any(one.phase == "BeforeToolExecute" and one.call in (None, self.call.id) for one in shown)
 
     @property
