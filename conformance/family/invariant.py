@@ -92,7 +92,7 @@ class Invariant:
     @property
     def title(self) -> str:
         """The name of the check, as a sentence; empty if a function made it and it has no name of its own."""
-        name, scope = self.check.__name__, self.check.__qualname__
+        name, scope = self.check.__name__, getattr(self.check, "__qualname__", "")
         is_unnamed = scope.endswith(f"<locals>.{name}")
         return "" if is_unnamed else name.replace("_", " ")
 

@@ -6,7 +6,7 @@ from runlock.conformance.families.lifecycle.messages import CallMoved
 from runlock.conformance.families.lifecycle.state import ObservedState
 from runlock.conformance.families.lifecycle.state.disturbances import CANCEL, CRASH, FAULT, INPUT
 from runlock.conformance.families.lifecycle.state.records import ObservedCall, ObservedGate
-from runlock.conformance.family.invariant import HELD, CheckResults, Invariant, broken, check, ranked
+from runlock.conformance.family.invariant import HELD, CheckResults, Invariant, broken, check, held_or, ranked
 from runlock.conformance.family.rank import Rank
 
 
@@ -34,11 +34,7 @@ def a_replay_is_Running_only_in_its_tool(state: ObservedState) -> CheckResults:
     for call in run.calls.values():
         if call.claimed == "Running" and call.before_claim == "Resuming" and not call.is_unclear:
             entered = len(call.entries) > call.entries_when_suspended
-            yield (
-                HELD
-                if entered
-                else broken(f"call {call.id} is Running in its replay, yet its tool was not entered")
-            )
+            yield held_or(entered, f"call {call.id} is Running in its replay, yet its tool was not entered")
 
 
 def _replay_verdict(call: ObservedCall) -> ObservedGate | None:
@@ -60,7 +56,7 @@ def replay_verdict(clause: str, verdict: str, right: str, said: str) -> Invarian
             return
         if gate.outcome is not None and gate.outcome["kind"] == verdict:
             why = f"the permission gate {said} call {call.id} in its replay, yet it became {seen.to}"
-            yield HELD if seen.to == right else broken(why)
+            yield held_or(seen.to == right, why)
 
     leads.__name__ = f"a_replay_that_the_gate_{said}_is_{right}".replace(" ", "_")
     leads.__doc__ = f"A replay that the permission gate {said} leaves its call {right}."
@@ -76,7 +72,7 @@ def a_replay_whose_result_was_decided_succeeds(state: ObservedState, seen: CallM
     decided = call.tool is not None and call.tool.resume_mode == "use_as_result" and bool(call.approvals)
     if decided and call.claimed == "Resuming" and seen.to not in ("Resuming", "Running", "Cancelled"):
         right = seen.to == "Succeeded"
-        yield HELD if right else broken(f"the result of call {call.id} was decided, yet it became {seen.to}")
+        yield held_or(right, f"the result of call {call.id} was decided, yet it became {seen.to}")
 
 
 CANCELLED_FROM = {"New": "CALL-16", "Running": "CALL-6", "Suspended": "CALL-8", "Resuming": "CALL-13"}
@@ -95,7 +91,7 @@ def only_a_cancel_cancels(origin: str) -> Invariant:
             if call.claimed == "Cancelled" and call.before_claim == origin and not call.is_unclear:
                 rejected = any(d.action == "cancel" and not d.turned_down for d in call.decisions)
                 why = f"nobody cancelled call {call.id} or the run, yet it went from {origin} to Cancelled"
-                yield HELD if rejected else broken(why)
+                yield held_or(rejected, why)
 
     cancels.__name__ = f"only_a_cancel_takes_a_call_from_{origin}_to_Cancelled"
     cancels.__doc__ = f"A call goes from {origin} to Cancelled by a cancel, or by the end of the run."

@@ -3,8 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 
-from runlock.conformance.families.lifecycle.invariants.segment_queries import followed, is_cut_short
+from runlock.conformance.families.lifecycle.invariants.segment_queries import (
+    followed,
+    has_fired,
+    is_cut_short,
+)
 from runlock.conformance.families.lifecycle.messages import (
     CallMoved,
     GateOpened,
@@ -14,214 +19,167 @@ from runlock.conformance.families.lifecycle.messages import (
 from runlock.conformance.families.lifecycle.state import ObservedState, once
 from runlock.conformance.families.lifecycle.state.disturbances import CANCEL, FAULT, INPUT
 from runlock.conformance.families.lifecycle.state.records import ObservedCall, Run
-from runlock.conformance.family.invariant import HELD, CheckResults, Invariant, broken, check, ranked
 from runlock.conformance.family.rank import Rank
+from runlock.conformance.family.rule import Occasion, Row, Rule, table
 from runlock.conformance.protocol import Observation
 
 BEGINS, ENDS = "BeforeToolExecute", "AfterToolExecute"
 ENDS_OF_CALLS = ("Failed", "Succeeded", "Suspended")
 PASSES_END = (ENDS, "StepEnd", "RunEnd")
-
 Shown = Sequence[Observation]
 
-
-@check("PHASE-1", at=PASSES_END, rank=Rank.PHASE, requires="calls")
-def a_blocked_call_stays_away_from_its_tool(state: ObservedState, seen: PhaseEntered) -> CheckResults:
-    """A call that was blocked ends its pass without having been Running."""
-    for call, shown in _ended(state, seen):
-        if _verdict(state, shown) == "block":
-            ran = _ran(shown)
-            yield (
-                HELD
-                if not ran
-                else broken(f"call {call.id} was blocked, yet it became Running in the same pass")
-            )
-
-
-@check("PHASE-2", at=PASSES_END, rank=Rank.PHASE, requires="a wait")
-def a_held_call_stays_away_from_its_tool(state: ObservedState, seen: PhaseEntered) -> CheckResults:
-    """A call that was suspended before execution ends its pass without having been Running."""
-    for call, shown in _ended(state, seen):
-        if call.tool is not None and _verdict_on(state, call, shown) == "suspend":
-            ran = _ran(shown)
-            yield (
-                HELD
-                if not ran
-                else broken(f"call {call.id} was held before it ran, yet it ran with no decision in between")
-            )
-
-
-def _ended(state: ObservedState, seen: PhaseEntered) -> Iterator[tuple[ObservedCall, Shown]]:
-    """The passes that end with this phase: the one that is looked at, or those that are not."""
-    run = followed(state, seen)
-    if seen.phase == ENDS:
-        call, shown = _ending(state, seen)
-        yield from [(call, shown)] if call is not None else []
-    elif seen.phase in PASSES_END and run is not None:
-        yield from ((call, shown) for call, shown in _passes(run) if not _is_looked_at(shown))
-
-
-REFUSED = {"PHASE-3": "not offered", "PHASE-4": "", "PHASE-5": "unfit"}
-"""The clauses of calls that reach no tool, each with the reason that the call was refused for."""
-
-WHY = {
-    "PHASE-3": "the tool {} is not offered",
-    "PHASE-4": "there is no tool {}",
-    "PHASE-5": "its arguments do not fit the tool {}",
+OUTCOMES = {
+    "ok": "succeeded",
+    "warning": "succeeded",
+    "error": "failed",
+    "raise": "failed",
+    "pending": "was suspended",
 }
+"""What becomes of a call whose tool answers so."""
 
 
-def a_refused_call_stays_away_from_its_tool(clause: str) -> Iterator[Invariant]:
-    """The checks of a call that names no tool, one that is not offered, or has unfit arguments."""
+@dataclass(frozen=True)
+class Pass:
+    """The newest pass of a call, what was shown in it, and what it comes to: a status or a phase."""
 
-    def is_meant(call: ObservedCall | None) -> bool:
-        return call is not None and call.tool is None and call.refused_for == REFUSED[clause]
+    state: ObservedState
+    run: Run
+    call: ObservedCall
+    shown: Sequence[Observation]
+    to: str | None = None
 
-    def it_is_not_entered(state: ObservedState, seen: GateOpened) -> CheckResults:
-        """No body is entered for a call that is refused."""
-        run, call = followed(state, seen), state.entering(seen)
-        if run is not None and call is not None and is_meant(call):
-            yield broken(f"{WHY[clause].format(call.name)}, yet call {call.id} was executed")
+    def _gate(self, on: str) -> str:
+        """What the newest gate of this kind was released with."""
+        gates = [one.gate for one in self.shown if isinstance(one, GateOpened) and one.on == on]
+        outcome = self.state.gates[gates[-1]].outcome if gates else None
+        return str(outcome["kind"]) if outcome is not None else ""
 
-    def it_fails(state: ObservedState, seen: CallMoved) -> CheckResults:
-        """A call that is refused comes to no end but Failed, unless the run is ended."""
-        run, call = followed(state, seen), state.call_of(seen)
-        if run is None or call is None or not is_meant(call) or call.is_unclear or is_cut_short(state, run):
-            return
-        if seen.to not in ENDS_OF_CALLS:
-            return
-        right = seen.to == "Failed"
-        why = f"{WHY[clause].format(call.name)}, yet call {call.id} became {seen.to}"
-        yield HELD if right else broken(why)
+    @property
+    def verdict(self) -> str:
+        """What the permission gate said."""
+        return self._gate("permission")
 
-    def its_failure_is_recorded(state: ObservedState, seen: MessageAppended) -> CheckResults:
-        """Counts the errors that are recorded for calls that are refused."""
-        run = followed(state, seen)
-        call = run.calls.get(seen.message.call or "") if run is not None else None
-        if call is not None and is_meant(call) and not call.is_unclear and seen.message.status == "error":
-            yield HELD
+    @property
+    def judged(self) -> str:
+        """What was said of the call; a tool that asks suspends it until there is a decision."""
+        asks = self.call.tool is not None and self.call.tool.permission == "ask" and not self.call.decisions
+        return "suspend" if asks else self.verdict
 
-    named = {"PHASE-3": "withheld", "PHASE-4": "missing", "PHASE-5": "unfit"}[clause]
-    it_is_not_entered.__name__ = f"what_is_{named}_is_not_entered"
-    it_fails.__name__ = f"a_call_that_is_{named}_fails"
-    its_failure_is_recorded.__name__ = f"what_is_{named}_is_a_failure"
-    yield Invariant(clause, it_is_not_entered, GateOpened, at=("tool",))
-    yield Invariant(clause, its_failure_is_recorded, MessageAppended, requires="calls")
-    yield Invariant(clause, it_fails, CallMoved, at=ENDS_OF_CALLS)
+    @property
+    def answer(self) -> str:
+        """What the tool answered."""
+        return self._gate("tool")
 
+    @property
+    def ran(self) -> bool:
+        """Whether the call became Running by itself: once it resumes, it was decided."""
+        moves = [one.to for one in self.shown if isinstance(one, CallMoved)]
+        return "Running" in (moves[: moves.index("Resuming")] if "Resuming" in moves else moves)
 
-@check("PHASE-6", at=(ENDS,), rank=Rank.PHASE)
-def what_is_allowed_is_executed(state: ObservedState, seen: PhaseEntered) -> CheckResults:
-    """A call that nothing holds back does not end its pass without having been executed."""
-    call, shown = _ending(state, seen)
-    if call is None or call.tool is None or call.decisions or call.raced:
-        return
-    run = state.run_of(seen)
-    if run is not None and (state.may_end_by_a_block(run) or _is_left_behind(state, run, call)):
-        return
-    if call.tool.permission == "allow" or _verdict(state, shown) == "allow":
-        entered = any(isinstance(one, GateOpened) and one.on == "tool" for one in shown)
-        yield (
-            HELD
-            if entered
-            else broken(f"nothing held call {call.id} back, yet its pass ends without its tool")
-        )
+    @property
+    def was_entered(self) -> bool:
+        """Whether its tool was entered."""
+        return any(isinstance(one, GateOpened) and one.on == "tool" for one in self.shown)
 
+    @property
+    def is_looked_at(self) -> bool:
+        """Whether AfterToolExecute has fired for it."""
+        return has_fired(self.shown, ENDS)
 
-def _is_left_behind(state: ObservedState, run: Run, call: ObservedCall) -> bool:
-    """Whether a round that goes one by one may have stopped before the call, at a sibling that waits."""
-    stops = state.policy("round.executor") != "parallel"
-    return stops and any(one.may_have_waited and one.step == call.step for one in run.calls.values())
+    @property
+    def outcome(self) -> str:
+        """What became of the call, as far as was witnessed, in words."""
+        if answer := self.answer:
+            return OUTCOMES.get(answer, "")
+        if self.call.tool is None:
+            return "failed"
+        return {"block": "was blocked", "suspend": "was suspended"}.get(self.judged, "")
 
+    @property
+    def is_free(self) -> bool:
+        """Whether nothing holds the call back, and its round has come to it."""
+        call = self.call
+        if call.tool is None or call.decisions or call.raced:
+            return False
+        if self.state.may_end_by_a_block(self.run) or self.is_left_behind:
+            return False
+        return call.tool.permission == "allow" or self.verdict == "allow"
 
-def an_answer_makes_the_outcome(clause: str, kind: str, status: str) -> tuple[Invariant, ...]:
-    """The checks of one arrow out of ExecuteTool: what an answer makes of the call and of its result."""
-    right = {"Succeeded": "ok", "Failed": "error", "Suspended": "pending"}[status]
-
-    def looked_at(state: ObservedState, seen: PhaseEntered) -> CheckResults:
-        call, shown = _ending(state, seen)
-        if call is None or _answer(state, shown) != kind or call.claimed is None:
-            return
-        wrong = call.claimed in {"Succeeded", "Failed", "Suspended"} - {status}
-        yield (
-            HELD
-            if not wrong
-            else broken(f"the tool of call {call.id} answered {kind}, yet its pass ends as {call.claimed}")
-        )
-
-    def recorded(state: ObservedState, seen: MessageAppended) -> CheckResults:
-        call, shown = _recorded(state, seen)
-        if call is None or _answer(state, shown) != kind or call.approvals:
-            return
-        said = seen.message.status
-        if said == right:
-            yield HELD
-        elif said in ("ok", "error") and (said == "ok" or right == "ok"):
-            yield broken(f"the tool of call {call.id} answered {kind}, yet its result is recorded as {said}")
-
-    def moved(state: ObservedState, seen: CallMoved) -> CheckResults:
-        run, call = state.run_of(seen), state.call_of(seen)
-        shown = _pass_of(run, call) if run is not None and call is not None and not call.is_unclear else None
-        if seen.to == status and shown is not None and _answer(state, shown) == kind:
-            yield HELD  # what else it became is for the arrows of the call to say
-
-    looked_at.__name__ = f"a_pass_whose_tool_answers_{kind}_ends_as_{status}"
-    recorded.__name__ = f"an_answer_{kind}_is_recorded_as_{right}"
-    moved.__name__ = f"a_call_that_answers_{kind}_becomes_{status}"
-    return (
-        Invariant(clause, looked_at, PhaseEntered, at=(ENDS,)),
-        Invariant(clause, recorded, MessageAppended, requires="calls"),
-        Invariant(clause, moved, CallMoved, at=(status,)),
-    )
+    @property
+    def is_left_behind(self) -> bool:
+        """Whether a round that goes one by one may have stopped before it, at a sibling that waits."""
+        stops = self.state.policy("round.executor") != "parallel"
+        siblings = (one for one in self.run.calls.values() if one.step == self.call.step)
+        return stops and any(one.may_have_waited for one in siblings)
 
 
-def every_outcome_is_looked_at(clause: str, kind: str) -> Invariant:
-    """The check of one arrow into AfterToolExecute: it fires for each call with such an outcome."""
-
-    def looked_at(state: ObservedState, seen: PhaseEntered) -> CheckResults:
-        run = followed(state, seen)
-        if run is None or seen.phase not in ("StepStart", "RunEnd") or _may_have_skipped(state, run, seen):
-            return
-        for call, shown in _passes(run):
-            outcome = _outcome(state, call, shown)
-            if outcome == kind and not _may_have_met_the_end(call, seen):
-                right = _is_looked_at(shown)
-                yield HELD if right else broken(f"call {call.id} {outcome}, yet {ENDS} has not fired for it")
-
-    looked_at.__name__ = f"a_call_that_{kind.replace(' ', '_')}_is_looked_at"
-    return Invariant(clause, looked_at, PhaseEntered, at=("StepStart", "RunEnd"), requires="calls")
+# --- which pass it is ---------------------------------------------------------------------------
 
 
-@check("PHASE-90", at=("StepStart", "RunEnd"), rank=Rank.PHASE, is_deferred=True, requires="calls")
-def an_executed_call_is_looked_at(state: ObservedState, seen: PhaseEntered) -> CheckResults:
-    """A call whose tool has answered comes to AfterToolExecute before a step starts or the run ends."""
+def looked_at(state: ObservedState, seen: PhaseEntered) -> Iterator[Pass]:
+    """The pass that comes to its end with this AfterToolExecute."""
+    run, call = followed(state, seen), state.call_of(seen)
+    shown = _ending(state, seen)
+    if run is not None and call is not None and shown is not None:
+        yield Pass(state, run, call, shown, seen.phase)
+
+
+@once
+def _ending(state: ObservedState, seen: PhaseEntered) -> Shown | None:
+    run, call = followed(state, seen), state.call_of(seen)
+    return None if run is None or call is None or call.is_unclear else _pass_of(run, call)
+
+
+def ended(state: ObservedState, seen: PhaseEntered) -> Iterator[Pass]:
+    """The passes that end with this phase: the one that is looked at, or those that are not."""
+    if seen.phase == ENDS:
+        yield from looked_at(state, seen)
+    else:
+        yield from (one for one in passes(state, seen) if not one.is_looked_at)
+
+
+def passes(state: ObservedState, seen: PhaseEntered) -> Iterator[Pass]:
+    """The newest pass of each call that began one in this segment."""
     run = followed(state, seen)
-    if run is None or _may_have_skipped(state, run, seen):
+    for call in run.calls.values() if run is not None else ():
+        shown = _pass_of(run, call) if run is not None else None
+        if run is not None and shown is not None and not call.is_unclear:
+            yield Pass(state, run, call, shown, seen.phase)
+
+
+def left(state: ObservedState, seen: PhaseEntered) -> Iterator[Pass]:
+    """The newest pass of each call, as the round is left: none if that may be before its end.
+
+    A stop leaves no call whose tool has answered; one that answers in a race may meet the end of the run.
+    """
+    run = followed(state, seen)
+    if run is None or run.disturbed_by(CANCEL, FAULT, INPUT):
         return
-    for call, shown in _passes(run):
-        answer = _answer(state, shown)
-        if answer in ("ok", "warning", "error") and not _may_have_met_the_end(call, seen):
-            right = _is_looked_at(shown)
-            yield (
-                HELD
-                if right
-                else broken(f"the tool of call {call.id} answered {answer}, yet {ENDS} has not fired")
-            )
+    is_end = seen.phase == "RunEnd"
+    if is_end and not state.scenario.agent.stop and is_cut_short(state, run):
+        return
+    for one in passes(state, seen):
+        if not (is_end and one.call.entries and not one.call.entries[-1].alone):
+            yield one
 
 
-def _may_have_skipped(state: ObservedState, run: Run, seen: PhaseEntered) -> bool:
-    """Whether the round may have been left before its end; a stop leaves none whose tool has answered."""
-    outside = run.disturbed_by(CANCEL, FAULT, INPUT)
-    stops = seen.phase == "StepStart" or state.scenario.agent.stop
-    return outside or (not stops and is_cut_short(state, run))
+def recorded(state: ObservedState, seen: MessageAppended) -> Iterator[Pass]:
+    """The pass whose result is recorded."""
+    run = followed(state, seen)
+    call = run.calls.get(seen.message.call or "") if run is not None else None
+    if run is None or call is None or call.is_unclear or is_cut_short(state, run):
+        return
+    shown = _pass_of(run, call)
+    if shown is not None:
+        yield Pass(state, run, call, shown, seen.message.status)
 
 
-def _may_have_met_the_end(call: ObservedCall, seen: PhaseEntered) -> bool:
-    """Whether the tool answered in a race, so that the run may have been coming down before it was heard."""
-    return seen.phase == "RunEnd" and bool(call.entries) and not call.entries[-1].alone
-
-
-# --- reading a pass -----------------------------------------------------------------------------
+def moved(state: ObservedState, seen: CallMoved) -> Iterator[Pass]:
+    """The pass of a call that moves."""
+    run, call = state.run_of(seen), state.call_of(seen)
+    shown = _pass_of(run, call) if run is not None and call is not None and not call.is_unclear else None
+    if run is not None and call is not None and shown is not None:
+        yield Pass(state, run, call, shown, seen.to)
 
 
 def _pass_of(run: Run, call: ObservedCall) -> Shown | None:
@@ -235,87 +193,92 @@ def _pass_of(run: Run, call: ObservedCall) -> Shown | None:
     return None
 
 
-def _passes(run: Run) -> Iterator[tuple[ObservedCall, Shown]]:
-    """The newest pass of each call that began one in this segment."""
-    for call in run.calls.values():
-        shown = _pass_of(run, call)
-        if shown is not None and not call.is_unclear:
-            yield call, shown
-
-
-@once
-def _ending(state: ObservedState, seen: PhaseEntered) -> tuple[ObservedCall | None, Shown]:
-    """The call whose pass comes to its end with this phase, and what was shown of the pass."""
-    run, call = followed(state, seen), state.call_of(seen)
-    if run is None or call is None or call.is_unclear or seen.phase != ENDS:
-        return None, ()
-    shown = _pass_of(run, call)
-    return (call, shown) if shown is not None else (None, ())
-
-
-def _recorded(state: ObservedState, seen: MessageAppended) -> tuple[ObservedCall | None, Shown]:
-    """The call whose result is recorded, and what was shown of its newest pass."""
+def refusals(state: ObservedState, seen: GateOpened | CallMoved | MessageAppended) -> Iterator[Pass]:
+    """A call that reaches no tool, where it is entered all the same, moves, or has its result recorded."""
     run = followed(state, seen)
-    call = run.calls.get(seen.message.call or "") if run is not None else None
-    if run is None or call is None or call.is_unclear or is_cut_short(state, run):
-        return None, ()
-    shown = _pass_of(run, call)
-    return (call, shown) if shown is not None else (None, ())
+    named = seen.message.call if isinstance(seen, MessageAppended) else seen.call
+    call = run.calls.get(named or "") if run is not None else None
+    if run is None or call is None or call.is_unclear or call.tool is not None:
+        return
+    if isinstance(seen, GateOpened):
+        yield Pass(state, run, call, ())
+    elif isinstance(seen, MessageAppended):
+        yield Pass(state, run, call, (), seen.message.status)
+    elif not is_cut_short(state, run):
+        yield Pass(state, run, call, (), seen.to)
 
 
-def _gate(state: ObservedState, shown: Shown, on: str) -> str:
-    """What the newest gate of this kind in a pass was released with."""
-    gates = [state.gates[one.gate] for one in shown if isinstance(one, GateOpened) and one.on == on]
-    outcome = gates[-1].outcome if gates else None
-    return str(outcome["kind"]) if outcome is not None else ""
+# --- the rules ----------------------------------------------------------------------------------
+
+ENTERED = Occasion(refusals, GateOpened, ("tool",))
+ENDED = Occasion(ended, PhaseEntered, PASSES_END)
+LOOKED_AT = Occasion(looked_at, PhaseEntered, (ENDS,))
+LEFT = Occasion(left, PhaseEntered, ("StepStart", "RunEnd"))
 
 
-def _verdict(state: ObservedState, shown: Shown) -> str:
-    return _gate(state, shown, "permission")
+# fmt: off
+def refused(clause: str, named: str, reason: str, why: str) -> tuple[Row, ...]:
+    """The rules of a call that names no tool, one that is not offered, or has unfit arguments."""
+    return (
+        Rule(clause, f"what is {named} is not entered", ENTERED, None,
+             f"{why}, yet call {{v.call.id}} was executed", lambda v: v.call.refused_for == reason),
+        Rule(clause, f"what is {named} is a failure", Occasion(refusals, MessageAppended), None,
+             when=lambda v: v.call.refused_for == reason and v.to == "error", requires="calls"),
+        Rule(clause, f"a call that is {named} fails", Occasion(refusals, CallMoved, ENDS_OF_CALLS),
+             lambda v: v.to == "Failed", f"{why}, yet call {{v.call.id}} became {{v.to}}",
+             lambda v: v.call.refused_for == reason),
+    )
 
 
-def _answer(state: ObservedState, shown: Shown) -> str:
-    return _gate(state, shown, "tool")
+def makes(clause: str, kind: str, status: str, result: str) -> tuple[Row, ...]:
+    """The rules of one arrow out of ExecuteTool: what an answer makes of the call and of its result."""
+    others = {*ENDS_OF_CALLS} - {status}
+    said = {"ok", result} if result != "ok" else {"ok", "error"}
+    return (
+        Rule(clause, f"a pass whose tool answers {kind} ends as {status}", LOOKED_AT,
+             lambda v: v.call.claimed not in others,
+             f"the tool of call {{v.call.id}} answered {kind}, yet its pass ends as {{v.call.claimed}}",
+             lambda v: v.answer == kind and v.call.claimed is not None),
+        Rule(clause, f"an answer {kind} is recorded as {result}", Occasion(recorded, MessageAppended),
+             lambda v: v.to == result,
+             f"the tool of call {{v.call.id}} answered {kind}, yet its result is recorded as {{v.to}}",
+             lambda v: v.answer == kind and not v.call.approvals and v.to in said, "calls"),
+        # what else it becomes is for the arrows of the call to say
+        Rule(clause, f"a call that answers {kind} becomes {status}", Occasion(moved, CallMoved, (status,)),
+             None, when=lambda v: v.answer == kind),
+    )
 
 
-def _verdict_on(state: ObservedState, call: ObservedCall, shown: Shown) -> str:
-    """What was said of the call; a tool that asks suspends it until there is a decision."""
-    asks = call.tool is not None and call.tool.permission == "ask" and not call.decisions
-    return "suspend" if asks else _verdict(state, shown)
+def is_looked_at(clause: str, outcome: str) -> Row:
+    """The rule of one arrow into AfterToolExecute: it fires for each call with such an outcome."""
+    return Rule(clause, f"a call that {outcome} is looked at", LEFT, lambda v: v.is_looked_at,
+                f"call {{v.call.id}} {outcome}, yet AfterToolExecute has not fired for it",
+                lambda v: v.outcome == outcome, "calls")
 
 
-def _is_looked_at(shown: Shown) -> bool:
-    return any(isinstance(one, PhaseEntered) and one.phase == ENDS for one in shown)
-
-
-def _ran(shown: Shown) -> bool:
-    """Whether the call became Running by itself: once it resumes, it was decided."""
-    moves = [one.to for one in shown if isinstance(one, CallMoved)]
-    return "Running" in moves[: moves.index("Resuming")] if "Resuming" in moves else "Running" in moves
-
-
-def _outcome(state: ObservedState, call: ObservedCall, shown: Shown) -> str:
-    """What became of a call in a pass, as far as was witnessed, in words."""
-    answer = _answer(state, shown)
-    if answer:
-        return {"ok": "succeeded", "warning": "succeeded", "error": "failed", "raise": "failed"}.get(
-            answer, "was suspended" if answer == "pending" else ""
-        )
-    if call.tool is None:
-        return "failed"
-    verdict = _verdict_on(state, call, shown)
-    return {"block": "was blocked", "suspend": "was suspended"}.get(verdict, "")
-
-
-INVARIANTS = ranked(
+INVARIANTS = table(
     Rank.PHASE,
-    *(check for clause in REFUSED for check in a_refused_call_stays_away_from_its_tool(clause)),
-    *an_answer_makes_the_outcome("PHASE-7", "ok", "Succeeded"),
-    *an_answer_makes_the_outcome("PHASE-8", "warning", "Succeeded"),
-    *an_answer_makes_the_outcome("PHASE-9", "error", "Failed"),
-    *an_answer_makes_the_outcome("PHASE-10", "pending", "Suspended"),
-    every_outcome_is_looked_at("PHASE-11", "succeeded"),
-    every_outcome_is_looked_at("PHASE-12", "failed"),
-    every_outcome_is_looked_at("PHASE-13", "was blocked"),
-    every_outcome_is_looked_at("PHASE-14", "was suspended"),
+    Rule("PHASE-1", "a blocked call stays away from its tool", ENDED, lambda v: not v.ran,
+         "call {v.call.id} was blocked, yet it became Running in the same pass",
+         lambda v: v.verdict == "block", "calls"),
+    Rule("PHASE-2", "a held call stays away from its tool", ENDED, lambda v: not v.ran,
+         "call {v.call.id} was held before it ran, yet it ran with no decision in between",
+         lambda v: v.call.tool is not None and v.judged == "suspend", "a wait"),
+    Rule("PHASE-6", "what is allowed is executed", LOOKED_AT, lambda v: v.was_entered,
+         "nothing held call {v.call.id} back, yet its pass ends without its tool", lambda v: v.is_free),
+    Rule("PHASE-90", "an executed call is looked at", LEFT, lambda v: v.is_looked_at,
+         "the tool of call {v.call.id} answered {v.answer}, yet AfterToolExecute has not fired",
+         lambda v: v.answer in ("ok", "warning", "error"), "calls", is_deferred=True),
+    *refused("PHASE-3", "withheld", "not offered", "the tool {v.call.name} is not offered"),
+    *refused("PHASE-4", "missing", "", "there is no tool {v.call.name}"),
+    *refused("PHASE-5", "unfit", "unfit", "its arguments do not fit the tool {v.call.name}"),
+    *makes("PHASE-7", "ok", "Succeeded", "ok"),
+    *makes("PHASE-8", "warning", "Succeeded", "ok"),
+    *makes("PHASE-9", "error", "Failed", "error"),
+    *makes("PHASE-10", "pending", "Suspended", "pending"),
+    is_looked_at("PHASE-11", "succeeded"),
+    is_looked_at("PHASE-12", "failed"),
+    is_looked_at("PHASE-13", "was blocked"),
+    is_looked_at("PHASE-14", "was suspended"),
 )
+# fmt: on

@@ -12,7 +12,7 @@ from runlock.conformance.families.lifecycle.messages import (
 from runlock.conformance.families.lifecycle.state import ObservedState
 from runlock.conformance.families.lifecycle.state.disturbances import CANCEL, FAULT
 from runlock.conformance.families.lifecycle.state.records import Run
-from runlock.conformance.family.invariant import HELD, CheckResults, broken, check
+from runlock.conformance.family.invariant import CheckResults, check, held_or
 from runlock.conformance.family.rank import Rank
 from runlock.conformance.protocol import Observation
 
@@ -27,9 +27,7 @@ def a_step_is_stored_at_its_end(state: ObservedState, seen: PhaseEntered) -> Che
         return
     if run.phases[-1].phase == "StepEnd" and is_among(run.phases[-1], run.segment):
         right = _stored_at(state, run, "StepEnd")
-        yield (
-            HELD if right else broken(f"{seen.phase} fires after StepEnd, yet the step was not stored there")
-        )
+        yield held_or(right, f"{seen.phase} fires after StepEnd, yet the step was not stored there")
 
 
 @check("STORE-19", rank=Rank.CHECKPOINT, is_deferred=True)
@@ -42,11 +40,7 @@ def a_run_is_stored_at_its_end(state: ObservedState, seen: SegmentEnded) -> Chec
     if last in ("RunEnd", "StepEnd"):
         right = _stored_at(state, run, last)
         where = "at" if last == "StepEnd" else "after"
-        yield (
-            HELD
-            if right
-            else broken(f"the end of the segment is announced, yet nothing was stored {where} {last}")
-        )
+        yield held_or(right, f"the end of the segment is announced, yet nothing was stored {where} {last}")
 
 
 def _stored_at_the_end(state: ObservedState, seen: PhaseEntered | SegmentEnded) -> Run | None:

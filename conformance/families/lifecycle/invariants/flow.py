@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 
 from runlock.conformance.families.lifecycle.invariants.segment_queries import (
+    Followed,
+    Segment,
     asked_for,
     asked_for_nothing,
     followed,
     has_fired,
     is_among,
-    is_cut_short,
     may_be_a_replay,
     may_hold_back,
     requires,
@@ -27,390 +29,201 @@ from runlock.conformance.families.lifecycle.messages import (
 )
 from runlock.conformance.families.lifecycle.state import ObservedState
 from runlock.conformance.families.lifecycle.state.disturbances import INPUT
-from runlock.conformance.families.lifecycle.state.records import Run
-from runlock.conformance.family.invariant import HELD, CheckResults, broken, check
+from runlock.conformance.families.lifecycle.state.records import ObservedCall
 from runlock.conformance.family.rank import Rank
+from runlock.conformance.family.rule import Occasion, Rule, table
 from runlock.conformance.protocol import Observation
 
-# --- the start of a segment ---------------------------------------------------------------------
-
-
-@check("FLOW-1", rank=Rank.PHASE)
-def a_segment_begins_with_RunStart(state: ObservedState, seen: PhaseEntered) -> CheckResults:
-    """The first phase of a segment is RunStart; only a cancel ends a run without entering it again."""
-    run = followed(state, seen)
-    if run is None or has_fired(run.segment, *_ANY) or is_cut_short(state, run):
-        return
-    yield (
-        HELD
-        if seen.phase == "RunStart"
-        else broken(f"the segment begins with {seen.phase}, not with RunStart")
-    )
-
-
-@check("FLOW-1", at=("StepStart",), rank=Rank.PHASE)
-def the_input_is_committed_first(state: ObservedState, seen: PhaseEntered) -> CheckResults:
-    """The input of a run is committed, after RunStart, before its first step."""
-    run = followed(state, seen)
-    if run is None or run.finished or has_fired(run.segment, "StepStart"):
-        return
-    committed = stored(requires(run, "RunStart"), "UserMessage") >= 0
-    yield (
-        HELD
-        if committed
-        else broken("the first step starts, yet the input has not been committed after RunStart")
-    )
-
-
-@check("FLOW-1", rank=Rank.PHASE)
-def the_committed_input_is_in_the_thread(state: ObservedState, seen: Checkpointed) -> CheckResults:
-    """The checkpoint by which the input of a run is committed holds it."""
-    run, stored = followed(state, seen), seen.state
-    messages = stored.get("messages") if isinstance(stored, dict) else None
-    if run is None or run.finished or seen.trigger != "UserMessage" or not isinstance(messages, list):
-        return
-    texts = [m.get("text") for m in messages if isinstance(m, dict) and m.get("role") == "user"]
-    if run.said and not run.disturbed_by(INPUT):
-        held = any(isinstance(text, str) and run.said in text for text in texts)
-        yield (
-            HELD
-            if held
-            else broken(f"the input {run.said[:40]!r} is committed, yet its checkpoint does not hold it")
-        )
-
-
-@check("FLOW-2", at=("StepStart",), rank=Rank.PHASE)
-def an_input_looks_for_decisions(state: ObservedState, seen: PhaseEntered) -> CheckResults:
-    """Between the checkpoint of the input and the first step the resume gate is passed."""
-    run, newest = _starts_after(state, seen)
-    if run is not None and newest is not None and newest.trigger == "UserMessage":
-        shown = run.segment[stored(run.segment) :]
-        yield (
-            HELD
-            if _gate(shown)
-            else broken("the first step starts, yet nobody has looked for decisions before it")
-        )
-
-
-@check("FLOW-3", at=("StepStart", "RunEnd"), rank=Rank.PHASE, requires="a decision")
-def a_replay_at_the_start_is_committed(state: ObservedState, seen: PhaseEntered) -> CheckResults:
-    """What a replay at the start of a segment did is committed before the step starts or the run ends."""
-    run = _at_the_start(state, seen, "StepStart", "RunEnd")
-    replayed = _replayed(run.segment) if run is not None else -1
-    if run is None or replayed < 0:
-        return
-    committed = stored(run.segment, "ToolResultsCommitted") > replayed
-    yield (
-        HELD
-        if committed
-        else broken(f"{seen.phase} fires, yet the replay at the start of the segment has not been committed")
-    )
-
-
-@check("FLOW-4", at=("ToolResultsCommitted",), rank=Rank.CHECKPOINT)
-def nothing_replayed_is_committed(state: ObservedState, seen: Checkpointed) -> CheckResults:
-    """A checkpoint of tool results before the first step belongs to a replay or to a round."""
-    run = followed(state, seen)
-    if run is None or has_fired(run.segment, "StepStart"):
-        return
-    worked = _replayed(run.segment) >= 0 or has_fired(run.segment, "BeforeToolExecute", "AfterToolExecute")
-    if not worked:
-        yield broken(
-            "the segment has replayed nothing, yet ToolResultsCommitted is stored before its first step"
-        )
-
-
-@check("FLOW-4", at=("StepStart",), rank=Rank.PHASE)
-def a_start_without_replay_stores_once(state: ObservedState, seen: PhaseEntered) -> CheckResults:
-    """Counts the segments that entered the loop with nothing to replay."""
-    run = _at_the_start(state, seen, "StepStart")
-    if run is not None and _replayed(run.segment) < 0:
-        yield HELD
-
-
-@check("FLOW-5", at=("StepStart", "RunEnd"), rank=Rank.PHASE, requires="a decision")
-def a_replay_that_ends_the_wait_leads_on(state: ObservedState, seen: PhaseEntered) -> CheckResults:
-    """A replay at the start that suspended nothing is followed by the step, not by the end."""
-    run = _at_the_start(state, seen, "StepStart", "RunEnd")
-    if run is None or _replayed(run.segment) < 0 or _suspended(run.segment):
-        return
-    yield (
-        HELD
-        if seen.phase == "StepStart"
-        else broken(
-            "the replay at the start suspended nothing, yet the segment ends without asking the model"
-        )
-    )
-
-
-@check("FLOW-6", at=("StepStart", "RunEnd"), rank=Rank.PHASE, requires="a wait")
-def a_new_suspension_at_the_start_ends_the_segment(state: ObservedState, seen: PhaseEntered) -> CheckResults:
-    """A call that is suspended again by the first replay of a segment leaves no step to start."""
-    run = _at_the_start(state, seen, "StepStart", "RunEnd")
-    again = _suspended(_first_replay(run.segment)) if run is not None else ""
-    call = run.calls.get(again) if run is not None else None
-    if again and (call is None or call.claimed == "Suspended"):  # else it was decided once more
-        yield (
-            HELD
-            if seen.phase == "RunEnd"
-            else broken(f"call {again} was suspended again by the replay at the start, yet a step starts")
-        )
-
-
-# --- the loop -----------------------------------------------------------------------------------
-
-
-@check("FLOW-7", at=("StepStart",), rank=Rank.PHASE)
-def every_turn_passes_the_gate(state: ObservedState, seen: PhaseEntered) -> CheckResults:
-    """A step starts only after the resume gate, as often as one starts."""
-    run, newest = _starts_after(state, seen)
-    if run is None:
-        return
-    at_start = newest is not None and newest.cause == "run_start" and newest.trigger == "ToolResultsCommitted"
-    passed = _gate(run.segment[stored(run.segment) :] if at_start else requires(run, "StepEnd", "StepStart"))
-    judged_elsewhere = newest is not None and (newest.trigger == "UserMessage" or newest.cause == "round")
-    if passed or not judged_elsewhere:
-        yield HELD if passed else broken("a step starts, yet the resume gate was not passed on the way to it")
-
-
-@check("FLOW-8", at=("BeforeInference",), rank=Rank.PHASE)
-def a_step_starts_with_StepStart(state: ObservedState, seen: PhaseEntered) -> CheckResults:
-    """BeforeInference comes right after StepStart."""
-    run = followed(state, seen)
-    if run is None or not run.phases:
-        return
-    last = run.phases[-1]
-    concurrent = state.policy("decision.window") != "after_round"  # then a replay may fire between the two
-    if not (concurrent and may_be_a_replay(run, last)):
-        right = last.phase == "StepStart"
-        yield HELD if right else broken(f"BeforeInference fires after {last.phase}, not after StepStart")
-
-
-@check("FLOW-10", seeing=(GateOpened,), at=("model",), rank=Rank.PHASE)
-@check("FLOW-10", seeing=(PhaseEntered,), at=("RunEnd",), rank=Rank.PHASE)
-def a_step_asks_the_model(state: ObservedState, seen: GateOpened | PhaseEntered) -> CheckResults:
-    """A step that has fired BeforeInference asks the model before the run ends naturally or waits."""
-    run = followed(state, seen)
-    if run is None or not has_fired(run.segment, "BeforeInference") or is_cut_short(state, run):
-        return
-    asked = any(isinstance(one, GateOpened) and one.on == "model" for one in requires(run, "BeforeInference"))
-    if isinstance(seen, GateOpened):
-        if seen.on == "model":
-            yield HELD
-    elif seen.phase == "RunEnd" and not asked:
-        yield broken("RunEnd fires, yet the last step of the segment has not asked the model")
-
-
-@check("FLOW-13", seeing=(PhaseEntered,), rank=Rank.PHASE)
-@check("FLOW-13", seeing=(Checkpointed,), at=("AssistantTurnCommitted",), rank=Rank.PHASE)
-def an_answer_is_followed_by_AfterInference(
-    state: ObservedState, seen: PhaseEntered | Checkpointed
-) -> CheckResults:
-    """The first station after an answer of the model is AfterInference."""
-    run = followed(state, seen)
-    if run is None or not _has_answered(state, run) or has_fired(_since_asked(run), *_ANY):
-        return
-    if isinstance(seen, Checkpointed):
-        if seen.trigger == "AssistantTurnCommitted":
-            yield broken("the answer of the model is committed, yet AfterInference has not fired for it")
-    elif seen.phase != "RunEnd" and not may_be_a_replay(run, seen):
-        right = seen.phase == "AfterInference"
-        yield (
-            HELD if right else broken(f"the model has answered, yet {seen.phase} fires before AfterInference")
-        )
-
-
-@check("FLOW-14", at=("AssistantTurnCommitted",), rank=Rank.PHASE)
-def a_turn_is_committed_after_its_step(state: ObservedState, seen: Checkpointed) -> CheckResults:
-    """AssistantTurnCommitted comes after AfterInference and StepEnd of its turn."""
-    run = followed(state, seen)
-    if run is None:
-        return
-    shown = _since_asked(run)
-    missing = [phase for phase in ("AfterInference", "StepEnd") if not has_fired(shown, phase)]
-    yield (
-        HELD if not missing else broken(f"the turn is committed, yet {missing[0]} of its step has not fired")
-    )
-
-
-@check("FLOW-14", at=("RunEnd",), rank=Rank.PHASE)
-def no_turn_is_left_uncommitted(state: ObservedState, seen: PhaseEntered) -> CheckResults:
-    """A segment does not end before the answer of its model was committed."""
-    run = followed(state, seen)
-    if run is None or is_cut_short(state, run):
-        return
-    if has_fired(run.segment, "AfterInference"):
-        committed = stored(requires(run, "AfterInference"), "AssistantTurnCommitted") >= 0
-        yield (
-            HELD
-            if committed
-            else broken("the segment ends, yet the last answer of the model was not committed")
-        )
-
-
-@check("FLOW-16", at=("StepStart",), rank=Rank.PHASE)
-def a_turn_without_calls_is_the_last(state: ObservedState, seen: PhaseEntered) -> CheckResults:
-    """No step starts after a turn that asked for no calls, unless a decision brought something new."""
-    run = followed(state, seen)
-    if run is None or not has_fired(run.segment, "AfterInference"):
-        return
-    shows = state.observes("call.status") or state.observes("resume")
-    news = any(isinstance(one, CallMoved | ResumeEntered) and _is_news(one) for one in _since_asked(run))
-    if not shows and any(call.decisions for call in run.calls.values()):
-        return  # what a decision brought does not show
-    if asked_for_nothing(run) and not (news or is_cut_short(state, run)):
-        yield broken("the model asked for no calls and nothing was decided, yet another step starts")
-
-
-@check("FLOW-16", rank=Rank.PHASE)
-def a_turn_without_calls_ended_the_segment(state: ObservedState, seen: SegmentEnded) -> CheckResults:
-    """Counts the turns without calls that ended the run, or left it waiting for what is suspended."""
-    run = followed(state, seen)
-    if run is not None and asked_for_nothing(run) and not is_cut_short(state, run):
-        yield HELD
-
-
-@check("FLOW-17", at=("StepStart", "BeforeToolExecute", "RunEnd"), rank=Rank.PHASE, requires="calls")
-def a_turn_with_calls_has_its_round(state: ObservedState, seen: PhaseEntered) -> CheckResults:
-    """A turn that asked for calls leads to their phases, not to the next step or the end."""
-    run = followed(state, seen)
-    if run is None or not has_fired(run.segment, "AfterInference") or is_cut_short(state, run):
-        return
-    calls = asked_for(run)
-    if not calls or has_fired(requires(run, "AfterInference"), "BeforeToolExecute", "AfterToolExecute"):
-        return
-    if seen.phase in ("StepStart", "RunEnd"):
-        yield broken(f"the model asked for call {calls[0].id}, yet {seen.phase} fires before any round")
-    elif seen.phase == "BeforeToolExecute":
-        yield HELD
-
-
-@check("FLOW-20", at=("ToolResultsCommitted",), rank=Rank.PHASE)
-def a_round_is_committed_whole(state: ObservedState, seen: Checkpointed) -> CheckResults:
-    """A round is committed when each of its calls has its outcome."""
-    run = followed(state, seen)
-    if run is None or seen.cause != "round":
-        return
-    busy = [call.id for call in run.calls.values() if call.executing and not call.decisions]
-    yield HELD if not busy else broken(f"the round is committed, yet call {busy[0]} is still executing")
-
-
-@check("FLOW-20", at=("RunEnd",), rank=Rank.PHASE)
-def a_round_is_committed_before_a_wait(state: ObservedState, seen: PhaseEntered) -> CheckResults:
-    """A segment does not end after a round that was not committed."""
-    run = followed(state, seen)
-    if run is None or is_cut_short(state, run):
-        return
-    shown = requires(run, "AfterInference")
-    if asked_for(run) and has_fired(run.segment, "AfterInference"):
-        committed = stored(shown, "ToolResultsCommitted") >= 0
-        yield (
-            HELD if committed else broken("the segment ends after a round, yet the round was not committed")
-        )
-
-
-@check("FLOW-21", at=("StepStart", "RunEnd"), rank=Rank.PHASE, requires="calls")
-def a_committed_round_passes_the_gate(state: ObservedState, seen: PhaseEntered) -> CheckResults:
-    """After the checkpoint of a round the resume gate is passed before a step starts or the run ends."""
-    run = followed(state, seen)
-    if run is None or is_cut_short(state, run):
-        return
-    shown = requires(run, "StepStart")
-    at = stored(shown)
-    newest = shown[at] if at >= 0 else None
-    if isinstance(newest, Checkpointed) and (newest.trigger, newest.cause) == (
-        "ToolResultsCommitted",
-        "round",
-    ):
-        passed = _gate(shown[at:])
-        yield (
-            HELD
-            if passed
-            else broken(f"the round is committed, yet {seen.phase} fires with no look for decisions")
-        )
-
-
-@check("FLOW-22", at=("StepStart", "RunEnd"), rank=Rank.PHASE, requires="a wait")
-def a_round_that_waits_ends_the_segment(state: ObservedState, seen: PhaseEntered) -> CheckResults:
-    """After a round whose calls are all Suspended no step starts."""
-    run = _judges_a_round(state, seen)
-    if run is None:
-        return
-    statuses = {call.claimed for call in run.calls.values() if call.step == run.steps}
-    if statuses == {"Suspended"}:
-        yield (
-            HELD
-            if seen.phase == "RunEnd"
-            else broken("every call of the round is Suspended, yet another step starts")
-        )
-
-
-@check("FLOW-23", at=("StepStart", "RunEnd"), rank=Rank.PHASE, requires="calls")
-def a_round_with_an_outcome_leads_on(state: ObservedState, seen: PhaseEntered) -> CheckResults:
-    """After a round of which a call is over the segment goes on."""
-    run = _judges_a_round(state, seen)
-    over = [call for call in asked_for(run) if call.claimed in FINAL_CALL_STATUSES] if run is not None else []
-    if may_hold_back(state):  # what ran after a wait may be judged without the calls in front of it
-        over = [call for call in over if not call.suspensions]
-    if over:
-        yield (
-            HELD
-            if seen.phase == "StepStart"
-            else broken(f"call {over[0].id} of the round {_is(over[0].claimed)}, yet the segment ends")
-        )
-
-
-# --- reading what was shown ---------------------------------------------------------------------
-
-_ANY = (
+PHASES = (
     "RunStart", "StepStart", "BeforeInference", "AfterInference", "ToolGate", "BeforeToolExecute",
     "AfterToolExecute", "StepEnd", "RunEnd",
 )  # fmt: skip
+RESOLVED = ("ReplayResume", "ReplayCancel")
 
-_RESOLVED = ("ReplayResume", "ReplayCancel")
+
+@dataclass(frozen=True)
+class Flow(Segment):
+    """A segment, and where in its flow it stands."""
+
+    # --- the start of a segment
+
+    @property
+    def is_at_its_start(self) -> bool:
+        """Whether the segment has started no step, and nothing cuts it short."""
+        return not (self.is_cut or self.fired("StepStart"))
+
+    @property
+    def said(self) -> str:
+        """The beginning of the input with which the run began, if nothing was said to it since."""
+        return "" if self.run.disturbed_by(INPUT) else self.run.said[:40]
+
+    @property
+    def texts(self) -> list[str] | None:
+        """What the user says in the thread of a checkpoint, if it has one."""
+        kept = self.seen.state if isinstance(self.seen, Checkpointed) else None
+        thread = kept.get("messages") if isinstance(kept, dict) else None
+        if not isinstance(thread, list):
+            return None
+        said = [one.get("text") for one in thread if isinstance(one, dict) and one.get("role") == "user"]
+        return [text for text in said if isinstance(text, str)]
+
+    @property
+    def replayed(self) -> int:
+        """Where the newest decision of the segment was resolved, or -1."""
+        at = (n for n, one in enumerate(self.run.segment) if _resolves(one))
+        return max(at, default=-1)
+
+    @property
+    def suspended_again(self) -> str:
+        """The call that the first replay of the segment suspended, unless it was decided once more."""
+        call = _suspended(_first_replay(self.run.segment))
+        known = self.run.calls.get(call)
+        return call if known is None or known.claimed == "Suspended" else ""
+
+    # --- the loop
+
+    @property
+    def newest(self) -> Checkpointed | None:
+        """The newest checkpoint since the newest step started."""
+        shown = self.shown("StepStart")
+        kept = shown[stored(shown)] if stored(shown) >= 0 else None
+        return kept if isinstance(kept, Checkpointed) else None
+
+    def newest_is(self, trigger: str, cause: str = "") -> bool:
+        """Whether that checkpoint has this trigger, and this cause."""
+        newest = self.newest
+        return newest is not None and newest.trigger == trigger and cause in ("", newest.cause)
+
+    @property
+    def has_looked_since_stored(self) -> bool:
+        """Whether the resume gate was passed since the newest checkpoint of the segment."""
+        return _gate(self.run.segment[stored(self.run.segment) :])
+
+    @property
+    def has_looked(self) -> bool:
+        """Whether the resume gate was passed on the way to the next step."""
+        if self.newest_is("ToolResultsCommitted", "run_start"):
+            return self.has_looked_since_stored
+        return _gate(requires(self.run, "StepEnd", "StepStart"))
+
+    @property
+    def is_another_clause(self) -> bool:
+        """Whether FLOW-2 or FLOW-21 says that the gate has to be passed here."""
+        newest = self.newest
+        return newest is not None and (newest.trigger == "UserMessage" or newest.cause == "round")
+
+    @property
+    def last_may_be_a_replay(self) -> bool:
+        """Whether the newest phase may be that of a replay that came between two phases of a step."""
+        is_concurrent = self.state.policy("decision.window") != "after_round"
+        return is_concurrent and may_be_a_replay(self.run, self.run.phases[-1])
+
+    @property
+    def since_asked(self) -> Sequence[Observation]:
+        """What the segment has shown since the model was asked last."""
+        shown = self.shown()
+        asked = next((at for at in range(len(shown), 0, -1) if _asks(shown[at - 1])), 0)
+        return shown[asked:]
+
+    @property
+    def is_answered(self) -> bool:
+        """Whether the model has answered in this segment, and no phase was shown since it was asked."""
+        gate = self.state.last_model_gate
+        if gate is None or gate.run != self.run.id or gate.outcome is None or gate.outcome["kind"] != "turn":
+            return False
+        return is_among(gate.opened, self.run.segment) and not has_fired(self.since_asked, *PHASES)
+
+    @property
+    def missing(self) -> str:
+        """The phase of the newest turn that was not shown."""
+        shown = self.since_asked
+        return next((one for one in ("AfterInference", "StepEnd") if not has_fired(shown, one)), "")
+
+    @property
+    def may_have_news(self) -> bool:
+        """Whether a decision may have brought something since the model was asked."""
+        shows = self.state.observes("call.status") or self.state.observes("resume")
+        hidden = not shows and any(call.decisions for call in self.run.calls.values())
+        return hidden or any(map(_is_news, self.since_asked))
+
+    # --- a round
+
+    @property
+    def round(self) -> list[ObservedCall]:
+        """The calls of the newest turn."""
+        return asked_for(self.run)
+
+    @property
+    def has_no_round(self) -> bool:
+        """Whether the turn asked for calls, and none of their phases was shown."""
+        begun = self.fired("BeforeToolExecute", "AfterToolExecute", since="AfterInference")
+        return bool(self.round) and not begun
+
+    @property
+    def asked(self) -> str:
+        """The first call that the turn asked for."""
+        return self.round[0].id
+
+    @property
+    def busy(self) -> str:
+        """The first call that is executing by itself."""
+        calls = self.run.calls.values()
+        return next((call.id for call in calls if call.executing and not call.decisions), "")
+
+    @property
+    def is_after_a_round(self) -> bool:
+        """Whether the segment goes on or ends after a round whose calls show what became of them."""
+        if self.is_cut or not (
+            self.declares("round.mixed", "continue") and self.state.observes("call.status")
+        ):
+            return False
+        in_this_segment = self.fired("AfterInference") and self.run.turn_alone
+        return in_this_segment and self.stored("ToolResultsCommitted", since="StepStart")
+
+    @property
+    def all_wait(self) -> bool:
+        """Whether each call of the newest step is Suspended."""
+        step = self.run.steps
+        return {call.claimed for call in self.run.calls.values() if call.step == step} == {"Suspended"}
+
+    @property
+    def over(self) -> ObservedCall | None:
+        """A call of the round that is over; what ran after a wait may be judged without those before it."""
+        over = [call for call in self.round if call.claimed in FINAL_CALL_STATUSES]
+        held_back = may_hold_back(self.state)
+        return next((call for call in over if not (held_back and call.suspensions)), None)
+
+    @property
+    def how(self) -> str:
+        """What became of that call."""
+        status = self.over.claimed if self.over is not None else None
+        return f"{status}" if status in ("Succeeded", "Failed") else f"is {status}"
 
 
-def _at_the_start(state: ObservedState, seen: PhaseEntered, *phases: str) -> Run | None:
-    """The run, if one of these phases is about to end the start of its segment."""
+def flows(state: ObservedState, seen: Followed) -> Iterator[Flow]:
+    """The segment, if it can be followed."""
     run = followed(state, seen)
-    if run is None or seen.phase not in phases or is_cut_short(state, run):
-        return None
-    return None if has_fired(run.segment, "StepStart") else run
+    if run is not None:
+        yield Flow(state, run, seen)
 
 
-def _starts_after(state: ObservedState, seen: PhaseEntered) -> tuple[Run | None, Checkpointed | None]:
-    """The run whose next step is about to start, and its newest checkpoint since the step before."""
-    run = followed(state, seen)
-    if run is None or seen.phase != "StepStart" or is_cut_short(state, run):
-        return None, None
-    shown = requires(run, "StepStart")
-    newest = shown[stored(shown)] if stored(shown) >= 0 else None
-    return run, newest if isinstance(newest, Checkpointed) else None
-
-
-def _judges_a_round(state: ObservedState, seen: PhaseEntered) -> Run | None:
-    """The run, if its segment goes on or ends after a round of its newest step."""
-    run = followed(state, seen)
-    if run is None or seen.phase not in ("StepStart", "RunEnd") or is_cut_short(state, run):
-        return None
-    if state.policy("round.mixed") != "continue" or not state.observes("call.status"):
-        return None
-    in_this_segment = has_fired(run.segment, "AfterInference") and run.turn_alone
-    return (
-        run if in_this_segment and stored(requires(run, "StepStart"), "ToolResultsCommitted") >= 0 else None
-    )
+# --- reading what was shown ---------------------------------------------------------------------
 
 
 def _gate(shown: Sequence[Observation]) -> bool:
     return any(isinstance(seen, ResumeEntered) for seen in shown)
 
 
-def _replayed(shown: Sequence[Observation]) -> int:
-    """Where the newest decision was resolved among what was shown, or -1."""
-    resolved = [
-        at for at, seen in enumerate(shown) if isinstance(seen, ResumeEntered) and seen.state in _RESOLVED
-    ]
-    return resolved[-1] if resolved else -1
+def _asks(seen: Observation) -> bool:
+    return isinstance(seen, GateOpened) and seen.on == "model"
+
+
+def _resolves(seen: Observation) -> bool:
+    return isinstance(seen, ResumeEntered) and seen.state in RESOLVED
+
+
+def _is_news(seen: Observation) -> bool:
+    return _resolves(seen) or (isinstance(seen, CallMoved) and seen.to in FINAL_CALL_STATUSES)
 
 
 def _first_replay(shown: Sequence[Observation]) -> Sequence[Observation]:
@@ -431,27 +244,107 @@ def _suspended(shown: Sequence[Observation]) -> str:
     return ""
 
 
-def _has_answered(state: ObservedState, run: Run) -> bool:
-    """Whether the model was asked in this segment, and has answered."""
-    gate = state.last_model_gate
-    if gate is None or gate.run != run.id or gate.outcome is None or gate.outcome["kind"] != "turn":
-        return False
-    return is_among(gate.opened, run.segment)
+# --- the rules ----------------------------------------------------------------------------------
 
+ANY_PHASE = Occasion(flows, PhaseEntered)
+ANY_CHECKPOINT = Occasion(flows, Checkpointed)
+MODEL = Occasion(flows, GateOpened, ("model",))
+END = Occasion(flows, SegmentEnded)
+STEP = Occasion(flows, PhaseEntered, ("StepStart",))
+INFERENCE = Occasion(flows, PhaseEntered, ("BeforeInference",))
+RUN_END = Occasion(flows, PhaseEntered, ("RunEnd",))
+STEP_OR_END = Occasion(flows, PhaseEntered, ("StepStart", "RunEnd"))
+STEP_TOOL_OR_END = Occasion(flows, PhaseEntered, ("StepStart", "BeforeToolExecute", "RunEnd"))
+TURN = Occasion(flows, Checkpointed, ("AssistantTurnCommitted",))
+RESULTS = Occasion(flows, Checkpointed, ("ToolResultsCommitted",))
 
-def _since_asked(run: Run) -> Sequence[Observation]:
-    """What the segment has shown since the model was asked last."""
-    shown = run.segment
-    for at in range(len(shown) - 1, -1, -1):
-        seen = shown[at]
-        if isinstance(seen, GateOpened) and seen.on == "model":
-            return shown[at + 1 :]
-    return shown
+# fmt: off
+INVARIANTS = table(
+    Rank.PHASE,
+    # the start of a segment; only a cancel ends a run without entering it again
+    Rule("FLOW-1", "a segment begins with RunStart", ANY_PHASE, lambda v: v.name == "RunStart",
+         "the segment begins with {v.name}, not with RunStart", lambda v: not (v.fired(*PHASES) or v.is_cut)),
+    Rule("FLOW-1", "the input is committed first", STEP, lambda v: v.stored("UserMessage", since="RunStart"),
+         "the first step starts, yet the input has not been committed after RunStart",
+         lambda v: not (v.run.finished or v.fired("StepStart"))),
+    Rule("FLOW-1", "the committed input is in the thread", ANY_CHECKPOINT,
+         lambda v: any(v.run.said in text for text in v.texts or ()),
+         "the input {v.said!r} is committed, yet its checkpoint does not hold it",
+         lambda v: v.name == "UserMessage" and v.said and v.texts is not None and not v.run.finished),
+    Rule("FLOW-2", "an input looks for decisions", STEP, lambda v: v.has_looked_since_stored,
+         "the first step starts, yet nobody has looked for decisions before it",
+         lambda v: not v.is_cut and v.newest_is("UserMessage")),
+    Rule("FLOW-3", "a replay at the start is committed", STEP_OR_END,
+         lambda v: stored(v.run.segment, "ToolResultsCommitted") > v.replayed,
+         "{v.name} fires, yet the replay at the start of the segment has not been committed",
+         lambda v: v.is_at_its_start and v.replayed >= 0, "a decision"),
+    Rule("FLOW-4", "a start without replay stores once", STEP, None,
+         when=lambda v: v.is_at_its_start and v.replayed < 0),
+    Rule("FLOW-5", "a replay that ends the wait leads on", STEP_OR_END, lambda v: v.name == "StepStart",
+         "the replay at the start suspended nothing, yet the segment ends without asking the model",
+         lambda v: v.is_at_its_start and v.replayed >= 0 and not _suspended(v.run.segment), "a decision"),
+    Rule("FLOW-6", "a new suspension at the start ends the segment", STEP_OR_END,
+         lambda v: v.name == "RunEnd",
+         "call {v.suspended_again} was suspended again by the replay at the start, yet a step starts",
+         lambda v: v.is_at_its_start and v.suspended_again, "a wait"),
 
+    # the loop
+    Rule("FLOW-7", "every turn passes the gate", STEP, lambda v: v.has_looked,
+         "a step starts, yet the resume gate was not passed on the way to it",
+         lambda v: not v.is_cut and (v.has_looked or not v.is_another_clause)),
+    Rule("FLOW-8", "a step starts with StepStart", INFERENCE, lambda v: v.last == "StepStart",
+         "BeforeInference fires after {v.last}, not after StepStart",
+         lambda v: v.run.phases and not v.last_may_be_a_replay),
+    Rule("FLOW-10", "a step asks the model", MODEL, None,
+         when=lambda v: v.fired("BeforeInference") and not v.is_cut),
+    Rule("FLOW-10", "a step asks the model", RUN_END, None,
+         "RunEnd fires, yet the last step of the segment has not asked the model",
+         lambda v: v.fired("BeforeInference") and not (v.is_cut or v.has_asked("BeforeInference"))),
+    Rule("FLOW-13", "an answer is followed by AfterInference", ANY_PHASE,
+         lambda v: v.name == "AfterInference",
+         "the model has answered, yet {v.name} fires before AfterInference",
+         lambda v: v.is_answered and v.name != "RunEnd" and not v.is_a_replay),
+    Rule("FLOW-13", "an answer is followed by AfterInference", TURN, None,
+         "the answer of the model is committed, yet AfterInference has not fired for it",
+         lambda v: v.is_answered),
+    Rule("FLOW-14", "a turn is committed after its step", TURN, lambda v: not v.missing,
+         "the turn is committed, yet {v.missing} of its step has not fired"),
+    Rule("FLOW-14", "no turn is left uncommitted", RUN_END,
+         lambda v: v.stored("AssistantTurnCommitted", since="AfterInference"),
+         "the segment ends, yet the last answer of the model was not committed",
+         lambda v: not v.is_cut and v.fired("AfterInference")),
+    Rule("FLOW-16", "a turn without calls is the last", STEP, None,
+         "the model asked for no calls and nothing was decided, yet another step starts",
+         lambda v: v.fired("AfterInference") and asked_for_nothing(v.run)
+         and not (v.may_have_news or v.is_cut)),
+    Rule("FLOW-16", "a turn without calls ended the segment", END, None,
+         when=lambda v: asked_for_nothing(v.run) and not v.is_cut),
 
-def _is_news(seen: CallMoved | ResumeEntered) -> bool:
-    return seen.to in FINAL_CALL_STATUSES if isinstance(seen, CallMoved) else seen.state in _RESOLVED
-
-
-def _is(status: str | None) -> str:
-    return f"{status}" if status in ("Succeeded", "Failed") else f"is {status}"
+    # a round
+    Rule("FLOW-17", "a turn with calls has its round", STEP_TOOL_OR_END,
+         lambda v: v.name == "BeforeToolExecute",
+         "the model asked for call {v.asked}, yet {v.name} fires before any round",
+         lambda v: v.fired("AfterInference") and not v.is_cut and v.has_no_round, "calls"),
+    Rule("FLOW-20", "a round is committed whole", RESULTS, lambda v: not v.busy,
+         "the round is committed, yet call {v.busy} is still executing", lambda v: v.cause == "round"),
+    Rule("FLOW-20", "a round is committed before a wait", RUN_END,
+         lambda v: v.stored("ToolResultsCommitted", since="AfterInference"),
+         "the segment ends after a round, yet the round was not committed",
+         lambda v: not v.is_cut and v.round and v.fired("AfterInference")),
+    Rule("FLOW-21", "a committed round passes the gate", STEP_OR_END,
+         lambda v: v.has_looked_since_stored,
+         "the round is committed, yet {v.name} fires with no look for decisions",
+         lambda v: not v.is_cut and v.newest_is("ToolResultsCommitted", "round"), "calls"),
+    Rule("FLOW-22", "a round that waits ends the segment", STEP_OR_END, lambda v: v.name == "RunEnd",
+         "every call of the round is Suspended, yet another step starts",
+         lambda v: v.is_after_a_round and v.all_wait, "a wait"),
+    Rule("FLOW-23", "a round with an outcome leads on", STEP_OR_END, lambda v: v.name == "StepStart",
+         "call {v.over.id} of the round {v.how}, yet the segment ends",
+         lambda v: v.is_after_a_round and v.over, "calls"),
+) + table(
+    Rank.CHECKPOINT,
+    Rule("FLOW-4", "nothing replayed is committed", RESULTS, None,
+         "the segment has replayed nothing, yet ToolResultsCommitted is stored before its first step",
+         lambda v: v.replayed < 0 and not v.fired("StepStart", "BeforeToolExecute", "AfterToolExecute")),
+)
+# fmt: on

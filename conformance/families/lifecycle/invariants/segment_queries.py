@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 
+from runlock.conformance.families.lifecycle.invariants.selectors import name_of
 from runlock.conformance.families.lifecycle.messages import (
     CallMoved,
     Checkpointed,
@@ -101,3 +103,78 @@ def may_be_a_replay(run: Run, seen: PhaseEntered) -> bool:
     if call is None:
         return any(other.decisions or other.is_unclear for other in run.every_call)
     return bool(call.decisions) or call.is_unclear or call.step != run.steps
+
+
+# --- the view that tables of rules read ---------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class Segment:
+    """What a segment has shown so far, and what it is about to show."""
+
+    state: ObservedState
+    run: Run
+    seen: Followed
+
+    @property
+    def name(self) -> str:
+        """The phase, the trigger or the gate that is about to be shown, or the reason of the end."""
+        return name_of(self.seen)
+
+    @property
+    def named(self) -> str | None:
+        """The call that is spoken of."""
+        return vars(self.seen).get("call")
+
+    @property
+    def is_cut(self) -> bool:
+        """Whether something from outside the flow may end the run wherever it stands."""
+        return is_cut_short(self.state, self.run)
+
+    @property
+    def is_a_replay(self) -> bool:
+        """Whether the phase may belong to the replay of a call."""
+        return isinstance(self.seen, PhaseEntered) and may_be_a_replay(self.run, self.seen)
+
+    @property
+    def cause(self) -> str | None:
+        """What a checkpoint is for."""
+        return self.seen.cause if isinstance(self.seen, Checkpointed) else None
+
+    @property
+    def framing(self) -> str:
+        """The two newest phases that no replay has fired."""
+        own = [phase.phase for phase in self.run.phases if not may_be_a_replay(self.run, phase)]
+        return " and ".join(own[-2:]) or "no phase"
+
+    @property
+    def last(self) -> str:
+        """The newest phase of the run."""
+        return self.run.phases[-1].phase
+
+    def declares(self, policy: str, value: str) -> bool:
+        """Whether the runtime declares this."""
+        return bool(self.state.policy(policy) == value)
+
+    def shown(self, since: str = "") -> Sequence[Observation]:
+        """What the segment has shown, or what it has shown since this phase was entered last."""
+        return requires(self.run, since) if since else self.run.segment
+
+    def fired(self, *phases: str, since: str = "") -> bool:
+        """Whether one of these phases was shown since that one was entered last, or in the segment."""
+        return has_fired(self.shown(since), *phases)
+
+    def stored(self, trigger: str, cause: str | None = None, since: str = "") -> bool:
+        """Whether such a checkpoint was shown since this phase was entered last, or in the segment."""
+        return stored(self.shown(since), trigger, cause) >= 0
+
+    def has_asked(self, since: str) -> bool:
+        """Whether the model was asked since this phase was entered last."""
+        return any(isinstance(one, GateOpened) and one.on == "model" for one in self.shown(since))
+
+
+def segments(state: ObservedState, seen: Followed) -> Iterator[Segment]:
+    """The segment, if it can be followed."""
+    run = followed(state, seen)
+    if run is not None:
+        yield Segment(state, run, seen)

@@ -15,7 +15,7 @@ from runlock.conformance.families.lifecycle.messages import (
 from runlock.conformance.families.lifecycle.state import ObservedState
 from runlock.conformance.families.lifecycle.state.disturbances import CRASH, FAULT
 from runlock.conformance.families.lifecycle.state.watchers import Arrival
-from runlock.conformance.family.invariant import HELD, CheckResults, broken, check
+from runlock.conformance.family.invariant import HELD, CheckResults, broken, check, held_or
 from runlock.conformance.family.rank import Rank
 from runlock.conformance.protocol import Observation, Unlisted
 
@@ -25,10 +25,10 @@ SEGMENT_END: Final = {
     "ag-ui": "RUN_FINISHED",
     "copilotkit": "RUN_FINISHED",
 }
+"""The event by which each stream tells how a segment ended."""
 
 WAITING_PART: Final = "renderAndWaitForResponse"
 """The event by which CopilotKit asks on a page, for a call that waits."""
-"""The event by which each stream tells how a segment ended."""
 
 IDLE: Final = frozenset({"settle", "clock.advance", "watch", "unwatch", "inspect"})
 """Stimuli that decide nothing and release nothing."""
@@ -46,12 +46,8 @@ def _goes_to_the_watcher(state: ObservedState, seen: Published, *came: Arrival) 
         return
     if seen.watcher is None and not state.observes("stream.closed"):
         return  # its stream may have closed without a word
-    right = seen.watcher == audience.watcher
-    yield (
-        HELD
-        if right
-        else broken(f"event {seen.name} went to {_who(seen.watcher)}, while {_who(audience.watcher)} watches")
-    )
+    why = f"event {seen.name} went to {_who(seen.watcher)}, while {_who(audience.watcher)} watches"
+    yield held_or(seen.watcher == audience.watcher, why)
 
 
 @check("STREAM-1", rank=Rank.STREAM)
@@ -101,12 +97,8 @@ def a_cut_stream_leaves_the_run(state: ObservedState) -> CheckResults:
     """A stream that was cut has changed nothing in the run."""
     if [name for name, _ in state.newest] != ["unwatch"] or not state.alone:
         return
-    moved = next((seen for seen in state.shown if not isinstance(seen, OF_THE_STREAM)), None)
-    yield (
-        HELD
-        if moved is None
-        else broken(f"the stream was cut, and thereupon the runtime showed {_shown(moved)}")
-    )
+    moved = next((_shown(seen) for seen in state.shown if not isinstance(seen, OF_THE_STREAM)), "")
+    yield held_or(not moved, f"the stream was cut, and thereupon the runtime showed {moved}")
 
 
 def _shown(seen: Observation) -> str:
@@ -136,9 +128,7 @@ def an_unwatched_run_goes_on(state: ObservedState) -> CheckResults:
     if not state.tells_ends:
         return
     held = state.gates_of(run) or run.claimed == "Waiting" or any(c.may_wait for c in run.calls.values())
-    yield (
-        HELD if held else broken("nobody watches the run, and it neither goes on nor waits for anything else")
-    )
+    yield held_or(held, "nobody watches the run, and it neither goes on nor waits for anything else")
 
 
 @check("STREAM-6", rank=Rank.STREAM)
@@ -148,11 +138,7 @@ def a_stream_closes_after_the_end(state: ObservedState, seen: StreamClosed) -> C
     if not state.is_watched or seen.watcher != audience.watcher:
         return
     told = _told_the_end(state)
-    yield (
-        HELD
-        if told
-        else broken(f"the stream of {_who(seen.watcher)} closed before it told how the run ended")
-    )
+    yield held_or(told, f"the stream of {_who(seen.watcher)} closed before it told how the run ended")
 
 
 @check("STREAM-6", rank=Rank.STREAM, requires="a watcher")
@@ -193,7 +179,7 @@ def _agrees(event: Published, code: str) -> CheckResults:
     has_own_words = code == "Suspended" and event.stream not in (None, "native")  # STREAM-13 and STREAM-14
     if told is not None and not has_own_words:
         why = f"the segment ends as {code}, yet event {event.name} tells its watcher {told}"
-        yield HELD if told == code else broken(why)
+        yield held_or(told == code, why)
 
 
 def _suspension_on(state: ObservedState, stream: str, field: str, value: str) -> CheckResults:
@@ -201,11 +187,7 @@ def _suspension_on(state: ObservedState, stream: str, field: str, value: str) ->
         if event.stream == stream:
             said = event.data.get(field) if isinstance(event.data, dict) else None
             said = said.get("type") if isinstance(said, dict) else said
-            yield (
-                HELD
-                if said == value
-                else broken(f"the segment suspends, and {event.name} says {field} {said!r}")
-            )
+            yield held_or(said == value, f"the segment suspends, and {event.name} says {field} {said!r}")
 
 
 @check("STREAM-13", at=("Suspended",), rank=Rank.STREAM)
@@ -230,7 +212,7 @@ def a_copilotkit_suspension_waits_on_the_page(state: ObservedState, seen: Segmen
     held = [one.call for one in state.shown if isinstance(one, CallMoved) and one.to == "Suspended"]
     for call in held:
         why = f"call {call} was suspended, and no part of the page waits for an answer to it"
-        yield HELD if call in asked else broken(why)
+        yield held_or(call in asked, why)
 
 
 @check("STREAM-10", rank=Rank.STREAM)
@@ -261,11 +243,8 @@ def a_resume_reaches_its_own_watcher(state: ObservedState, seen: SegmentEnded) -
     if audience.came is not Arrival.WITH_DECISION or not audience.gone or not state.is_watched:
         return
     told = _told_the_end(state) is not None
-    yield (
-        HELD
-        if told
-        else broken(f"the segment that a request resumed ended, and {_who(audience.watcher)} was not told")
-    )
+    why = f"the segment that a request resumed ended, and {_who(audience.watcher)} was not told"
+    yield held_or(told, why)
 
 
 @check("STREAM-12", at=("Suspended",), rank=Rank.STREAM)
@@ -274,7 +253,7 @@ def a_suspension_is_told(state: ObservedState, seen: SegmentEnded) -> CheckResul
     closed = [one for one in state.shown if isinstance(one, StreamClosed)]
     told = [one for one in state.shown if isinstance(one, Published) and one.name in SEGMENT_END.values()]
     if state.is_watched or closed:
-        yield HELD if told else broken("the segment suspends, and whoever watches was not told")
+        yield held_or(told, "the segment suspends, and whoever watches was not told")
 
 
 def _ends_told(state: ObservedState) -> Iterator[Published]:
@@ -294,11 +273,7 @@ def a_tool_at_work_is_heard(state: ObservedState) -> CheckResults:
         return
     heard = [data.get("content") for data in _published(state)]
     for content in told:
-        yield (
-            HELD
-            if content in heard
-            else broken(f"a tool at work told {content!r}, and nobody was told of it")
-        )
+        yield held_or(content in heard, f"a tool at work told {content!r}, and nobody was told of it")
 
 
 def _published(state: ObservedState, name: str = "") -> list[dict[str, Any]]:
