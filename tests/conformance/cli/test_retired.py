@@ -9,8 +9,9 @@ from places import ROOT
 from sample_result import RESULT
 
 from runlock.conformance.campaign.baseline import Baseline, Expected, compared
-from runlock.conformance.campaign.stages import Order
+from runlock.conformance.campaign.order import Order, Sampled
 from runlock.conformance.families.lifecycle.family import FAMILY
+from runlock.conformance.judging.selection import Selection
 from runlock.conformance.pytest_plugin.suite import outcomes_of
 from runlock.spec.model import Retired
 
@@ -72,9 +73,9 @@ def test_an_audit_says_it_too(capsys, tmp_path):
 
 def test_a_suite_says_it_too():
     """Its tests fail with the sentence."""
-    assert outcomes_of(Order("reference", 1, skip=("GATE-99",)), Path("suite")).nothing == (
-        f"`skip GATE-99` has no effect: {SAYS}."
-    )
+    assert outcomes_of(
+        Order("reference", Sampled(1), Selection(skip=("GATE-99",))), Path("suite")
+    ).nothing == (f"`skip GATE-99` has no effect: {SAYS}.")
 
 
 def test_a_baseline_is_told_the_new_id():
