@@ -97,7 +97,7 @@ class ForgetsWhatWasSetUp(Runtime):
         self.state.setup = {}
 
 
-@fault("PHASE-81", "yet the model is asked with")
+@fault("PHASE-81", "yet the model is asked with", also=("PHASE-92",))
 class AsksWithTheOldRequest(Runtime):
     """What a plugin changes in BeforeInference does not reach the model."""
 

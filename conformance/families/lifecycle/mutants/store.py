@@ -66,7 +66,9 @@ class RunsToolsBeforeTheTurnIsStored(Runtime):
             await super().commit_at(trigger, cause)
 
 
-@fault("STORE-5", "yet the results of the round are not committed", profile="tirea", also=("FLOW-20",))
+@fault(
+    "STORE-5", "yet the results of the round are not committed", profile="tirea", also=("FLOW-20", "FLOW-40")
+)
 class AsksBeforeTheRoundIsStored(Runtime):
     """Asks the model again before the results of the round are committed."""
 
@@ -99,7 +101,7 @@ class StoresTheLastStepAfterTheRun(Runtime):
         await super().commit(trigger, cause, **rest)
 
 
-@fault("STORE-7", "a commit failed, yet")
+@fault("STORE-7", "a commit failed, yet", also=("STORE-6",))
 class SwallowsAFailedCommit(Runtime):
     """Goes on when the store does not take a checkpoint."""
 
