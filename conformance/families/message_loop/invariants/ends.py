@@ -22,7 +22,7 @@ from runlock.conformance.families.message_loop.state.records import (
     ObservedRequest,
     ObservedTurn,
 )
-from runlock.conformance.family.invariant import Invariant, check, held_or, ranked
+from runlock.conformance.family.invariant import Invariant, check, counts, held_or, ranked
 from runlock.conformance.family.rank import Rank
 from runlock.conformance.protocol import Observation
 
@@ -43,7 +43,7 @@ def a_turn_that_is_over_opens_no_gate(state: ObservedState, seen: GateOpened) ->
         yield broken(f"turn {turn.id} is over, yet a {seen.on} gate opened")
 
 
-@check("RUN-20", rank=Rank.CONSENT)
+@counts("RUN-20")
 def a_turn_that_is_over_stays_quiet(state: ObservedState) -> CheckResults:
     """Counts the turns that are over and had gates."""
     turn = state.run
@@ -70,7 +70,7 @@ def nothing_comes_after_the_end(state: ObservedState, seen: Observation) -> Chec
     yield broken(f"turn {turn.id} is over, yet {what} was shown")
 
 
-@check("WIRE-8", rank=Rank.STREAM)
+@counts("WIRE-8")
 def the_end_is_the_last_word(state: ObservedState, seen: TurnEnded) -> CheckResults:
     """Counts the turns that ended."""
     if state.turn_of(seen) is not None:

@@ -7,7 +7,7 @@ from runlock.conformance.families.tool_runner.messages import Responded, RunFini
 from runlock.conformance.families.tool_runner.state import ObservedRunner
 from runlock.conformance.families.tool_runner.state.plan import plans
 from runlock.conformance.families.tool_runner.state.records import Iteration, ObservedGate, Run
-from runlock.conformance.family.invariant import HELD, CheckResults, broken, check, held_or
+from runlock.conformance.family.invariant import HELD, CheckResults, broken, check, counts, held_or
 from runlock.conformance.family.rank import Rank
 
 CANCEL = "cancel"
@@ -28,7 +28,7 @@ def no_request_is_sent_after_a_cancel(state: ObservedRunner, seen: RunnerGate) -
         yield broken(f"the run was cancelled, and request {len(state.iterations) + 1} was sent")
 
 
-@check("CANCEL-1", rank=Rank.STATUS, requires=CANCEL)
+@counts("CANCEL-1", requires=CANCEL)
 def a_cancelled_run_is_at_rest_without_a_request(state: ObservedRunner) -> CheckResults:
     """After a cancel no request was sent."""
     run = _cancelled(state)
@@ -208,7 +208,7 @@ def a_round_goes_no_further_after_a_cancel(state: ObservedRunner, seen: RunnerGa
         )
 
 
-@check("CANCEL-8", rank=Rank.STATUS, requires=CANCEL)
+@counts("CANCEL-8", requires=CANCEL)
 def a_round_stopped_at_the_cancel(state: ObservedRunner) -> CheckResults:
     """A round that was cancelled has entered no call since."""
     run, iteration = _cancelled(state), state.iteration
@@ -218,7 +218,7 @@ def a_round_stopped_at_the_cancel(state: ObservedRunner) -> CheckResults:
         yield HELD
 
 
-@check("CANCEL-7", rank=Rank.STATUS, requires=CANCEL)
+@counts("CANCEL-7", requires=CANCEL)
 def no_call_was_entered_twice_around_a_cancel(state: ObservedRunner) -> CheckResults:
     """A cancelled run has entered no call of its round again."""
     iteration = state.iteration
