@@ -331,6 +331,6 @@ INVARIANTS = ranked(
     Invariant("AUTH-27", _entry_check("AUTH-12", _by_answer), GateOpened, at=("tool",)),
     Invariant("AUTH-21", _entry_check("AUTH-21", _is_remote), GateOpened, at=("tool",)),
     Invariant("AUTH-1", a_call_runs_on_an_approval_of_its_own, GateOpened, at=("tool",)),
-    Invariant("AUTH-47", a_deferred_call_did_not_run(False)),
-    Invariant("AUTH-62", a_deferred_call_did_not_run(True)),
+    Invariant("AUTH-47", a_deferred_call_did_not_run(False), only_counts=True),
+    Invariant("AUTH-62", a_deferred_call_did_not_run(True), only_counts=True),
 )

@@ -1,0 +1,71 @@
+"""Each check is shown to object on its own, but for those that only count.
+
+A check objects to a row of a table, to a stored wrong trace, to a mutant, or to a row of edited_traces.toml.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+
+import pytest
+from objections import (
+    edited,
+    hear,
+    name_of,
+    objecting_in_tables,
+    rows_of_edits,
+    traces_of_mutants,
+    wrong_traces,
+)
+
+from runlock.conformance.family.family import Family, family_named
+from runlock.conformance.family.invariant import Invariant
+
+FAMILIES = [family_named(name) for name in ("lifecycle", "message-loop", "tool-runner")]
+
+each_family = pytest.mark.parametrize("family", FAMILIES, ids=lambda family: family.name)
+
+
+@each_family
+def test_a_check_objects_to_the_row_that_names_it(family: Family) -> None:
+    """What it says of the trace that was not edited is said elsewhere: the reference breaks nothing."""
+    rows = rows_of_edits(family)
+    checks = {name_of(check): check for check in family.invariants}
+    silent = {checks[name] for name in rows}
+    for name, row in rows.items():
+        asked = {checks[name]}
+        records, declares = edited(family, row)
+        hear(family, records, asked, **declares)
+        silent -= {checks[name]} - asked
+
+    assert sorted(map(name_of, silent)) == []
+
+
+@pytest.mark.long
+@each_family
+def test_every_check_objects_but_those_that_only_count(family: Family) -> None:
+    """A check that was never seen to object judges nothing: it goes, or is registered with `@counts`."""
+    rows = rows_of_edits(family)
+    silent = {check for check in family.invariants if name_of(check) not in rows}
+    if family.name == "lifecycle":
+        silent.difference_update(objecting_in_tables())
+        for records in wrong_traces():
+            hear(family, records, silent)
+    for records in traces_of_mutants(family):
+        hear(family, records, silent)
+
+    assert sorted(map(name_of, silent)) == sorted(map(name_of, counting(family)))
+
+
+def counting(family: Family) -> list[Invariant]:
+    """The checks of a family that only count."""
+    return [check for check in family.invariants if check.only_counts]
+
+
+@each_family
+def test_every_clause_keeps_a_check_that_judges(family: Family) -> None:
+    """A clause of which every check only counts would hold whatever a runtime does."""
+    judged = {check.clause for check in family.invariants if not check.only_counts}
+    counted = Counter(check.clause for check in counting(family))
+
+    assert sorted(counted.keys() - judged) == []
