@@ -105,20 +105,6 @@ def calls_of_a_turn_with_the_user_have_run_as_declared(
         yield HELD
 
 
-@check("CANCEL-4", rank=Rank.STATUS, requires=CANCEL)
-def a_yield_that_is_given_up_runs_no_call(state: ObservedRunner) -> CheckResults:
-    """Where the runner gives the yield up at the cancel, the calls of its turn do not run."""
-    iteration = _handed_over(state)
-    if (
-        iteration is not None
-        and iteration.resumed_at is None
-        and iteration.yields
-        and iteration.yields[-1].gone
-    ):
-        late = [gate for gate in iteration.entries if gate.phase == "request"]
-        yield held_or(not late, "the yield was given up at the cancel, and a call was entered after it")
-
-
 def _handed_over(state: ObservedRunner) -> Iteration | None:
     run, iteration = _cancelled(state), state.iteration
     if run is None or iteration is None or not iteration.with_user_at_cancel:
@@ -172,16 +158,6 @@ def a_response_after_a_cancel_is_what_is_kept(state: ObservedRunner, seen: Respo
     nothing_to_run = not any(call.name in state.tools for call in iteration.calls)
     allowed = seen.messages is None or made or nothing_to_run
     yield held_or(allowed, "a response was asked for after the cancel, and one was given that was not kept")
-
-
-@check("CANCEL-6", rank=Rank.STATUS, requires=CANCEL)
-def a_yield_that_is_given_up_takes_no_question(state: ObservedRunner) -> CheckResults:
-    """Where the runner gives the yield up at the cancel, no response is asked for, and none enters a body."""
-    iteration, run = _handed_over(state), state.run
-    if iteration is None or run is None or not iteration.yields or not iteration.yields[-1].gone:
-        return
-    late = [gate for gate in iteration.entries if gate.phase == "response" and gate.at > (run.cancel_at or 0)]
-    yield held_or(not late, f"{late[0].ref if late else ''} was entered for a response after the cancel")
 
 
 @check("CANCEL-7", at=("tool",), rank=Rank.CONSENT, requires=CANCEL)
