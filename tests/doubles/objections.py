@@ -11,6 +11,7 @@ from functools import cache
 from importlib import import_module
 from typing import Any
 
+from edited_traces import Edit, right_trace
 from judged_records import fold, rows_of
 from loop_walks import Walks
 from places import DATA, ROOT
@@ -85,25 +86,35 @@ def wrong_traces() -> Iterator[Records]:
         yield [json.loads(line) for line in path.read_text("utf-8").splitlines()]
 
 
+def traces_of_arrows() -> Iterator[Records]:
+    """The right traces of message loops that are edited so that the clause of a transition breaks."""
+    rows = tomllib.loads((DATA / "message_loop_arrows.toml").read_text("utf-8"))["traces"]
+    for row in rows.values():
+        edit = Edit(row["way"], row["record"], row.get("value"))
+        yield edit.apply(right_trace(row["runtime"], row["script"]))
+
+
 def traces_of_mutants(family: Family) -> Iterator[Records]:
     """What each mutant shows in the schedule that gives it away."""
     stored = {one.name: one for one in witnesses(family, sys.maxsize)}
     for mutant in family.made.mutants().values():
         if family.name == "message-loop":
-            yield from _shown_in_a_walk(mutant)
+            yield _shown_in_a_walk(mutant)
         elif mutant.name in stored:
             yield replay(family, mutant, stored[mutant.name]).trace.records
         else:
             yield from _shown_in_scripts(family, mutant)
 
 
-def _shown_in_a_walk(mutant: Mutant) -> Iterator[Records]:
-    walks = Walks(mutant)
-    walks.bench.mute(mutant.also if mutant.name in WALKS["after"] | WALKS["scripts_after"] else ())
+def _shown_in_a_walk(mutant: Mutant) -> Records:
+    """The whole walk or script, as no clause is judged that would end it."""
+    walks, sessions = Walks(mutant), []
+    walks.bench.mute(walks.bench.family.spec.clauses)
+    walks.bench.enter = lambda session, tally: sessions.append(session)
     known = {name: seen for part in WALKS.values() for name, seen in part.items()}
-    found = walks.see(known[mutant.name]).found
+    walks.see(known[mutant.name])
     walks.close()
-    yield from (one.trace.records for one in found.values())
+    return sessions[0].trace.records
 
 
 def _shown_in_scripts(family: Family, mutant: Mutant) -> Iterator[Records]:
@@ -118,7 +129,7 @@ def _shown_in_scripts(family: Family, mutant: Mutant) -> Iterator[Records]:
     bench.close()
 
 
-# --- right traces with one change ---------------------------------------------------------------
+# --- traces with one change ---------------------------------------------------------------------
 
 
 @cache
@@ -136,7 +147,7 @@ def played(name: str, runtime: str, script: str) -> Records:
 
 
 def edited(family: Family, row: dict[str, Any]) -> tuple[Records, dict[str, Any]]:
-    """The trace of a row: at a place some records are taken out and others put; and the policies it declares."""
+    """The trace of a row, in which some records are taken out and others put; and what it declares."""
     shown = played(family.name, row["runtime"], row["script"])
     at, out = row.get("at", 0), row.get("out", 0)
     return [*shown[:at], *row.get("put", ()), *shown[at + out :]], row.get("declares", {})
@@ -144,5 +155,5 @@ def edited(family: Family, row: dict[str, Any]) -> tuple[Records, dict[str, Any]
 
 def rows_of_edits(family: Family) -> dict[str, Any]:
     """The rows of a family, by the names of the checks that object to them."""
-    rows: dict[str, Any] = tomllib.loads((DATA / "edited_traces.toml").read_text("utf-8"))[family.name]
+    rows: dict[str, Any] = json.loads((DATA / "edited_traces.json").read_text("utf-8"))[family.name]
     return rows
