@@ -1,6 +1,7 @@
 """Each check is shown to object on its own, but for those that only count.
 
-A check objects to a row of a table, to a stored wrong trace, to a mutant, or to a row of tests/data/edited_traces.json.
+A check objects to a row of a table, to a stored wrong trace, to a mutant, or to a trace with one change, of
+which tests/data/edited_traces.json says where it is and what is put there.
 """
 
 from __future__ import annotations
