@@ -76,7 +76,8 @@ class Invariant:
 
     Where several checks object to the same observation, the one of the lowest `rank` is blamed, and of equal
     ranks the first one of the family.  A deferred check sees consequences: its objection waits until the
-    runtime is quiescent, so that a clause that names the cause is blamed first.
+    runtime is quiescent, so that a clause that names the cause is blamed first.  With `only_counts` it judges
+    nothing: it says that the clause was exercised, and another check of the clause objects.
     """
 
     clause: str
@@ -88,6 +89,7 @@ class Invariant:
     is_deferred: bool = False
     rank: Rank = Rank.CHART
     excuses: tuple[Any, ...] = ()
+    only_counts: bool = False
 
     @property
     def title(self) -> str:
@@ -126,6 +128,7 @@ def check(
     requires: str | None = None,
     excuses: tuple[Any, ...] = (),
     is_deferred: bool = False,
+    only_counts: bool = False,
 ) -> Callable[[Registered], Registered]:
     """Register a function as the check of these clauses; `Invariant` says what the options mean.
 
@@ -135,7 +138,7 @@ def check(
 
     def register(function: Registered) -> Registered:
         made = tuple(
-            Invariant(clause, function, kind, at, after, requires, is_deferred, rank, excuses)
+            Invariant(clause, function, kind, at, after, requires, is_deferred, rank, excuses, only_counts)
             for clause in clauses
             for kind in seeing or _kinds_of(function)
         )
@@ -143,6 +146,14 @@ def check(
         return function
 
     return register
+
+
+def counts(*clauses: str, **options: Any) -> Callable[[Registered], Registered]:
+    """Register a function that yields `HELD` where these clauses are exercised, and never objects.
+
+    The options are those of `check`, without a rank: it is asked first, so that it counts where others object.
+    """
+    return check(*clauses, rank=Rank.CONSENT, only_counts=True, **options)
 
 
 def ranked(rank: Rank, *checks: Invariant) -> tuple[Invariant, ...]:

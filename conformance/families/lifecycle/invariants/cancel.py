@@ -8,7 +8,7 @@ from runlock.conformance.families.lifecycle.messages import CallMoved, GateOpene
 from runlock.conformance.families.lifecycle.state import ObservedState
 from runlock.conformance.families.lifecycle.state.disturbances import CRASH, FAULT
 from runlock.conformance.families.lifecycle.state.records import WORKING_GATES, ObservedCall, Run
-from runlock.conformance.family.invariant import HELD, CheckResults, broken, check
+from runlock.conformance.family.invariant import HELD, CheckResults, broken, check, counts
 from runlock.conformance.family.rank import Rank
 from runlock.conformance.protocol import GateClosed, Observation
 
@@ -108,7 +108,7 @@ def a_cancel_is_nothing_to_a_later_run(state: ObservedState, seen: SegmentEnded)
     yield HELD if seen.reason.code != "Cancelled" else broken(why)
 
 
-@check("CANCEL-4", rank=Rank.STATUS, requires="a cancel")
+@counts("CANCEL-4", requires="a cancel")
 def a_cancel_of_a_done_run_was_idle(state: ObservedState) -> CheckResults:
     """Counts the cancels of a Done run that changed nothing."""
     run = state.run

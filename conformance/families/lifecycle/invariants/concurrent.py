@@ -16,7 +16,7 @@ from runlock.conformance.families.lifecycle.messages import CallMoved, DecisionT
 from runlock.conformance.families.lifecycle.state import ObservedState, once
 from runlock.conformance.families.lifecycle.state.disturbances import CANCEL, CRASH, FAULT
 from runlock.conformance.families.lifecycle.state.records import Decided, ObservedCall, Run
-from runlock.conformance.family.invariant import HELD, CheckResults, Invariant, broken, check, ranked
+from runlock.conformance.family.invariant import HELD, CheckResults, Invariant, broken, check, counts, ranked
 from runlock.conformance.family.rank import Rank
 
 # --- tasks --------------------------------------------------------------------------------------
@@ -193,7 +193,7 @@ def what_nobody_waits_for_has_no_effect(state: ObservedState, seen: CallMoved) -
         yield broken(f"{said}, yet call {call.id} became {seen.to} on it")
 
 
-@check("ROUND-73", rank=Rank.LOST)
+@counts("ROUND-73")
 def what_nobody_waits_for_had_no_effect(state: ObservedState) -> CheckResults:
     """Counts the decisions for calls that did not wait, after which the call was what it had been."""
     found = round_of(state)
@@ -216,7 +216,7 @@ def to_come_too_late_breaks_nothing(state: ObservedState, seen: SegmentEnded) ->
         )
 
 
-@check("ROUND-74", rank=Rank.LOST)
+@counts("ROUND-74")
 def what_came_too_late_broke_nothing(state: ObservedState) -> CheckResults:
     """Counts the waits that were decided twice at once, after which the run was whole."""
     run = state.run
@@ -251,7 +251,7 @@ def the_last_call_ends_the_round(state: ObservedState) -> CheckResults:
         yield broken(f"every call of the round is over, call {last} too, yet the round is not")
 
 
-@check("ROUND-80", at=("model",), rank=Rank.LOST)
+@counts("ROUND-80", at=("model",))
 def the_last_call_has_ended_the_round(state: ObservedState, seen: GateOpened) -> CheckResults:
     """Counts the rounds that were over with their last call."""
     found = round_of(state)

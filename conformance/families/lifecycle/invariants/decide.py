@@ -12,7 +12,7 @@ from runlock.conformance.families.lifecycle.messages import (
 from runlock.conformance.families.lifecycle.state import ObservedState, once
 from runlock.conformance.families.lifecycle.state.disturbances import CANCEL, CRASH, FAULT, INPUT
 from runlock.conformance.families.lifecycle.state.records import Decided, ObservedCall, Run
-from runlock.conformance.family.invariant import HELD, CheckResults, broken, check
+from runlock.conformance.family.invariant import HELD, CheckResults, broken, check, counts
 from runlock.conformance.family.rank import Rank
 from runlock.conformance.protocol import Observation
 
@@ -168,7 +168,7 @@ def a_decision_taken_twice_changes_nothing(
         yield broken(f"decision {late.id} had been taken before, yet {what}")
 
 
-@check("DECIDE-2", rank=Rank.TWICE, requires="a decision")
+@counts("DECIDE-2", requires="a decision")
 def a_repeated_decision_was_idle(state: ObservedState) -> CheckResults:
     """Counts the repeated decisions that changed nothing."""
     late = _late(state)
@@ -260,7 +260,7 @@ def _why_late(state: ObservedState, late: Decided) -> str:
     return f"call {call.id}, which is over"
 
 
-@check("DECIDE-3", rank=Rank.LOST, requires="a decision")
+@counts("DECIDE-3", requires="a decision")
 def a_late_decision_was_idle(state: ObservedState) -> CheckResults:
     """Counts the late decisions that changed nothing."""
     late = _late(state)

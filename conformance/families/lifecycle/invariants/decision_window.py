@@ -10,7 +10,7 @@ from runlock.conformance.families.lifecycle.messages import CallMoved, GateOpene
 from runlock.conformance.families.lifecycle.state import ObservedState, once
 from runlock.conformance.families.lifecycle.state.disturbances import CANCEL, CRASH, FAULT, INPUT
 from runlock.conformance.families.lifecycle.state.records import Decided, ObservedCall, Run
-from runlock.conformance.family.invariant import HELD, CheckResults, broken, check
+from runlock.conformance.family.invariant import HELD, CheckResults, broken, check, counts
 from runlock.conformance.family.rank import Rank
 
 
@@ -177,7 +177,7 @@ def an_answered_call_is_not_made_to_wait(state: ObservedState, seen: CallMoved) 
         yield broken(f"{why}, yet the round made it wait again")
 
 
-@check("DECIDE-16", rank=Rank.LOST, requires="a decision", excuses=(CRASH,))
+@counts("DECIDE-16", requires="a decision", excuses=(CRASH,))
 def an_answered_call_was_not_made_to_wait(state: ObservedState) -> CheckResults:
     """Counts the calls that were decided while their round ran and do not wait for that again."""
     run = state.run
@@ -268,7 +268,7 @@ def _unheard(call: ObservedCall) -> Decided | None:
     return None
 
 
-@check("DECIDE-20", rank=Rank.LOST, requires="a decision")
+@counts("DECIDE-20", requires="a decision")
 def a_decision_that_came_at_work_has_acted(state: ObservedState) -> CheckResults:
     """Counts the decisions that came while the run was at work, and have acted."""
     run = state.run
@@ -301,7 +301,7 @@ def an_early_decision_does_not_act(state: ObservedState, seen: CallMoved) -> Che
         yield broken(f"{why}, yet that became {seen.to} on it")
 
 
-@check("DECIDE-23", rank=Rank.LOST, requires="a decision")
+@counts("DECIDE-23", requires="a decision")
 def a_call_waits_for_another_decision(state: ObservedState) -> CheckResults:
     """Counts the calls that wait though someone had decided too early."""
     run = state.run

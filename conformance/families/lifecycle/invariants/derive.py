@@ -6,7 +6,7 @@ from runlock.conformance.families.lifecycle.messages import GateOpened, RunMoved
 from runlock.conformance.families.lifecycle.state import ObservedState, once
 from runlock.conformance.families.lifecycle.state.disturbances import CANCEL, CRASH, INPUT
 from runlock.conformance.families.lifecycle.state.records import ObservedCall, Run
-from runlock.conformance.family.invariant import HELD, CheckResults, broken, check, held_or
+from runlock.conformance.family.invariant import HELD, CheckResults, broken, check, counts, held_or
 from runlock.conformance.family.rank import Rank
 
 
@@ -139,7 +139,7 @@ def the_calls_do_not_end_the_run(state: ObservedState, seen: RunMoved) -> CheckR
     yield broken(f"{over}, yet the run is Done as NaturalEnd") if natural else HELD
 
 
-@check("DERIVE-7", at=("model",), rank=Rank.STATUS, requires="calls")
+@counts("DERIVE-7", at=("model",), requires="calls")
 def a_round_leads_to_the_model(state: ObservedState, seen: GateOpened) -> CheckResults:
     """Counts the rounds of which every call was over and that led to the next inference."""
     run = state.run_of(seen)

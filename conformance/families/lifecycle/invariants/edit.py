@@ -9,7 +9,7 @@ from runlock.conformance.families.lifecycle.messages import GateOpened
 from runlock.conformance.families.lifecycle.state import ObservedState
 from runlock.conformance.families.lifecycle.state.disturbances import CANCEL, CRASH, FAULT, INPUT
 from runlock.conformance.families.lifecycle.state.records import Decided, Form, ObservedCall, is_alike
-from runlock.conformance.family.invariant import HELD, CheckResults, broken, check
+from runlock.conformance.family.invariant import HELD, CheckResults, broken, check, counts
 from runlock.conformance.family.rank import Rank
 
 
@@ -148,7 +148,7 @@ def a_refused_edit_changes_nothing(state: ObservedState, seen: GateOpened) -> Ch
             yield broken(f"{said}, yet it runs so") if form.is_like(refused) else HELD
 
 
-@check("EDIT-5", rank=Rank.OTHER, requires="an edit")
+@counts("EDIT-5", requires="an edit")
 def a_refused_edit_has_changed_nothing(state: ObservedState) -> CheckResults:
     """Counts the calls that had a refused edit, and have not run since."""
     run = state.run

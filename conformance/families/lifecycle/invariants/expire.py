@@ -9,7 +9,7 @@ from runlock.conformance.families.lifecycle.state import ObservedState
 from runlock.conformance.families.lifecycle.state.disturbances import CANCEL, FAULT, INPUT
 from runlock.conformance.families.lifecycle.state.expiry import ends_at_ms, expiry_id
 from runlock.conformance.families.lifecycle.state.records import Decided, ObservedCall, Run
-from runlock.conformance.family.invariant import HELD, CheckResults, broken, check
+from runlock.conformance.family.invariant import HELD, CheckResults, broken, check, counts
 from runlock.conformance.family.rank import Rank
 
 
@@ -22,7 +22,7 @@ def an_expired_call_does_not_run(state: ObservedState, seen: GateOpened) -> Chec
         yield broken(f"the wait of call {call.id} had expired, yet it ran")
 
 
-@check("EXPIRE-1", rank=Rank.CONSENT, requires="a wait")
+@counts("EXPIRE-1", requires="a wait")
 def an_expired_call_has_not_run(state: ObservedState) -> CheckResults:
     """Counts the calls whose wait has expired."""
     yield from (HELD for _ in _expired(state))
@@ -149,19 +149,19 @@ def _ends_a_wait(call: ObservedCall, seen: CallMoved | DecisionTaken) -> str:
     return f"{seen.decision} was {seen.disposition}" if seen.decision == expiry_id(call) else ""
 
 
-@check("EXPIRE-4", rank=Rank.LOST, requires="a wait")
+@counts("EXPIRE-4", requires="a wait")
 def a_first_wait_goes_on(state: ObservedState) -> CheckResults:
     """Counts the first waits that time has not ended."""
     return _goes_on(state, _first)
 
 
-@check("EXPIRE-5", rank=Rank.LOST, requires="a wait")
+@counts("EXPIRE-5", requires="a wait")
 def a_later_wait_goes_on(state: ObservedState) -> CheckResults:
     """Counts the later waits of a call that time has not ended."""
     return _goes_on(state, _later)
 
 
-@check("EXPIRE-6", rank=Rank.LOST, requires="a crash")
+@counts("EXPIRE-6", requires="a crash")
 def a_recovered_wait_goes_on(state: ObservedState) -> CheckResults:
     """Counts the waits that a crash has met, and that time has not ended."""
     return _goes_on(state, _recovered)

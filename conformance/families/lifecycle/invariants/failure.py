@@ -8,7 +8,7 @@ from runlock.conformance.families.lifecycle.messages import GateOpened, SegmentE
 from runlock.conformance.families.lifecycle.state import ObservedState
 from runlock.conformance.families.lifecycle.state.disturbances import CANCEL, CRASH, FAULT, INPUT
 from runlock.conformance.families.lifecycle.state.records import ObservedCall, Run
-from runlock.conformance.family.invariant import HELD, CheckResults, broken, check
+from runlock.conformance.family.invariant import HELD, CheckResults, broken, check, counts
 from runlock.conformance.family.rank import Rank
 
 
@@ -45,7 +45,7 @@ def nothing_runs_after_a_block(state: ObservedState, seen: GateOpened) -> CheckR
         yield broken(f"call {blocked[0]} was blocked, which ends the run, yet {what}")
 
 
-@check("ROUND-7", rank=Rank.LOST, requires="calls", excuses=(CANCEL, CRASH))
+@counts("ROUND-7", requires="calls", excuses=(CANCEL, CRASH))
 def nothing_has_run_after_a_block(state: ObservedState) -> CheckResults:
     """Counts the quiescent points after a block at which nothing had run since."""
     run = state.run

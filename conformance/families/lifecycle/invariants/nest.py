@@ -23,6 +23,7 @@ from runlock.conformance.family.invariant import (
     CheckResults,
     broken,
     check,
+    counts,
     held_or,
 )
 from runlock.conformance.family.rank import Rank
@@ -268,7 +269,7 @@ def a_failure_within_is_one_of_the_call(state: ObservedState, seen: SegmentEnded
     yield held_or(not ended, f"a run within a call failed, and with it run {run.id}: {seen.reason.detail}")
 
 
-@check("NEST-5", at=("model",), rank=Rank.LOST, requires=A_RUN_WITHIN)
+@counts("NEST-5", at=("model",), requires=A_RUN_WITHIN)
 def a_failure_within_leads_to_the_model(state: ObservedState, seen: GateOpened) -> CheckResults:
     """Counts the failures of a run within a call after which the run around it went on."""
     run = state.run_of(seen)

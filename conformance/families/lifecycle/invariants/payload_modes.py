@@ -9,13 +9,7 @@ from typing import Any
 from runlock.conformance.families.lifecycle.messages import GateOpened
 from runlock.conformance.families.lifecycle.state import ObservedState
 from runlock.conformance.families.lifecycle.state.records import Decided, ObservedCall, Run, is_alike
-from runlock.conformance.family.invariant import (
-    HELD,
-    CheckResult,
-    CheckResults,
-    broken,
-    check,
-)
+from runlock.conformance.family.invariant import HELD, CheckResult, CheckResults, broken, check, counts
 from runlock.conformance.family.rank import Rank
 
 
@@ -80,7 +74,7 @@ def a_decision_used_as_result_executes_nothing(state: ObservedState, seen: GateO
         )
 
 
-@check("DECIDE-8", rank=Rank.OTHER, requires="a decision")
+@counts("DECIDE-8", requires="a decision")
 def a_decision_used_as_result_has_executed_nothing(state: ObservedState) -> CheckResults:
     """Counts the calls whose decision was their result and whose tool has not been executed."""
     run = state.run

@@ -14,7 +14,7 @@ from runlock.conformance.families.lifecycle.messages import (
 from runlock.conformance.families.lifecycle.state import ObservedState
 from runlock.conformance.families.lifecycle.state.disturbances import CANCEL, CRASH
 from runlock.conformance.families.lifecycle.state.records import ObservedGate, Run
-from runlock.conformance.family.invariant import HELD, CheckResults, Invariant, broken, check, ranked
+from runlock.conformance.family.invariant import HELD, CheckResults, Invariant, broken, check, counts, ranked
 from runlock.conformance.family.rank import Rank
 from runlock.conformance.protocol import Message
 
@@ -233,7 +233,7 @@ def _verdict_that_came_late(run: Run | None, call: str | None) -> ObservedGate |
 
 
 @check("PHASE-84", seeing=(CallMoved,), rank=Rank.CONSENT, requires="a plugin")
-@check("PHASE-84", seeing=(GateOpened,), at=("tool",), rank=Rank.CONSENT, requires="a plugin")
+@counts("PHASE-84", seeing=(GateOpened,), at=("tool",), requires="a plugin")
 def a_block_that_comes_late_blocks_nothing(
     state: ObservedState, seen: CallMoved | GateOpened
 ) -> CheckResults:
@@ -268,7 +268,7 @@ def ends(clause: str, check: Callable[..., CheckResults], *gates: str) -> tuple[
     """What shows whether a plugin was heard: one of these gates would not open, and the segment ends."""
     return (
         Invariant(clause, check, GateOpened, at=gates, requires="a plugin"),
-        Invariant(clause, check, SegmentEnded, requires="a plugin"),
+        Invariant(clause, check, SegmentEnded, requires="a plugin", only_counts=True),
     )
 
 

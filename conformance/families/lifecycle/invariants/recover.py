@@ -9,7 +9,7 @@ from runlock.conformance.families.lifecycle.messages import CallMoved, DecisionT
 from runlock.conformance.families.lifecycle.state import ObservedState
 from runlock.conformance.families.lifecycle.state.disturbances import CANCEL, FAULT, INPUT
 from runlock.conformance.families.lifecycle.state.records import WORKING_GATES, ObservedCall, Run
-from runlock.conformance.family.invariant import HELD, CheckResults, broken, check
+from runlock.conformance.family.invariant import HELD, CheckResults, broken, check, counts
 from runlock.conformance.family.rank import Rank
 
 
@@ -37,7 +37,7 @@ def a_run_that_waits_in_the_checkpoint_waits(state: ObservedState, seen: GateOpe
     )
 
 
-@check("RECOVER-1", rank=Rank.LOST, requires="a crash")
+@counts("RECOVER-1", requires="a crash")
 def a_run_that_waits_in_the_checkpoint_has_started_nothing(state: ObservedState) -> CheckResults:
     """Counts the runs that were recovered from a wait and wait at no gate."""
     run, stored = state.run, _stored(state)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from runlock.conformance.families.lifecycle.messages import GateOpened
 from runlock.conformance.families.lifecycle.state import ObservedState
 from runlock.conformance.families.lifecycle.state.disturbances import CRASH
-from runlock.conformance.family.invariant import HELD, CheckResults, broken, check
+from runlock.conformance.family.invariant import HELD, CheckResults, broken, check, counts
 from runlock.conformance.family.rank import Rank
 
 
@@ -28,7 +28,7 @@ def a_blocked_call_never_executes(state: ObservedState, seen: GateOpened) -> Che
         yield broken(f"the permission gate blocked call {call.id}, yet it was executed")
 
 
-@check("GATE-5", rank=Rank.CONSENT, requires="calls")
+@counts("GATE-5", requires="calls")
 def a_blocked_call_was_not_executed(state: ObservedState) -> CheckResults:
     """Counts the calls that were blocked or rejected and have not been executed since."""
     run = state.run
@@ -37,7 +37,7 @@ def a_blocked_call_was_not_executed(state: ObservedState) -> CheckResults:
             yield HELD
 
 
-@check("GATE-2", rank=Rank.CONSENT, requires="a decision")
+@counts("GATE-2", requires="a decision")
 def a_rejected_call_was_not_executed(state: ObservedState) -> CheckResults:
     """Counts the calls that were rejected and have not been executed since."""
     run = state.run
@@ -54,7 +54,7 @@ def a_blocked_call_is_not_asked_about_again(state: ObservedState, seen: GateOpen
         yield broken(f"the permission gate blocked call {call.id}, yet it is asked about it again")
 
 
-@check("GATE-7", rank=Rank.CONSENT, excuses=(CRASH,))
+@counts("GATE-7", excuses=(CRASH,))
 def a_blocked_call_was_not_asked_about_again(state: ObservedState) -> CheckResults:
     """Counts the calls that were blocked and asked about once."""
     for call in state.run.calls.values() if state.run is not None else ():

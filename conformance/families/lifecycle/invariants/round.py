@@ -10,7 +10,7 @@ from runlock.conformance.families.lifecycle.messages import CallMoved, GateOpene
 from runlock.conformance.families.lifecycle.state import ObservedState, once
 from runlock.conformance.families.lifecycle.state.disturbances import CANCEL, CRASH, FAULT, INPUT
 from runlock.conformance.families.lifecycle.state.records import ObservedCall, Run
-from runlock.conformance.family.invariant import HELD, CheckResults, Invariant, broken, check, ranked
+from runlock.conformance.family.invariant import HELD, CheckResults, Invariant, broken, check, counts, ranked
 from runlock.conformance.family.rank import Rank
 
 LOOKS: Final = ("BeforeToolExecute", "ToolGate")
@@ -131,7 +131,7 @@ def nothing_after_a_block_is_looked_at(state: ObservedState, seen: CallMoved | P
         yield broken(f"call {blocked[0]} was blocked, yet call {call.id} after it was looked at")
 
 
-@check("ROUND-21", "ROUND-41", rank=Rank.LOST)
+@counts("ROUND-21", "ROUND-41")
 def no_call_after_a_block_was_looked_at(state: ObservedState) -> CheckResults:
     """Counts the calls after a block that were not looked at."""
     run = state.run
@@ -240,7 +240,7 @@ def nothing_after_a_suspension_runs(state: ObservedState, seen: GateOpened) -> C
         yield broken(f"call {held[0]} suspended while it ran, yet call {call.id} after it is entered")
 
 
-@check("ROUND-27", at=("Suspended",), rank=Rank.LOST)
+@counts("ROUND-27", at=("Suspended",))
 def no_call_after_a_suspension_has_run(state: ObservedState, seen: SegmentEnded) -> CheckResults:
     """Counts the calls after a suspension that a sequential round has not entered."""
     found = first_pass(state)
@@ -288,7 +288,7 @@ def a_round_without_a_held_call_completes(state: ObservedState) -> CheckResults:
         yield broken("the round is over and no call of it is held, yet its step is not complete")
 
 
-@check("ROUND-29", "ROUND-32", at=("model",), rank=Rank.LOST)
+@counts("ROUND-29", "ROUND-32", at=("model",))
 def a_round_without_a_held_call_has_completed(state: ObservedState, seen: GateOpened) -> CheckResults:
     """Counts the rounds without a held call after which the model was asked again."""
     found = first_pass(state)

@@ -21,7 +21,7 @@ from runlock.conformance.families.lifecycle.messages import (
 from runlock.conformance.families.lifecycle.state import ObservedState
 from runlock.conformance.families.lifecycle.state.disturbances import CANCEL, INPUT
 from runlock.conformance.families.lifecycle.state.records import Run
-from runlock.conformance.family.invariant import HELD, CheckResults, broken, check
+from runlock.conformance.family.invariant import HELD, CheckResults, broken, check, counts
 from runlock.conformance.family.rank import Rank
 from runlock.conformance.protocol import Message, Observation
 
@@ -264,7 +264,7 @@ def a_turn_that_failed_is_not_committed(state: ObservedState, seen: Checkpointed
     yield HELD if not failed else broken("the newest inference gave no turn, yet one was committed")
 
 
-@check("STORE-18", rank=Rank.CHECKPOINT)
+@counts("STORE-18")
 def a_turn_that_failed_was_not_committed(state: ObservedState, seen: SegmentEnded) -> CheckResults:
     """Counts the inferences that failed or were cancelled and committed no turn."""
     asked = state.last_model_gate
@@ -289,7 +289,7 @@ def _what_is_stored(seen: Checkpointed | GateOpened) -> str:
     return "a checkpoint" if isinstance(seen, Checkpointed) else "a store.put gate"
 
 
-@check("STORE-15", rank=Rank.CHECKPOINT)
+@counts("STORE-15")
 def a_run_ends_without_a_store(state: ObservedState, seen: SegmentEnded) -> CheckResults:
     """Counts the segments of a runtime without a store."""
     yield HELD

@@ -7,7 +7,7 @@ from runlock.conformance.families.lifecycle.messages import CallMoved, GateOpene
 from runlock.conformance.families.lifecycle.state import ObservedState
 from runlock.conformance.families.lifecycle.state.disturbances import CANCEL, CRASH, FAULT, INPUT
 from runlock.conformance.families.lifecycle.state.records import WORKING_GATES, ObservedCall, Run
-from runlock.conformance.family.invariant import HELD, CheckResults, broken, check
+from runlock.conformance.family.invariant import HELD, CheckResults, broken, check, counts
 from runlock.conformance.family.rank import Rank
 
 
@@ -71,7 +71,7 @@ def a_resolved_wait_leads_to_the_model(state: ObservedState) -> CheckResults:
         yield broken("no call of the parked run is suspended any more, yet the model is not asked")
 
 
-@check("DECIDE-43", at=("model",), rank=Rank.LOST, requires="a decision")
+@counts("DECIDE-43", at=("model",), requires="a decision")
 def a_resolved_wait_led_to_the_model(state: ObservedState, seen: GateOpened) -> CheckResults:
     """Counts the waits that were resolved and led to the next inference."""
     run = state.run_of(seen)
@@ -108,7 +108,7 @@ def a_part_does_not_end_the_wait(state: ObservedState, seen: GateOpened) -> Chec
         )
 
 
-@check("DECIDE-44", rank=Rank.LOST, requires="a decision")
+@counts("DECIDE-44", requires="a decision")
 def a_part_has_not_ended_the_wait(state: ObservedState) -> CheckResults:
     """Counts the parked runs that go on waiting after a part of their calls was decided."""
     run = state.run
@@ -185,7 +185,7 @@ def a_wait_takes_only_the_drawn_ways(
         yield broken(f"nobody decided anything about the parked run, yet it became {seen.to}")
 
 
-@check("DECIDE-50", rank=Rank.LOST, requires="a wait")
+@counts("DECIDE-50", requires="a wait")
 def a_wait_took_no_way(state: ObservedState) -> CheckResults:
     """Counts the times at which nothing was decided about a parked run, and nothing moved."""
     if _left_alone(state):

@@ -77,7 +77,7 @@ class SaysNewTooOften(Runtime):
             super().move_call(call, event)
 
 
-@fault("CALL-15", "was blocked, yet it became Cancelled")
+@fault("CALL-15", "yet it became Cancelled")
 class CancelsTheBlocked(Runtime):
     """A blocked call is Cancelled rather than Failed."""
 

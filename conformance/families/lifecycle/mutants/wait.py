@@ -99,7 +99,7 @@ class OutlivesABrokenReplay(Runtime):
             self.record([call])
 
 
-@fault("DECIDE-50", "nobody decided anything about the parked run, yet", also=("DERIVE-3",))
+@fault("DECIDE-50", "nobody decided anything about the parked run, yet", also=("DERIVE-3", "ROUND-32"))
 class TiresOfWaiting(Runtime):
     """Gives up what waits when some time has passed."""
 

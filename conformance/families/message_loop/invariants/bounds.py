@@ -26,7 +26,7 @@ from runlock.conformance.families.message_loop.messages import (
 )
 from runlock.conformance.families.message_loop.state import ObservedState
 from runlock.conformance.families.message_loop.state.records import ObservedPass, ObservedTurn
-from runlock.conformance.family.invariant import check, held_or
+from runlock.conformance.family.invariant import check, counts, held_or
 from runlock.conformance.family.rank import Rank
 
 EARLIER_CALLS: Final = re.compile(
@@ -53,7 +53,7 @@ def requests_allowed(state: ObservedState, path: ObservedPass) -> int:
     return bound if state.policy("bound.counts") == "requests" else bound + 1
 
 
-def counts(state: ObservedState) -> str:
+def counted_as(state: ObservedState) -> str:
     """How a sentence says what the bound counts."""
     return str(state.policy("bound.counts") or "continuations")
 
@@ -67,7 +67,9 @@ def no_request_is_sent_beyond_the_bound(state: ObservedState, seen: GateOpened) 
     number, bound = len(path.sent) + 1, bound_of(state, path)
     if number > 1:
         right = number <= requests_allowed(state, path)
-        yield held_or(right, f"{path.label} may have {bound} {counts(state)}, yet request {number} was sent")
+        yield held_or(
+            right, f"{path.label} may have {bound} {counted_as(state)}, yet request {number} was sent"
+        )
 
 
 def _ended_at_the_bound(state: ObservedState, path: ObservedPass) -> bool:
@@ -82,7 +84,7 @@ def _stopped_short(state: ObservedState, path: ObservedPass) -> str:
     least = bound if state.policy("bound.counts") in (None, "requests") else bound + 1
     if sent >= least:
         return ""
-    return f"{path.label} ended at its bound of {bound} {counts(state)} after {sent} requests"
+    return f"{path.label} ended at its bound of {bound} {counted_as(state)} after {sent} requests"
 
 
 def _bounded(turn: ObservedTurn | None, reason: Reason) -> ObservedPass | None:
@@ -114,7 +116,7 @@ def the_bound_starts_anew(state: ObservedState, seen: TurnEnded) -> CheckResults
         yield held_or(not counted, f"{short}; earlier turns do not count")
 
 
-@check("LOOP-7", at=("model",), rank=Rank.STATUS)
+@counts("LOOP-7", at=("model",))
 def a_later_pass_has_its_whole_bound(state: ObservedState, seen: GateOpened) -> CheckResults:
     """A pass may send as many requests as the first one, whatever the passes before it sent."""
     path = state.path_of(seen)

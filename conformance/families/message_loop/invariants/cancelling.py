@@ -19,7 +19,7 @@ from runlock.conformance.families.message_loop.messages import (
 )
 from runlock.conformance.families.message_loop.state import ObservedState
 from runlock.conformance.families.message_loop.state.records import ObservedCall, ObservedGate, ObservedTurn
-from runlock.conformance.family.invariant import check, held_or
+from runlock.conformance.family.invariant import check, counts, held_or
 from runlock.conformance.family.rank import Rank
 
 
@@ -103,7 +103,7 @@ def a_cancel_of_a_turn_that_is_over_changes_nothing(
         )
 
 
-@check("CANCEL-4", rank=Rank.CONSENT)
+@counts("CANCEL-4")
 def a_late_cancel_was_quiet(state: ObservedState) -> CheckResults:
     """Counts the cancels of turns that were over."""
     if state.cancels_what_is_over and not state.shown_last:
@@ -192,7 +192,7 @@ def no_gate_opens_after_a_cancel(state: ObservedState, seen: GateOpened) -> Chec
     yield held_or(right, f"turn {turn.id} was cancelled, yet a {what} opened")
 
 
-@check("CANCEL-8", rank=Rank.STATUS)
+@counts("CANCEL-8")
 def no_new_call_ran(state: ObservedState) -> CheckResults:
     """Counts the calls that a cancel kept from running."""
     turn = state.run
@@ -208,7 +208,7 @@ def a_cancelled_turn_renders_nothing(state: ObservedState, seen: Published) -> C
         yield broken(f"turn {turn.id} was cancelled, yet {seen.name} was published")
 
 
-@check("CANCEL-9", rank=Rank.STATUS)
+@counts("CANCEL-9")
 def a_cancelled_turn_rendered_nothing(state: ObservedState) -> CheckResults:
     """Counts the cancelled turns after which nothing was rendered."""
     turn = state.run

@@ -29,7 +29,7 @@ from runlock.conformance.families.message_loop.state.records import (
     ObservedRequest,
     ObservedTurn,
 )
-from runlock.conformance.family.invariant import Invariant, check, held_or, ranked
+from runlock.conformance.family.invariant import Invariant, check, counts, held_or, ranked
 from runlock.conformance.family.rank import Rank
 from runlock.conformance.protocol import GateClosed
 
@@ -280,7 +280,7 @@ def a_late_answer_is_taken_as_declared(state: ObservedState) -> CheckResults:
     )
 
 
-@check("AUTH-20", rank=Rank.CONSENT)
+@counts("AUTH-20")
 def a_late_answer_was_quiet(state: ObservedState) -> CheckResults:
     """Counts the late answers after which nothing was shown."""
     if state.last_method == "late" and not state.shown_last:

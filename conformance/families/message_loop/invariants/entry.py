@@ -26,7 +26,7 @@ from runlock.conformance.families.message_loop.invariants.results import (
 from runlock.conformance.families.message_loop.messages import GateOpened
 from runlock.conformance.families.message_loop.state import ObservedState
 from runlock.conformance.families.message_loop.state.records import ObservedCall
-from runlock.conformance.family.invariant import Invariant, check, held_or, ranked
+from runlock.conformance.family.invariant import Invariant, check, counts, held_or, ranked
 from runlock.conformance.family.rank import Rank
 
 Flaw = tuple[str, str]
@@ -172,7 +172,7 @@ def _never(state: ObservedState, call: ObservedCall) -> bool:
     return False
 
 
-@check("AUTH-8", rank=Rank.LOST)
+@counts("AUTH-8")
 def a_denied_call_did_not_run(state: ObservedState) -> CheckResults:
     """Counts the calls that a guard denied and that have not run."""
     for call in state.run.every_call() if state.run is not None else ():
@@ -180,7 +180,7 @@ def a_denied_call_did_not_run(state: ObservedState) -> CheckResults:
             yield HELD
 
 
-@check("GATE-2", rank=Rank.CONSENT)
+@counts("GATE-2")
 def a_rejected_call_did_not_run(state: ObservedState) -> CheckResults:
     """Counts the calls that a person denied and that have not run."""
     for call in state.run.every_call() if state.run is not None else ():
@@ -188,7 +188,7 @@ def a_rejected_call_did_not_run(state: ObservedState) -> CheckResults:
             yield HELD
 
 
-@check("AUTH-17", rank=Rank.LOST)
+@counts("AUTH-17")
 def an_unanswered_call_did_not_run(state: ObservedState) -> CheckResults:
     """Counts the calls that no one could be asked about and that have not run."""
     for call in state.run.every_call() if state.run is not None else ():
@@ -210,7 +210,7 @@ def a_deferred_call_did_not_run(driven: bool) -> Callable[..., CheckResults]:
     return check
 
 
-@check("AUTH-40", rank=Rank.LOST)
+@counts("AUTH-40")
 def an_unusable_call_did_not_run(state: ObservedState) -> CheckResults:
     """Counts the calls that cannot run and that have not."""
     for call in state.run.every_call() if state.run is not None else ():
@@ -331,6 +331,6 @@ INVARIANTS = ranked(
     Invariant("AUTH-27", _entry_check("AUTH-12", _by_answer), GateOpened, at=("tool",)),
     Invariant("AUTH-21", _entry_check("AUTH-21", _is_remote), GateOpened, at=("tool",)),
     Invariant("AUTH-1", a_call_runs_on_an_approval_of_its_own, GateOpened, at=("tool",)),
-    Invariant("AUTH-47", a_deferred_call_did_not_run(False)),
-    Invariant("AUTH-62", a_deferred_call_did_not_run(True)),
+    Invariant("AUTH-47", a_deferred_call_did_not_run(False), only_counts=True),
+    Invariant("AUTH-62", a_deferred_call_did_not_run(True), only_counts=True),
 )

@@ -21,7 +21,7 @@ from runlock.conformance.families.message_loop.messages import (
 )
 from runlock.conformance.families.message_loop.state import ObservedState
 from runlock.conformance.families.message_loop.state.records import ObservedExecution, ObservedTurn
-from runlock.conformance.family.invariant import check, held_or
+from runlock.conformance.family.invariant import check, counts, held_or
 from runlock.conformance.family.rank import Rank
 
 MACHINE_EVENTS: Final = (
@@ -266,7 +266,7 @@ def a_stage_renders_as_declared(state: ObservedState, seen: TurnEnded) -> CheckR
         yield held_or(rendered == (policy == "yes"), why)
 
 
-@check("TURN-49", rank=Rank.STATUS)
+@counts("TURN-49")
 def a_cancelled_stage_does_not_exit(state: ObservedState) -> CheckResults:
     """Counts the stage executions that a cancel ended without Exit."""
     turn = state.run

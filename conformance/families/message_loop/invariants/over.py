@@ -12,7 +12,7 @@ from runlock.conformance.families.message_loop.messages import (
     TurnEnded,
 )
 from runlock.conformance.families.message_loop.state import ObservedState
-from runlock.conformance.family.invariant import check, held_or
+from runlock.conformance.family.invariant import check, counts, held_or
 from runlock.conformance.family.rank import Rank
 from runlock.conformance.protocol import Observation
 
@@ -27,7 +27,7 @@ def a_turn_that_is_over_opens_no_gate(state: ObservedState, seen: GateOpened) ->
         yield broken(f"turn {turn.id} is over, yet a {seen.on} gate opened")
 
 
-@check("RUN-20", rank=Rank.CONSENT)
+@counts("RUN-20")
 def a_turn_that_is_over_stays_quiet(state: ObservedState) -> CheckResults:
     """Counts the turns that are over and had gates."""
     turn = state.run
@@ -55,7 +55,7 @@ def nothing_comes_after_the_end(state: ObservedState, seen: Observation) -> Chec
     yield broken(f"turn {turn.id} is over, yet {what} was shown")
 
 
-@check("WIRE-8", rank=Rank.STREAM)
+@counts("WIRE-8")
 def the_end_is_the_last_word(state: ObservedState, seen: TurnEnded) -> CheckResults:
     """Counts the turns that ended."""
     if state.turn_of(seen) is not None:

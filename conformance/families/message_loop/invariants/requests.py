@@ -31,7 +31,7 @@ from runlock.conformance.families.message_loop.state.records import (
     ObservedPass,
     ObservedRequest,
 )
-from runlock.conformance.family.invariant import Invariant, check, held_or, ranked
+from runlock.conformance.family.invariant import Invariant, check, counts, held_or, ranked
 from runlock.conformance.family.rank import Rank
 
 Mismatch = tuple[str, str]
@@ -226,7 +226,7 @@ def a_terminal_response_ends_the_pass(state: ObservedState, seen: GateOpened) ->
             yield broken(f"response {last.number} of {path.label} was terminal, yet another request was sent")
 
 
-@check("LOOP-16", rank=Rank.HISTORY)
+@counts("LOOP-16")
 def a_terminal_response_was_the_last(state: ObservedState, seen: TurnEnded) -> CheckResults:
     """Counts the passes that a terminal response ended."""
     turn = state.turn_of(seen)

@@ -7,7 +7,7 @@ from runlock.conformance.families.tool_runner.messages import RunnerGate
 from runlock.conformance.families.tool_runner.state import ObservedRunner
 from runlock.conformance.families.tool_runner.state.facts import is_used_up
 from runlock.conformance.families.tool_runner.state.records import Run, stands
-from runlock.conformance.family.invariant import HELD, CheckResults, broken, check, held_or
+from runlock.conformance.family.invariant import HELD, CheckResults, broken, check, counts, held_or
 from runlock.conformance.family.rank import Rank
 
 
@@ -43,7 +43,7 @@ def a_runner_that_is_over_after_a_fault_opens_no_gate(
         yield broken(f"the runner is over after a fault, and opened a {seen.on} gate when it was taken up")
 
 
-@check("RUNNER-37", rank=Rank.TWICE, requires="again")
+@counts("RUNNER-37", requires="again")
 def no_call_with_a_result_ran_again(state: ObservedRunner) -> CheckResults:
     """A runner that was taken up has entered no call that had a result."""
     run, before = state.taken_up, state.iteration

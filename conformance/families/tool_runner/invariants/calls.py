@@ -16,7 +16,7 @@ from runlock.conformance.families.tool_runner.state import ObservedRunner
 from runlock.conformance.families.tool_runner.state.facts import is_cut_off, is_paused
 from runlock.conformance.families.tool_runner.state.plan import plans
 from runlock.conformance.families.tool_runner.state.records import Iteration, ObservedGate
-from runlock.conformance.family.invariant import HELD, CheckResults, broken, check, held_or
+from runlock.conformance.family.invariant import HELD, CheckResults, broken, check, counts, held_or
 from runlock.conformance.family.rank import Rank
 from runlock.conformance.protocol import ToolCall
 
@@ -46,7 +46,7 @@ def _may_stream(state: ObservedRunner, iteration: Iteration) -> bool:
     return "streaming" in state.values("tools.start") and state.scenario.runner.stream
 
 
-@check("RUNNER-3", at=("tool",), rank=Rank.OTHER)
+@counts("RUNNER-3", at=("tool",))
 def a_tool_waits_for_the_resume(state: ObservedRunner, seen: RunnerGate) -> CheckResults:
     """A tool that starts after the resume has waited for it."""
     found = entering(state, seen)

@@ -7,7 +7,7 @@ from runlock.conformance.families.tool_runner.messages import Responded, RunFini
 from runlock.conformance.families.tool_runner.state import ObservedRunner
 from runlock.conformance.families.tool_runner.state.plan import plans
 from runlock.conformance.families.tool_runner.state.records import Iteration, ObservedGate, Run
-from runlock.conformance.family.invariant import HELD, CheckResults, broken, check, held_or
+from runlock.conformance.family.invariant import HELD, CheckResults, broken, check, counts, held_or
 from runlock.conformance.family.rank import Rank
 
 CANCEL = "cancel"
@@ -81,30 +81,6 @@ def a_response_after_a_cancel_is_what_is_kept(state: ObservedRunner, seen: Respo
     yield held_or(allowed, "a response was asked for after the cancel, and one was given that was not kept")
 
 
-@check("CANCEL-6", rank=Rank.STATUS, requires=CANCEL)
-def a_yield_that_is_given_up_takes_no_question(state: ObservedRunner) -> CheckResults:
-    """Where the runner gives the yield up at the cancel, no response is asked for, and none enters a body."""
-    iteration, run = _handed_over(state), state.run
-    if iteration is None or run is None or not iteration.yields or not iteration.yields[-1].gone:
-        return
-    late = [gate for gate in iteration.entries if gate.phase == "response" and gate.at > (run.cancel_at or 0)]
-    yield held_or(not late, f"{late[0].ref if late else ''} was entered for a response after the cancel")
-
-
-@check("CANCEL-4", rank=Rank.STATUS, requires=CANCEL)
-def a_yield_that_is_given_up_runs_no_call(state: ObservedRunner) -> CheckResults:
-    """Where the runner gives the yield up at the cancel, the calls of its turn do not run."""
-    iteration = _handed_over(state)
-    if (
-        iteration is not None
-        and iteration.resumed_at is None
-        and iteration.yields
-        and iteration.yields[-1].gone
-    ):
-        late = [gate for gate in iteration.entries if gate.phase == "request"]
-        yield held_or(not late, "the yield was given up at the cancel, and a call was entered after it")
-
-
 def _handed_over(state: ObservedRunner) -> Iteration | None:
     run, iteration = _cancelled(state), state.iteration
     if run is None or iteration is None or not iteration.with_user_at_cancel:
@@ -145,7 +121,7 @@ def _ran_at(gate: ObservedGate, stimulus: int) -> bool:
     )
 
 
-@check("CANCEL-1", rank=Rank.STATUS, requires=CANCEL)
+@counts("CANCEL-1", requires=CANCEL)
 def a_cancelled_run_is_at_rest_without_a_request(state: ObservedRunner) -> CheckResults:
     """After a cancel no request was sent."""
     run = _cancelled(state)
@@ -200,7 +176,7 @@ def calls_of_a_turn_with_the_user_run_as_declared(state: ObservedRunner, seen: R
         )
 
 
-@check("CANCEL-7", rank=Rank.STATUS, requires=CANCEL)
+@counts("CANCEL-7", requires=CANCEL)
 def no_call_was_entered_twice_around_a_cancel(state: ObservedRunner) -> CheckResults:
     """A cancelled run has entered no call of its round again."""
     iteration = state.iteration
@@ -208,7 +184,7 @@ def no_call_was_entered_twice_around_a_cancel(state: ObservedRunner) -> CheckRes
         yield HELD
 
 
-@check("CANCEL-8", rank=Rank.STATUS, requires=CANCEL)
+@counts("CANCEL-8", requires=CANCEL)
 def a_round_stopped_at_the_cancel(state: ObservedRunner) -> CheckResults:
     """A round that was cancelled has entered no call since."""
     run, iteration = _cancelled(state), state.iteration

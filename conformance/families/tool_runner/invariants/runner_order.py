@@ -15,7 +15,7 @@ from runlock.conformance.families.tool_runner.messages import RunFinished, Runne
 from runlock.conformance.families.tool_runner.state import ObservedRunner
 from runlock.conformance.families.tool_runner.state.facts import is_paused
 from runlock.conformance.families.tool_runner.state.records import Iteration, same, stands
-from runlock.conformance.family.invariant import HELD, CheckResults, broken, check, held_or
+from runlock.conformance.family.invariant import HELD, CheckResults, broken, check, counts, held_or
 from runlock.conformance.family.rank import Rank
 from runlock.conformance.protocol import Message
 
@@ -139,7 +139,7 @@ def an_unchanged_final_turn_sends_no_request(state: ObservedRunner, seen: Runner
         )
 
 
-@check("RUNNER-6", rank=Rank.LOST)
+@counts("RUNNER-6")
 def an_unchanged_final_turn_ends_the_run(state: ObservedRunner, seen: RunFinished) -> CheckResults:
     """A final turn of an unchanged iteration ends the run."""
     before = _before_end(state, seen)
@@ -264,7 +264,7 @@ def a_changed_turn_that_asks_for_tools_is_followed_by_a_request(
         )
 
 
-@check("RUNNER-16", at=("model",), rank=Rank.LOST)
+@counts("RUNNER-16", at=("model",))
 def the_next_thing_is_the_request(state: ObservedRunner, seen: RunnerGate) -> CheckResults:
     """When the user has pushed the turn and its response, the next request is sent."""
     before = _before_request(state)
@@ -306,7 +306,7 @@ def _before_end(state: ObservedRunner, seen: RunFinished) -> Iteration | None:
     return None if left or (idle and not worked) else before
 
 
-@check("RUNNER-41", at=("model",), rank=Rank.LOST)
+@counts("RUNNER-41", at=("model",))
 def handled_calls_are_followed_by_a_request(state: ObservedRunner, seen: RunnerGate) -> CheckResults:
     """After the calls of an unchanged turn the next request is sent."""
     before = _before_request(state)

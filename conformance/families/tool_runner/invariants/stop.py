@@ -8,7 +8,7 @@ from runlock.conformance.families.tool_runner.state import ObservedRunner
 from runlock.conformance.families.tool_runner.state.facts import is_paused
 from runlock.conformance.families.tool_runner.state.plan import plans
 from runlock.conformance.families.tool_runner.state.records import Iteration
-from runlock.conformance.family.invariant import HELD, CheckResults, broken, check, held_or
+from runlock.conformance.family.invariant import HELD, CheckResults, broken, check, counts, held_or
 from runlock.conformance.family.rank import Rank
 
 
@@ -107,7 +107,7 @@ def a_run_is_not_stopped_before_its_limit(state: ObservedRunner, seen: RunFinish
     yield held_or(used >= state.limit, f"the run was stopped after {used} of {state.limit} iterations")
 
 
-@check("STOP-1", rank=Rank.STATUS)
+@counts("STOP-1")
 def the_limit_ends_the_run(state: ObservedRunner, seen: RunFinished) -> CheckResults:
     """A run that has used its limit up ends."""
     if state.iteration is not None and follows(state) == "iteration" and state.limit:
@@ -124,14 +124,14 @@ def a_run_is_stopped_by_what_counts(state: ObservedRunner, seen: RunFinished) ->
         yield held_or(used >= state.limit, f"the run was stopped after {used} of {state.limit} that count")
 
 
-@check("STOP-2", rank=Rank.STATUS)
+@counts("STOP-2")
 def an_end_that_only_the_limit_explains_was_due(state: ObservedRunner, seen: RunFinished) -> CheckResults:
     """A limit that is reported as a natural end: nothing else explains it, and the limit is used up."""
     if seen.reason.code == "NaturalEnd" and state.limit and not state.faults and _stopped(state) is not None:
         yield HELD
 
 
-@check("STOP-3", rank=Rank.STATUS)
+@counts("STOP-3")
 def an_end_instead_of_a_retry_was_due(state: ObservedRunner, seen: RunFinished) -> CheckResults:
     """A run that was to try again ended without a request, and what counts is used up."""
     run = state.run_of(seen)

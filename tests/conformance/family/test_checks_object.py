@@ -1,0 +1,113 @@
+"""Each check is shown to object on its own, but for those that only count.
+
+A check objects to a row of a table, to a stored wrong trace, to a mutant, or to a trace with one change, of
+which tests/data/edited_traces.json says where it is and what is put there.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+
+import pytest
+from objections import (
+    edited,
+    hear,
+    name_of,
+    objecting_in_tables,
+    rows_of_edits,
+    traces_of_arrows,
+    traces_of_mutants,
+    wrong_traces,
+)
+
+from runlock.conformance.family.family import Family, family_named
+from runlock.conformance.family.invariant import Invariant
+
+FAMILIES = [family_named(name) for name in ("lifecycle", "message-loop", "tool-runner")]
+
+COUNT_IN_TABLES = {
+    "CALL-8 a_rejected_call_is_Cancelled_in_the_end rest",
+    "RUN-11 a_created_run_begins_by_Running RunMoved Running",
+    "RUN-18 a_wait_without_time_goes_on_or_stops rest",
+    "FLOW-29 the_end_was_committed_after_RunEnd Checkpointed RunFinished",
+    "FLOW-4 a_start_without_replay_stores_once PhaseEntered StepStart",
+    "FLOW-10 a_step_asks_the_model GateOpened model",
+    "FLOW-16 a_turn_without_calls_ended_the_segment SegmentEnded",
+    "PHASE-62 a_round_is_applied_after_its_phases Checkpointed",
+    "PHASE-7 a_call_that_answers_ok_becomes_Succeeded CallMoved Succeeded",
+    "PHASE-8 a_call_that_answers_warning_becomes_Succeeded CallMoved Succeeded",
+    "PHASE-9 a_call_that_answers_error_becomes_Failed CallMoved Failed",
+    "PHASE-10 a_call_that_answers_pending_becomes_Suspended CallMoved Suspended",
+    "PHASE-3 what_is_withheld_is_a_failure MessageAppended",
+    "PHASE-4 what_is_missing_is_a_failure MessageAppended",
+    "PHASE-5 what_is_unfit_is_a_failure MessageAppended",
+}
+"""They count as well, but share a function with a check that judges."""
+
+RARE = {
+    # Only a runtime that keeps its own store opens the gate; the same check judges each checkpoint too.
+    "STORE-13 a_checkpoint_holds_decisions_as_they_were_sent GateOpened store.put",
+    "STORE-14 a_checkpoint_holds_the_persistent_keys GateOpened store.put",
+    "STORE-15 a_runtime_without_a_store_stores_nothing GateOpened",
+    "RESUME-12 a_checkpoint_holds_nothing_cleared_for_a_new_wait GateOpened store.put",
+    # No schedule of a reference comes near: it would take two changes of one trace.
+    "RESUME-14 a_resolved_pass_is_committed_before_the_model_is_asked GateOpened model",
+    "AUTH-5 a_call_that_a_token_fits_asks_nobody GateOpened prompt",
+    "AUTH-7 a_grant_that_is_not_given_ends_no_turn TurnEnded",
+    "LOOP-6 the_bound_counts_rounds TurnEnded",
+    "LOOP-14 no_slice_stays_in_the_messages GateOpened model",
+    "TURN-10 nothing_exits_after_a_failure GateOpened",
+}
+"""They can object, and no trace shows it yet."""
+
+NOT_SHOWN = COUNT_IN_TABLES | RARE
+
+each_family = pytest.mark.parametrize("family", FAMILIES, ids=lambda family: family.name)
+
+
+@each_family
+def test_a_check_objects_to_the_row_that_names_it(family: Family) -> None:
+    """What it says of the trace that was not edited is said elsewhere: the reference breaks nothing."""
+    rows = rows_of_edits(family)
+    checks = {name_of(check): check for check in family.invariants}
+    silent = {checks[name] for name in rows}
+    for name, row in rows.items():
+        asked = {checks[name]}
+        records, declares = edited(family, row)
+        hear(family, records, asked, **declares)
+        silent -= {checks[name]} - asked
+
+    assert sorted(map(name_of, silent)) == []
+
+
+@pytest.mark.long
+@each_family
+def test_every_check_objects_but_those_that_only_count(family: Family) -> None:
+    """A check that was never seen to object judges nothing: it goes, or is registered with `@counts`."""
+    rows = rows_of_edits(family)
+    silent = {check for check in family.invariants if name_of(check) not in rows}
+    if family.name == "lifecycle":
+        silent.difference_update(objecting_in_tables())
+        for records in wrong_traces():
+            hear(family, records, silent)
+    traces = (*(traces_of_arrows() if family.name == "message-loop" else ()), *traces_of_mutants(family))
+    for records in traces:
+        hear(family, records, silent)
+
+    counted = set(map(name_of, counting(family)))
+    assert sorted(set(map(name_of, silent)) - counted) == sorted(NOT_SHOWN & set(map(name_of, silent)))
+    assert counted <= set(map(name_of, silent)), "a check that only counts objects"
+
+
+def counting(family: Family) -> list[Invariant]:
+    """The checks of a family that only count."""
+    return [check for check in family.invariants if check.only_counts]
+
+
+@each_family
+def test_every_clause_keeps_a_check_that_judges(family: Family) -> None:
+    """A clause of which every check only counts would hold whatever a runtime does."""
+    judged = {check.clause for check in family.invariants if not check.only_counts}
+    counted = Counter(check.clause for check in counting(family))
+
+    assert sorted(counted.keys() - judged) == []
