@@ -21,7 +21,7 @@ def judged(mutant: Mutant, folder: Path) -> tuple[str, list[str]]:
     """The clause that a replay of the witness blames, and those that an audit of its trace leads with."""
     session = replay(FAMILY, mutant, witnesses(FAMILY)[mutant.name])
     path = folder / f"{mutant.name}.jsonl"
-    session.trace.write(path)
+    path.write_text(session.trace.to_jsonl(), encoding="utf-8")
     assert session.violation is not None
     return session.violation.clause, [one.clause for one in audit(path, mutant.name).causes]
 
@@ -47,7 +47,7 @@ def test_the_worst_clause_leads_its_group(tmp_path: Path) -> None:
     mutant = FAMILY.made.mutants()["ApprovesTheFirst"]
     trace = replay(FAMILY, mutant, witnesses(FAMILY)[mutant.name]).trace
     path = tmp_path / "trace.jsonl"
-    trace.write(path)
+    path.write_text(trace.to_jsonl(), encoding="utf-8")
     (leader, *others) = audit(path, mutant.name).witnesses
 
     assert (leader.clause, leader.cause) == ("DECIDE-5", "")
