@@ -151,7 +151,7 @@ def check(
 def counts(*clauses: str, **options: Any) -> Callable[[Registered], Registered]:
     """Register a function that yields `HELD` where these clauses are exercised, and never objects.
 
-    The options are those of `check`, without a rank: it is asked first, so that it counts where others object.
+    The options are those of `check`, without a rank: it is asked first, and so counts where others object.
     """
     return check(*clauses, rank=Rank.CONSENT, only_counts=True, **options)
 
