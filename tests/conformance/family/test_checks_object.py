@@ -42,15 +42,15 @@ COUNT_IN_TABLES = {
     "PHASE-4 what_is_missing_is_a_failure MessageAppended",
     "PHASE-5 what_is_unfit_is_a_failure MessageAppended",
 }
-"""They count as well, but share a function with a check that judges."""
+"""They only count too, as their code shows, and are not registered as such yet."""
 
 RARE = {
-    # Only a runtime that keeps its own store opens the gate; the same check judges each checkpoint too.
+    # Of a gate of the store; the searched traces show it with one change in no place where this breaks.
     "STORE-13 a_checkpoint_holds_decisions_as_they_were_sent GateOpened store.put",
     "STORE-14 a_checkpoint_holds_the_persistent_keys GateOpened store.put",
     "STORE-15 a_runtime_without_a_store_stores_nothing GateOpened",
     "RESUME-12 a_checkpoint_holds_nothing_cleared_for_a_new_wait GateOpened store.put",
-    # No schedule of a reference comes near: it would take two changes of one trace.
+    # No searched trace with one change breaks it.
     "RESUME-14 a_resolved_pass_is_committed_before_the_model_is_asked GateOpened model",
     "AUTH-5 a_call_that_a_token_fits_asks_nobody GateOpened prompt",
     "AUTH-7 a_grant_that_is_not_given_ends_no_turn TurnEnded",
