@@ -63,9 +63,17 @@ class Rule(Generic[View]):
 
     def invariant(self, rank: Rank) -> Invariant:
         """The check of this rule, with that rank."""
-        kind, at, after = self.occasion.kind, self.occasion.at, self.occasion.after
         return Invariant(
-            self.clause, self, kind, at, after, self.requires, self.is_deferred, rank, self.excuses
+            self.clause,
+            self,
+            self.occasion.kind,
+            self.occasion.at,
+            self.occasion.after,
+            self.requires,
+            self.is_deferred,
+            rank if self.why else Rank.CONSENT,
+            self.excuses,
+            only_counts=not self.why,
         )
 
     @property

@@ -7,11 +7,8 @@ from pathlib import Path
 import pytest
 
 from runlock.conformance.campaign.audit import audit
-from runlock.conformance.campaign.rejudging import violations_in
-from runlock.conformance.campaign.units import Facts
 from runlock.conformance.families.lifecycle.family import FAMILY
 from runlock.conformance.family.made import Mutant
-from runlock.conformance.family.rank import Rank
 from runlock.conformance.selftest.witnesses import replay, witnessed, witnesses
 
 SHARE = 8

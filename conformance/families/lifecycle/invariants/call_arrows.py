@@ -6,7 +6,16 @@ from runlock.conformance.families.lifecycle.messages import CallMoved
 from runlock.conformance.families.lifecycle.state import ObservedState
 from runlock.conformance.families.lifecycle.state.disturbances import CANCEL, CRASH, FAULT, INPUT
 from runlock.conformance.families.lifecycle.state.records import ObservedCall, ObservedGate
-from runlock.conformance.family.invariant import HELD, CheckResults, Invariant, broken, check, held_or, ranked
+from runlock.conformance.family.invariant import (
+    HELD,
+    CheckResults,
+    Invariant,
+    broken,
+    check,
+    counts,
+    held_or,
+    ranked,
+)
 from runlock.conformance.family.rank import Rank
 
 
@@ -98,7 +107,7 @@ def only_a_cancel_cancels(origin: str) -> Invariant:
     return Invariant(CANCELLED_FROM[origin], cancels, requires="calls")
 
 
-@check("CALL-8", rank=Rank.STATUS, requires="a decision")
+@counts("CALL-8", requires="a decision")
 def a_rejected_call_is_Cancelled_in_the_end(state: ObservedState) -> CheckResults:
     """Counts the calls that a cancel decision took to Cancelled by way of Resuming, where that is the way."""
     run = state.run
