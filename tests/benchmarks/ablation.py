@@ -3,9 +3,8 @@
     python tests/benchmarks/ablation.py [WALKS] [EVERY]
 
 One of EVERY mutants (1) is played once through the corpus and a number of walks (10), with
-no one judging; the same traces then go to six judges, each of which asks more than the one before, and to one
-that asks for joint states alone.  A mutant is seen by a judge that objects to one of its traces, whatever
-clause is blamed.
+no one judging; the same traces then go to five judges, each of which asks more than the one before.  A mutant
+is seen by a judge that objects to one of its traces, whatever clause is blamed.
 """
 
 from __future__ import annotations
@@ -21,7 +20,6 @@ from runlock.conformance.errors import RunlockError
 from runlock.conformance.families.lifecycle.family import FAMILY
 from runlock.conformance.families.lifecycle.host.hosted import Hosted
 from runlock.conformance.families.lifecycle.invariants import INVARIANTS
-from runlock.conformance.families.lifecycle.joint.conformance import CHECKED_BY_JOINT_STATES
 from runlock.conformance.families.lifecycle.messages import Report, Scenario
 from runlock.conformance.families.lifecycle.mutants import MUTANTS, Mutant
 from runlock.conformance.family.chooser import Seeded
@@ -53,11 +51,8 @@ LEVELS: dict[str, frozenset[str]] = {
     "arrow legality alone": matching(LEGALITY),
     "+ continuity": matching(LEGALITY + CONTINUITY),
     "+ derived status": matching(LEGALITY + CONTINUITY + DERIVE),
-    "+ attribution": (FAMILY.checked - AT_REST - CHECKED_BY_JOINT_STATES)
-    | matching(LEGALITY + CONTINUITY + DERIVE),
-    "+ quiescence": FAMILY.checked - CHECKED_BY_JOINT_STATES,
-    "+ joint states": frozenset(FAMILY.checked),
-    "joint states alone": CHECKED_BY_JOINT_STATES,
+    "+ attribution": (FAMILY.checked - AT_REST) | matching(LEGALITY + CONTINUITY + DERIVE),
+    "+ quiescence": frozenset(FAMILY.checked),
 }
 """Each level with the clauses that are asked; attribution is who did what, with which decision and result."""
 

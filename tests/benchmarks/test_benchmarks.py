@@ -21,7 +21,7 @@ class Small(NamedTuple):
 
 
 BENCHMARKS = {
-    "ablation": Small("1 100", r"\| \+ joint states \| \d+ \| [1-9]"),
+    "ablation": Small("1 100", r"\| \+ quiescence \| \d+ \| [1-9]"),
     "ast_mutants": Small("1000 3", r"\| \*\*all\*\* \| [1-9]"),
     "audit": Small("200", r"judging takes \d+\.\d times as long as parsing: [1-9]"),
     "calm": Small("160 1 1", r"\| all \| 160 \| [1-9]\d+ \| 0 \|"),
