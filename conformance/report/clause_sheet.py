@@ -127,7 +127,7 @@ def checks_of(family: Family, clause: Clause) -> list[str]:
     """The checks of a clause, or why there are none."""
     found = [
         f"{one.title or 'the sentence itself'} ({_asked(one.seeing)})"
-        for one in family.invariants
+        for one in sorted(family.invariants, key=lambda one: one.only_counts)
         if one.clause == clause.id
     ]
     if clause.untestable is None:

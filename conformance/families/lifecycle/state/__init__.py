@@ -26,7 +26,7 @@ to it.  Each record keeps whether it met no race (`alone` of a gate and of a dec
 and a check that would be wrong in one of the two orders does not judge what has raced.
 
 A cancel, a fault, a crash and new input interfere with the flow of a run as well.  `Run.disturbed_by` says
-which of them have met a run, and golden/tolerated.txt in the tests lists which ones each check excuses.
+which of them have met a run, and the registration of a check says which ones it `excuses`.
 
 Crashes
 -------
