@@ -34,7 +34,7 @@ PERIOD = 0.001
 
 PARTS: dict[str, tuple[Any, ...]] = {
     "Hypothesis draws": (suite.generate, suite.Drawing.choose),
-    "the judge": (Judge.stimulus, Judge.answer, Judge.end),
+    "the judge": (Judge.stimulus, Judge.answer),
     "the runtime with its loop": (Hosted.request,),
     "scenarios are opened and closed": (Hosted._open, Hosted._close, Bench._opened, Session.close),
     "what could be sent next": (suite.Machine.has_occasion, at_hand, options),

@@ -113,7 +113,7 @@ def test_a_kill_at_any_boundary_of_the_store_breaks_nothing(profile):
 @pytest.mark.parametrize(
     ("how", "clause", "says"),
     [
-        ("RunsAgainWhatIsOver", "CALL-22", "call c1 was last reported Succeeded"),
+        ("RunsAgainWhatIsOver", "ONCE-2", "call c1 is Succeeded in the checkpoint, yet it was executed"),
         ("StoresLate", "RECOVER-1", "the checkpoint says that the run is Waiting, yet it starts as Created"),
     ],
 )
