@@ -13,6 +13,8 @@ import sys
 from collections.abc import Iterator
 from fnmatch import fnmatchcase
 
+from verdicts import judged
+
 from runlock.conformance.driving.bench import Bench
 from runlock.conformance.driving.strategies.random_walk import walk
 from runlock.conformance.driving.strategies.scripted import applicable, corpus, play
@@ -20,7 +22,7 @@ from runlock.conformance.errors import RunlockError
 from runlock.conformance.families.lifecycle.family import FAMILY
 from runlock.conformance.families.lifecycle.host.hosted import Hosted
 from runlock.conformance.families.lifecycle.invariants import INVARIANTS
-from runlock.conformance.families.lifecycle.messages import Report, Scenario
+from runlock.conformance.families.lifecycle.messages import Scenario
 from runlock.conformance.families.lifecycle.mutants import MUTANTS, Mutant
 from runlock.conformance.family.chooser import Seeded
 from runlock.conformance.judging.judge import Judge
@@ -96,19 +98,7 @@ def objects(bench: Bench, trace: Trace, asked: dict[str, bool]) -> bool:
     """Whether a judge that asks these clauses objects to a trace."""
     scenario = Scenario.model_validate(next(trace.of("scenario")))
     judge = Judge(FAMILY, bench.handshake, bench.policies, scenario, asked)
-    shown = []
-    for record in trace.records:
-        ((key, value),) = record.items()
-        if key == "stimulus":
-            judge.stimulus(value["method"], value["params"])
-        elif key == "crash":
-            judge.stimulus("crash", {})
-        elif key == "observation":
-            shown.append(value)
-        elif key == "report":
-            judge.answer(Report.model_validate({**value, "observations": shown}))
-            shown = []
-    return judge.violation is not None
+    return judged(judge, FAMILY, trace).violation is not None
 
 
 def main(walks: int = 10, every: int = 1) -> None:
