@@ -84,7 +84,7 @@ Fault = TypeVar("Fault", bound=Faulty)
 def fault(clause: str, says: str = "", **more: Any) -> Callable[[type], type]:
     """Declare a runtime a mutant: the clause that has to be blamed, and what stands in the reason.
 
-    `more` has further fields of `Faulty`.  A class that is derived from a mutant is none by that.
+    `more` has further fields of `Faulty`.  A subclass of a mutant is no mutant unless it is declared one too.
     """
 
     def declare(make: type) -> type:
