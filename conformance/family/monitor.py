@@ -29,6 +29,9 @@ class Monitor:
     says: ClassVar[str] = "what a runtime shows follows the chart {charts}"
     """What it checks, in one sentence; `{charts}` stands for the charts that the clause is on."""
 
+    reads: ClassVar[tuple[type[Observation], ...]] = (Observation,)
+    """The kinds of observation that it follows; it is not asked about others."""
+
     def stimulus(self, method: str, params: Mapping[str, Any]) -> None:
         """The kit sends something; the state has taken it in."""
 

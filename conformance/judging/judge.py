@@ -17,6 +17,7 @@ from runlock.conformance.family.clause_result import ClauseResult
 from runlock.conformance.family.coverage import Coverage, Trails
 from runlock.conformance.family.family import Family
 from runlock.conformance.family.invariant import HELD, NOTHING, CheckResult, Invariant, broken
+from runlock.conformance.family.monitor import Monitor
 from runlock.conformance.family.rank import Rank
 from runlock.conformance.family.state import PolicyView, State
 from runlock.conformance.judging.leaks import leaks_in_words
@@ -74,9 +75,10 @@ class Asked:
 
     def about(self, state: State, seen: Observation) -> list[Invariant]:
         """The checks of an observation."""
-        name = self.selectors.name_of(seen)
+        name_of, newest_of = self.selectors
+        name = name_of(seen)
         listed = name if name in self._names else ""  # a runtime may invent any number of others
-        return self._of(type(seen), listed, self.selectors.newest_of(state, seen), state.features)
+        return self._of(type(seen), listed, newest_of(state, seen), state.features)
 
     def _of(
         self, kind: type[Observation] | None, name: str, newest: str, features: frozenset[str]
@@ -108,6 +110,7 @@ class Judge:
         self.coverage: Coverage = trails.coverage
         self.applies = applies or {}
         self.monitors = [new_monitor(self.state, trails) for new_monitor in family.monitors]
+        self._followers: dict[type[Observation], list[Monitor]] = {}
         self.open = OpenPolicies(undeclared)
         self.asked = asked or Asked(family, self.applies, undeclared)
         self.leaves_open = undeclared.policies.keys()
@@ -146,8 +149,16 @@ class Judge:
 
     def _check(self, seen: Observation) -> None:
         self._run_checks(self.asked.about(self.state, seen), seen)
-        for monitor in self.monitors:
+        for monitor in self._followers_of(type(seen)):
             self._follow(monitor.observe(seen))
+
+    def _followers_of(self, kind: type[Observation]) -> list[Monitor]:
+        """The monitors that read this kind of observation."""
+        found = self._followers.get(kind)
+        if found is None:
+            found = [monitor for monitor in self.monitors if issubclass(kind, monitor.reads)]
+            self._followers[kind] = found
+        return found
 
     def _check_at_rest(self) -> None:
         if self.silence_counts:
@@ -180,8 +191,10 @@ class Judge:
             if self.leaves_open:
                 self._record_all(self._under_each_value(check, *seen), check.rank)
             else:
+                if check.excuses and state.is_excused(check.excuses, *seen):
+                    continue
                 read.clear()
-                for found in check.run(state, *seen):
+                for found in check.check(state, *seen):
                     if read:
                         self.policies |= read
                     self._record(check.clause, found, check.rank, is_deferred=check.is_deferred)

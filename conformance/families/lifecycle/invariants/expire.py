@@ -131,13 +131,13 @@ def a_recovered_wait_is_not_cut_short(state: ObservedState, seen: CallMoved | De
 
 
 def _cut_short(state: ObservedState, seen: CallMoved | DecisionTaken, which: Which) -> CheckResults:
-    call = state.call_of(seen)
+    call = state.call_of(seen) if state.has_expiries else None
     what = _ends_a_wait(call, seen) if call is not None else ""
     if call is None or not what or not which(state.runs[call.run], call):
         return
     ends_at = ends_at_ms(call)
     is_early = call.waits and (ends_at is None or ends_at > state.now_ms)
-    if state.has_expiries and is_early and _is_met_by_time_alone(state, call):
+    if is_early and _is_met_by_time_alone(state, call):
         left = "no end" if ends_at is None else f"{ends_at - state.now_ms} ms left"
         yield broken(f"the wait of call {call.id} had {left}, and no one has decided, yet {what}")
 

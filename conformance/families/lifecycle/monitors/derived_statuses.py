@@ -41,6 +41,8 @@ def status_of(call: ObservedCall) -> str | None:
 class Derived(Monitor):
     """Follows one scenario of a runtime that leaves out what its runs, or its calls, are."""
 
+    reads = (GateOpened, SegmentEnded)
+
     def __init__(self, state: ObservedState, trails: Trails) -> None:
         self.state = state
         self.trails = trails

@@ -222,6 +222,7 @@ class Paths(Monitor):
 
     clauses = CHECKED_BY_PATHS
     says = "what a runtime shows takes a drawn way, and no other"
+    reads = TELLING
 
     def __init__(self, state: ObservedState, trails: Trails) -> None:
         self.state = state
@@ -235,7 +236,7 @@ class Paths(Monitor):
     def observe(self, seen: Observation) -> Iterator[ClauseResult]:
         """Yield the clauses of the ways that an observation shows to be taken."""
         self._forget_a_lost_life()
-        run = self.state.run_of(seen) if isinstance(seen, TELLING) else None
+        run = self.state.run_of(seen)
         if run is None or not self.state.observes("phase"):
             return
         yield from self._segment(run, seen)

@@ -17,7 +17,7 @@ from runlock.conformance.families.lifecycle.state.records import Run
 from runlock.conformance.family.clause_result import ClauseResult
 from runlock.conformance.family.coverage import Trails
 from runlock.conformance.family.monitor import Monitor
-from runlock.conformance.protocol import GateClosed, Observation
+from runlock.conformance.protocol import GateClosed
 from runlock.machines.table import Refused, Table, react
 
 UNKNOWN: Final = "unknown"
@@ -67,6 +67,8 @@ def _refusing(table: Table, event: str) -> list[str]:
 
 class Refusals(Monitor):
     """Counts the stimuli of one scenario that a state refuses; judges nothing."""
+
+    reads = (GateClosed,)
 
     def __init__(self, state: ObservedState, trails: Trails) -> None:
         self.state = state
@@ -124,10 +126,9 @@ class Refusals(Monitor):
             return STALE
         return f"decide {raw['action']}"
 
-    def observe(self, seen: Observation) -> Iterator[ClauseResult]:
-        """The SUT shows something: a gate that it gave up may have had its answer in the same delivery."""
-        if isinstance(seen, GateClosed):
-            self._gave_up(seen)
+    def observe(self, seen: Any) -> Iterator[ClauseResult]:
+        """A gate that was given up may have had its answer in the same delivery."""
+        self._gave_up(seen)
         return iter(())
 
     def _gave_up(self, seen: GateClosed) -> None:

@@ -66,8 +66,6 @@ class RoundFollowers:
 
     def judge(self, seen: Observation) -> Iterator[ClauseResult]:
         """Yield what the charts of rounds say of an observation."""
-        if not isinstance(seen, TELLING):
-            return
         for follower in self.followers:
             yield from follower.judge(seen)
         yield from _barrier(self.state, seen, self.trails)

@@ -17,7 +17,7 @@ from runlock.conformance.families.lifecycle.messages import (
     SegmentEnded,
     StreamClosed,
 )
-from runlock.conformance.families.lifecycle.monitors.round_charts import FOLLOWED, RoundFollowers
+from runlock.conformance.families.lifecycle.monitors.round_charts import FOLLOWED, TELLING, RoundFollowers
 from runlock.conformance.families.lifecycle.state import ObservedState
 from runlock.conformance.families.lifecycle.state.records import ObservedCall, Run
 from runlock.conformance.family.clause_result import ClauseResult, clause_result
@@ -73,6 +73,7 @@ class Oracle(Monitor):
 
     clauses = CHECKED_BY_CHARTS
     says = "what a runtime claims follows the chart {charts}, arrow by arrow"
+    reads = (*TELLING, RunMoved, ResumeEntered, Published, StreamClosed)
 
     def __init__(self, state: ObservedState, trails: Trails) -> None:
         self.state = state
@@ -112,7 +113,8 @@ class Oracle(Monitor):
             self.unwatched = run.id if run is not None and run.is_done else self.unwatched
         elif isinstance(seen, SegmentEnded):
             self._leave_the_gate()
-        yield from self.rounds.judge(seen)
+        if isinstance(seen, TELLING):
+            yield from self.rounds.judge(seen)
 
     def _call(self, seen: CallMoved) -> Iterator[ClauseResult]:
         call = self.state.call_of(seen)

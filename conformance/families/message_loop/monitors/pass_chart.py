@@ -51,6 +51,8 @@ class PassChart(Monitor):
         {*(row.clause for row in TABLE.rows), *TABLE.closed.values()}
     )
 
+    reads = (Published, TurnEnded)
+
     def __init__(self, state: ObservedState, trails: Trails) -> None:
         self.state = state
         self.trails = trails

@@ -56,6 +56,8 @@ class IterationMonitor(Monitor):
 
     clauses: ClassVar[frozenset[str]] = frozenset(TABLE.closed.values())
 
+    reads = (GateClosed, RunnerGate, RunFinished)
+
     def __init__(self, state: ObservedRunner, trails: Trails) -> None:
         self.state = state
         self.trails = trails

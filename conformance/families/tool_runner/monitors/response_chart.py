@@ -32,6 +32,8 @@ class ResponseMonitor(Monitor):
 
     clauses: ClassVar[frozenset[str]] = frozenset(TABLE.closed.values())
 
+    reads = (RunnerGate, Responded)
+
     def __init__(self, state: ObservedRunner, trails: Trails) -> None:
         self.state = state
         self.trails = trails
