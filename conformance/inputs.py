@@ -66,8 +66,10 @@ class Damaged(UsageError):
 # --- values -------------------------------------------------------------------------------------
 
 
-def decoded(text: bytes | bytearray, loads: Callable[[Any], Any] = json.loads) -> Any:
+def decoded(text: str | bytes | bytearray, loads: Callable[[Any], Any] = json.loads) -> Any:
     """The JSON value of a text, as `loads` reads it; `NotJson` says why there is none."""
+    if isinstance(text, str):
+        text = text.encode("utf-8", "surrogatepass")
     if len(text) > SIZE_MAX:
         raise NotJson(f"is longer {_LONG}")
     brackets = text.count(b"[") + text.count(b"{")
@@ -121,7 +123,7 @@ def text_of(path: Path, right: str = "", missing: str = "") -> str:
 
 def json_of(path: Path, right: str = "", missing: str = "") -> Any:
     """The JSON value of a file; `UsageError` as of `text_of`."""
-    return _loaded(decoded, path, text_of(path, right, missing).encode(), right)
+    return _loaded(decoded, path, text_of(path, right, missing), right)
 
 
 def toml_of(path: Path, right: str = "", missing: str = "") -> dict[str, Any]:

@@ -131,7 +131,7 @@ def _records(path: Path, lines: Sequence[str]) -> Iterator[tuple[int, Record]]:
         if not line.strip():
             continue
         try:
-            record = decoded(line.encode())
+            record = decoded(line)
         except NotJson as error:
             cut = ", where the file breaks off," if number == len(lines) else ""
             raise UsageError(f"{path}:{number}{cut} {error}.", _RIGHT) from None

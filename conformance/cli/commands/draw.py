@@ -8,6 +8,7 @@ from difflib import get_close_matches
 from pathlib import Path
 from typing import Any, Final
 
+from runlock.conformance import outputs
 from runlock.conformance.campaign.audit import facts_of, the_scene
 from runlock.conformance.campaign.rejudging import judged
 from runlock.conformance.cli.commands.output_streams import results
@@ -189,7 +190,6 @@ def _folder(out: Path) -> Path:
 
 def _write(path: Path, content: bytes) -> Path:
     try:
-        path.write_bytes(content)
+        return outputs.write(path, content)
     except OSError as error:
         raise UsageError(f"{path} cannot be written: {error.strerror}.", "-o names another folder.") from None
-    return path
