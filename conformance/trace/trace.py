@@ -14,7 +14,8 @@ from pathlib import Path
 from typing import Any, Final
 
 from runlock.conformance.errors import UsageError
-from runlock.conformance.inputs import NotJson, decoded, text_of
+from runlock.conformance.inputs import text_of
+from runlock.conformance.protocol.framing import NotALine, decode
 from runlock.conformance.text import plain
 
 KEYS: Final = ("handshake", "scenario", "stimulus", "observation", "report", "crash", "end")
@@ -131,8 +132,8 @@ def _records(path: Path, lines: Sequence[str]) -> Iterator[tuple[int, Record]]:
         if not line.strip():
             continue
         try:
-            record = decoded(line)
-        except NotJson as error:
+            record = decode(line.encode())
+        except NotALine as error:
             cut = ", where the file breaks off," if number == len(lines) else ""
             raise UsageError(f"{path}:{number}{cut} {error}.", _RIGHT) from None
         if wrong := misfit(record):
@@ -149,6 +150,8 @@ def misfit(record: Any) -> str:
         return f"`{key}` holds no object"
     if key == "stimulus":
         return _misfit_of_stimulus(value)
+    if key == "observation" and value.get("kind") == "gate.open" and not isinstance(value.get("gate"), str):
+        return "a gate opens that has no id"
     if key == "end":
         return _misfit_of_verdict(value.get("verdict"))
     return ""

@@ -70,6 +70,7 @@ def test_a_digest_is_the_same_under_other_ids() -> None:
         ("[" * 100_000, "is nested deeper than 200 levels"),
         ('{"stimulus": {"method": ["settle"], "params": {}}}', "the method of a stimulus is no text"),
         ('{"stimulus": {"method": "settle", "params": []}}', "or its params are no object"),
+        ('{"observation": {"kind": "gate.open", "gate": {}}}', "a gate opens that has no id"),
         ('{"end": {"verdict": {"clause": ["RUN-1"]}}}', "the clause of a verdict is no text"),
     ],
 )
