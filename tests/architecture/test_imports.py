@@ -26,6 +26,7 @@ LAYERS = (
         "conformance.extras",
         "conformance.inputs",
         "conformance.outputs",
+        "conformance.safe_path",
         "conformance.cluster",
     ),
     ("conformance.protocol",),
