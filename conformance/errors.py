@@ -55,3 +55,9 @@ class Restless(AdapterError):
     """The SUT kept working where it had to settle."""
 
     blame: ClassVar[Blame] = "SUT"
+
+
+class AnotherHandshake(AdapterError):
+    """After a restart the handshake was not that of the first start."""
+
+    blame: ClassVar[Blame] = "SUT"

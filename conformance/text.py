@@ -43,3 +43,22 @@ def cut(text: str, limit: int) -> str:
 def quoted(value: Any) -> str:
     """A JSON value as short text."""
     return cut(plain(json.dumps(value, ensure_ascii=False, default=str)), TEXT_LIMIT)
+
+
+def difference_of(once: Any, again: Any, where: str = "") -> str:
+    """The first place where two JSON values differ, in words; an empty string if they are equal."""
+    if isinstance(once, dict) and isinstance(again, dict):
+        for key in {**once, **again}:
+            inner = f"{where}.{key}".lstrip(".")
+            if key not in once or key not in again:
+                is_new = key in again
+                value = quoted(again[key] if is_new else once[key])
+                return (
+                    f"`{plain(inner)}` {'was missing, and is' if is_new else 'is missing, and was'} {value}"
+                )
+            if what := difference_of(once[key], again[key], inner):
+                return what
+        return ""
+    if isinstance(once, list) and isinstance(again, list):
+        return difference_of(dict(enumerate(once)), dict(enumerate(again)), where)
+    return "" if once == again else f"`{plain(where)}` was {quoted(once)}, and is {quoted(again)}"

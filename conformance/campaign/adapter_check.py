@@ -14,6 +14,7 @@ from typing import Any, Final
 
 from runlock.conformance.driving.bench import Bench
 from runlock.conformance.driving.exceptions import Raised, exceptions_of
+from runlock.conformance.driving.ledger import Ledger
 from runlock.conformance.driving.session import Session
 from runlock.conformance.driving.strategies.scripted import (
     Script,
@@ -66,6 +67,7 @@ class Smoke:
     broken: dict[str, str] = field(default_factory=dict)  # clauses, and why
     warnings: list[str] = field(default_factory=list)  # about the handshake
     raised: list[Raised] = field(default_factory=list)
+    ledger: Ledger = field(default_factory=Ledger)
     untested: dict[str, list[str]] = field(
         default_factory=dict
     )  # weaknesses of the handshake, and the clauses that they cost
@@ -77,8 +79,8 @@ class Smoke:
 
     @property
     def exit_code(self) -> int:
-        """The usual exit code: 1 if a clause is broken, 3 if something does not work or raised."""
-        return 1 if self.broken else 3 if self.faults or self.raised else 0
+        """The usual exit code: 1 if a clause is broken, 3 if something does not work, raised or is flaky."""
+        return 1 if self.broken else 3 if self.faults or self.raised or self.ledger.times else 0
 
 
 class Followed:
@@ -140,6 +142,7 @@ class _Drive:
             broken=self.broken,
             warnings=list(self.bench.warnings),
             raised=list(self.tally.raised.values()),
+            ledger=self.bench.ledger,
             untested=dict(_weaknesses(self.bench)),
         )
 
@@ -179,17 +182,13 @@ class _Drive:
         return next((why for why in whys if why), NO_SCRIPT)
 
     def _play(self, script: Script, schedule: Schedule) -> None:
-        self.asked.clear()
         self.is_stopped = True
-        try:
-            session = self.bench.session(script.scenario)
-            schedule(session)
-        except RunlockError as error:
-            self._failed(error)
+        session = self._played(script, schedule)
+        if session is None:
             return
         self.bench.enter(session, self.tally)
-        if session.violation is not None:
-            self.broken.setdefault(session.violation.clause, session.violation.reason)
+        for clause, found in self.tally.found.items():
+            self.broken.setdefault(clause, found.violation.reason)
         self.is_stopped = session.violation is not None
         for raised in exceptions_of(session.trace):
             self.is_stopped = True
@@ -198,6 +197,26 @@ class _Drive:
         for verb in self.asked:
             self.verbs.setdefault(verb, Tried(verb, WORKS))
 
+    def _played(self, script: Script, schedule: Schedule) -> Session | None:
+        """The session of a script; what fails is sent once more, unless it took too long."""
+        failed: RunlockError | None = None
+        while True:
+            self.asked.clear()
+            try:
+                session = self.bench.session(script.scenario)
+                schedule(session)
+            except RunlockError as error:
+                if failed is None and not isinstance(error, TimedOut):
+                    failed = error
+                    self._renewed(error)
+                    continue
+                self.bench.ledger.lasting(error, failed)
+                self._failed(error)
+                return None
+            if failed is not None:
+                self.bench.ledger.recovered(failed)
+            return session
+
     def _failed(self, error: RunlockError) -> None:
         verb = self.asked[-1]
         for earlier in self.asked[:-1]:
@@ -205,8 +224,7 @@ class _Drive:
         self.verbs[verb] = _fault(verb, error)
         if isinstance(error, TimedOut):
             self.silent = verb
-        with suppress(RunlockError):  # it does not even restart: the next script will report it
-            self.bench.renew()
+        self._renewed(error)
 
     # -- gates and observations
 
@@ -236,13 +254,15 @@ class _Drive:
                     self.bench.family.vocabulary.snapshot, answer, "The answer to inspect", "inspect.answer"
                 )
         except ProtocolError as error:
-            self._renewed()
+            with suppress(RunlockError):
+                self.bench.restart()
             if error.code in (UNSUPPORTED, METHOD_NOT_FOUND):
                 return Tried(verb, NOT_OFFERED, "it is optional")
             return Tried(verb, FAILS, f"The adapter answered {verb} with error {error.code}.", "adapter")
         except RunlockError as error:
             blamed = self.asked[-1]
-            self._renewed()
+            self.bench.ledger.lasting(error)
+            self._renewed(error)
             if blamed != verb:
                 return Tried(verb, NOT_REACHED, f"{blamed} does not work")
             return _fault(verb, error)
@@ -256,9 +276,9 @@ class _Drive:
         yield
         session.close()
 
-    def _renewed(self) -> None:
-        with suppress(RunlockError):
-            self.bench.renew()
+    def _renewed(self, error: RunlockError) -> None:
+        with suppress(RunlockError):  # it does not even restart: the next script will report it
+            self.bench.renew(error)
 
 
 def verbs_of(family: Family) -> list[str]:

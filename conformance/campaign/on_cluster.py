@@ -32,6 +32,7 @@ from runlock.conformance.campaign.workforce import (
 )
 from runlock.conformance.cluster import REMOTE, Cluster, TaskLost
 from runlock.conformance.driving.findings import Witness
+from runlock.conformance.driving.ledger import Ledger
 from runlock.conformance.driving.tally import Found
 from runlock.conformance.errors import RunlockError
 
@@ -56,6 +57,7 @@ class ClusterWorkers:
         here = Place() if self._is_remote else Place(self._folder.name, tuple(sys.path))
         self._sent = pickle.dumps((order, here))
         self._busy: dict[Any, Unit] = {}
+        self.ledger = Ledger()
 
     def facts(self) -> Facts:
         try:
@@ -89,7 +91,8 @@ class ClusterWorkers:
     def _take(self, share: WorkQueue, limits: Limits) -> None:
         for task in self._cluster.wait(list(self._busy), GLANCE_SECONDS):
             unit = self._busy.pop(task)
-            played, cut_off = self._cluster.result(task)
+            played, cut_off, ledger = self._cluster.result(task)
+            self.ledger.add(ledger)
             limits.cut_off = limits.cut_off or cut_off
             if played is not None:
                 share.done(unit, played)
@@ -112,10 +115,12 @@ class ClusterWorkers:
 
     def _short(self, found: Found, task: Any) -> Witness:
         try:
-            witness: Witness = self._cluster.result(task)
+            witness, ledger = self._cluster.result(task)
         except TaskLost:
             return as_found(found)
-        return witness
+        self.ledger.add(ledger)
+        short: Witness = witness
+        return short
 
     def close(self) -> None:
         self._cluster.close()
@@ -144,13 +149,14 @@ def facts_of(sent: bytes) -> Facts:
     return _pool(sent).facts()
 
 
-def play_unit(sent: bytes, unit: Unit, muted: Muted) -> tuple[Played | None, str]:
-    """The result of a unit, and why it was cut off; no result if there was no time for any."""
-    limits = Limits()
-    played = _pool(sent).play([unit], limits, lambda _: None, muted)
-    return played.get(unit), limits.cut_off
+def play_unit(sent: bytes, unit: Unit, muted: Muted) -> tuple[Played | None, str, Ledger]:
+    """The result of a unit, why it was cut off, and incidents; no result if there was no time for any."""
+    limits, pool = Limits(), _pool(sent)
+    played = pool.play([unit], limits, lambda _: None, muted)
+    return played.get(unit), limits.cut_off, pool.ledger.taken()
 
 
-def witness_of(sent: bytes, found: Found) -> Witness:
-    """The shrunk witness of a violation."""
-    return _pool(sent).shorten([found])[0]
+def witness_of(sent: bytes, found: Found) -> tuple[Witness, Ledger]:
+    """The shrunk witness of a violation, and the incidents while it was shrunk."""
+    pool = _pool(sent)
+    return pool.shorten([found])[0], pool.ledger.taken()

@@ -8,6 +8,7 @@ from typing import Any, Final, Literal
 
 from runlock.conformance.driving.exceptions import Raised
 from runlock.conformance.driving.findings import Trouble, Witness
+from runlock.conformance.driving.ledger import Ledger
 from runlock.conformance.family.coverage import ChartCoverage
 from runlock.conformance.family.family import Family, family_named
 
@@ -105,6 +106,7 @@ class Result:
     clauses: list[ClauseVerdict] = field(default_factory=list)
     witnesses: list[Witness] = field(default_factory=list)
     troubles: list[Trouble] = field(default_factory=list)
+    ledger: Ledger = field(default_factory=Ledger)
     warnings: list[str] = field(default_factory=list)  # about the handshake
     unjudged_policies: list[str] = field(default_factory=list)  # declared, and no check judged by them
     raised: list[Raised] = field(default_factory=list)
@@ -141,7 +143,14 @@ class Result:
         if self.witnesses:
             return "broken"
         is_cut = self.search is not None and self.search.is_asked and not self.search.is_exhaustive
-        undecided = self.troubles or self.raised or self.unexercised or is_cut or not self.count("held")
+        undecided = (
+            self.ledger.times
+            or self.troubles
+            or self.raised
+            or self.unexercised
+            or is_cut
+            or not self.count("held")
+        )
         return "undecided" if undecided else "held"
 
     def exit_code(self, strict: bool = False) -> int:

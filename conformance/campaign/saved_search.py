@@ -9,7 +9,7 @@ from __future__ import annotations
 import json
 from collections import Counter
 from collections.abc import Callable, Hashable, Iterable, Mapping
-from dataclasses import asdict, fields
+from dataclasses import asdict, fields, replace
 from pathlib import Path
 from typing import Any, Final
 
@@ -18,7 +18,8 @@ from pydantic import TypeAdapter
 from runlock.conformance.campaign.order import Exhaustive, Order
 from runlock.conformance.campaign.stages import Unit
 from runlock.conformance.campaign.units import Facts, Played
-from runlock.conformance.driving.bench import KIT_VERSION
+from runlock.conformance.driving.connection import KIT_VERSION
+from runlock.conformance.driving.ledger import Incident, Ledger
 from runlock.conformance.driving.tally import Found, Tally
 from runlock.conformance.errors import UsageError
 from runlock.conformance.family.coverage import Coverage
@@ -120,6 +121,8 @@ def _tally_as_json(tally: Tally) -> dict[str, Any]:
         "searched": _pairs(tally.searched),
         "coverage": {one.name: _pairs(getattr(tally.coverage, one.name)) for one in fields(Coverage)},
         "found": [_found_as_json(found) for found in tally.found.values()],
+        "unrepeated": tally.unrepeated,
+        "incidents": _ledger_as_json(tally.ledger),
         "excluded": [
             {"one": one, "exclusion": asdict(exclusion), "found": _found_as_json(found)}
             for one, (exclusion, found) in tally.excluded.items()
@@ -140,12 +143,23 @@ def _tally(stored: Mapping[str, Any], model: type[Scenario]) -> Tally:
         searched=_counter(stored["searched"]),
         coverage=Coverage(**{name: _counter(pairs) for name, pairs in stored["coverage"].items()}),
         found={one.violation.clause: one for one in found},
+        unrepeated=dict(stored["unrepeated"]),
+        ledger=_ledger(stored["incidents"]),
         excluded={
             (key, value): (_EXCLUSION.validate_python(one["exclusion"]), _found(one["found"], model))
             for one in stored["excluded"]
             for key, value in [one["one"]]
         },
     )
+
+
+def _ledger_as_json(ledger: Ledger) -> dict[str, Any]:
+    kinds = [asdict(replace(one, trace=None)) for one in ledger.incidents.values()]
+    return {"scenarios": ledger.scenarios, "kinds": kinds}
+
+
+def _ledger(stored: Mapping[str, Any]) -> Ledger:
+    return Ledger(stored["scenarios"], {one["kind"]: Incident(**one) for one in stored["kinds"]})
 
 
 def _pairs(counts: Mapping[Any, int]) -> list[Any]:

@@ -36,6 +36,7 @@ from runlock.conformance.driving.strategies.exhaustive import COUNTED
 from runlock.conformance.driving.tally import Found, Tally
 from runlock.conformance.judging.selection import Selection
 from runlock.conformance.protocol import SPEC_REVISION
+from runlock.conformance.text import counted
 
 AT_THE_FIRST: Final = "it stopped at the first violation"
 
@@ -121,10 +122,15 @@ def _workforce(order: Order[Plan], means: Means) -> Workforce:
 
 
 def witnesses_of(workforce: Workforce, tally: Tally, facts: Facts) -> list[Witness]:
-    """A shrunk witness for each broken clause."""
+    """A shrunk witness for each broken clause; what broke only once moves to the incidents."""
     tally.settle(facts.undeclared)
     short = made_short(workforce, [found for _, found in sorted(tally.found.items())])
-    return grouped(short, facts, tally)
+    for one in short:
+        if one.unrepeated:
+            tally.found.pop(one.clause, None)
+            tally.unrepeated[one.clause] = one.unrepeated
+    tally.ledger.add(workforce.ledger.taken())
+    return grouped([one for one in short if not one.unrepeated], facts, tally)
 
 
 def search_of(
@@ -164,13 +170,15 @@ def merged(units: Sequence[Unit], played: Mapping[Unit, Played], *, first: bool 
         if unit in played:
             tally.add(played[unit].tally)
         if unit == last:
-            gave_up = f"it gave up after {_schedules(len(tally.troubles))} that could not be judged"
+            gave_up = f"it gave up after {_failures(tally)}"
             return tally, AT_THE_FIRST if first and tally.found else gave_up
     return tally, ""
 
 
-def _schedules(number: int) -> str:
-    return f"{number} schedule{'' if number == 1 else 's'}"
+def _failures(tally: Tally) -> str:
+    if not tally.troubles:
+        return counted(tally.ledger.times, "incident")
+    return f"{counted(len(tally.troubles), 'schedule')} that could not be judged"
 
 
 def made_short(workforce: Workforce, found: list[Found]) -> list[Witness]:
@@ -213,6 +221,7 @@ def concluded(
         clauses=kept,
         witnesses=shown,
         troubles=tally.troubles,
+        ledger=tally.ledger,
         warnings=list(facts.warnings),
         unjudged_policies=_unjudged(facts, tally),
         raised=list(tally.raised.values()),

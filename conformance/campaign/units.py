@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from typing import Any
+from typing import Any, Final
 
 from hypothesis.errors import Flaky
 
@@ -27,6 +27,9 @@ from runlock.conformance.transport.sut import Sut
 
 Between = Callable[[int], bool]
 """Called before each schedule with the number of schedules run in the unit; return False to stop."""
+
+
+FIRST: Final = (0, 0)
 
 
 class Stopped(BaseException):
@@ -112,6 +115,11 @@ class WatchedBench(Bench):
         """The facts from its handshake."""
         return Facts(self.handshake, self.policies, self.selection, tuple(self.warnings))
 
+    @property
+    def plays_all(self) -> bool:  # type: ignore[override]
+        """Whether no schedule of the unit is skipped, and it is not to stop."""
+        return not (self.is_stopped or self.left_out)
+
     def admit(self, tally: Tally) -> bool:
         """Allow a schedule, unless the unit is to stop here or the schedule is known to end the process."""
         self.tally = tally
@@ -129,7 +137,7 @@ class WatchedBench(Bench):
         """Give up after too many consecutive schedules that could not be judged, or too many timeouts."""
         if tally.schedules != self._judged[0]:
             self._judged = (tally.schedules, len(tally.troubles))
-        if len(tally.troubles) - self._judged[1] >= ERRORS_MAX or self.is_silent:
+        if len(tally.troubles) - self._judged[1] >= ERRORS_MAX or self.is_silent or self.ledger.is_too_long:
             self.is_stopped = self.is_hopeless = True
 
     def unit(
@@ -140,14 +148,18 @@ class WatchedBench(Bench):
         self.played, self.left_out, self.tally = 0, left_out or {}, Tally()
         self.is_stopped = self.is_hopeless = False
         self._judged = (0, 0)
-        stage, number = unit
+        played = self._played(*unit)
+        played.tally.ledger.add(self.ledger.taken())
+        return played
+
+    def _played(self, stage: int, number: int) -> Played:
         try:
+            if (stage, number) == FIRST:
+                self.restart()  # a target that says something else at each start is met here
             return Played(self.stages[stage].play(self, number))
-        except Stopped:
-            return Played(self.tally, is_whole=False, is_hopeless=self.is_hopeless)
-        except Flaky:
+        except (Stopped, Flaky):
             # To Hypothesis, a schedule that is stopped before it starts, or skipped, is a flaky test.
-            if not (self.is_stopped or self.left_out):
+            if self.plays_all:
                 raise
             return Played(self.tally, is_whole=False, is_hopeless=self.is_hopeless)
         except RunlockError as error:

@@ -33,6 +33,8 @@ def verdicts(bench: Known, tally: Tally) -> Iterator[ClauseVerdict]:
             continue
         if clause_id in tally.found:
             yield ClauseVerdict(clause_id, level, "broken", tally.found[clause_id].violation.reason, count)
+        elif clause_id in tally.unrepeated:
+            yield ClauseVerdict(clause_id, level, "error", tally.unrepeated[clause_id], count)
         elif not standing.is_judged:
             verdict: Any = standing.verdict
             yield ClauseVerdict(clause_id, level, verdict, standing.why, 0, standing.offered)

@@ -18,6 +18,7 @@ from runlock.conformance.campaign.order import Inferring, Order, Plan
 from runlock.conformance.campaign.units import Between, WatchedBench
 from runlock.conformance.driving.bench import Bench
 from runlock.conformance.driving.findings import Witness
+from runlock.conformance.driving.ledger import Ledger
 from runlock.conformance.driving.strategies.shortest_first import length, search
 from runlock.conformance.driving.tally import Found
 from runlock.conformance.errors import RunlockError
@@ -79,12 +80,14 @@ def _serve(connection: Connection, order: Order[Plan], journal: Journal) -> None
     bench.close()
 
 
-def _done(bench: WatchedBench, task: tuple[str, Any]) -> tuple[str, Any]:
+def _done(bench: WatchedBench, task: tuple[str, Any]) -> tuple[str, Any, Ledger]:
+    """What became of a task, and the incidents that no tally holds."""
     verb, given = task
     try:
-        return ("done", bench.unit(*given) if verb == "play" else shortened(bench, given))
+        outcome = bench.unit(*given) if verb == "play" else shortened(bench, given)
     except Exception as error:
-        return ("broke", KitBroke.of(error))
+        return ("broke", KitBroke.of(error), Ledger())
+    return ("done", outcome, bench.ledger.taken())
 
 
 SOUGHT: Final = 250
@@ -97,6 +100,8 @@ def shortened(bench: Bench, found: Found) -> Witness:
         witness = bench.witness(found)
     except RunlockError:
         return as_found(found)
+    if witness.unrepeated:
+        return witness
     is_exact = bench.handshake.control.settles_exactly  # if not, each schedule takes real time
     return (shorter(bench, witness, found.scenario) if bench.searches and is_exact else None) or witness
 
@@ -112,7 +117,8 @@ def shorter(bench: Bench, witness: Witness, scenario: Scenario) -> Witness | Non
         depth_max=length(witness.moves) - 1,
         scenarios=[scenario],
     )
-    return bench.witness(searched.found) if searched.found is not None else None
+    found = bench.witness(searched.found) if searched.found is not None else None
+    return None if found is None or found.unrepeated else found
 
 
 def as_found(found: Found) -> Witness:

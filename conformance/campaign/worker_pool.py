@@ -28,9 +28,11 @@ from runlock.conformance.campaign.workforce import (
     cut_short,
     polite_interrupt,
 )
+from runlock.conformance.driving.connection import STARTS_MAX, refuse_another
 from runlock.conformance.driving.findings import Trouble, Witness
+from runlock.conformance.driving.ledger import Ledger
 from runlock.conformance.driving.tally import Found
-from runlock.conformance.errors import RunlockError, SutDied
+from runlock.conformance.errors import AnotherHandshake, RunlockError, SutDied, TimedOut
 
 HANDSHAKE: Final = "its handshake"
 
@@ -43,8 +45,10 @@ class WorkerPool:
         self._folder = tempfile.TemporaryDirectory(prefix="runlock-", dir=folder)
         self._journals = 0
         self._facts: Facts | None = None
+        self.ledger = Ledger()
         self._limits = Limits()
         self._blame = "SUT" if order.target.startswith("py:") else "kit"
+        self._others = 0  # workers in a row whose target gave another handshake
         self._workers = [self._hired() for _ in range(jobs)]
 
     def _hired(self) -> WorkerHandle:
@@ -69,6 +73,17 @@ class WorkerPool:
             raise said
         worker.task = None
         self._facts = self._facts or said
+        try:
+            refuse_another(self._facts.handshake, said.handshake)
+        except AnotherHandshake as error:
+            self.ledger.failed(error)
+            self._others += 1
+            if self._others == STARTS_MAX:
+                raise
+            worker.kill()
+            self._replaced(worker)
+        else:
+            self._others = 0
 
     def _share_out(self, tasks: Callable[[], tuple[Any, tuple[str, Any]] | None]) -> None:
         for worker in self._workers:
@@ -103,6 +118,7 @@ class WorkerPool:
                 raise message[1]
             else:
                 task, worker.task = worker.task, None
+                self.ledger.add(message[2])
                 yield worker, task, message[1]
 
     # -- units
@@ -136,7 +152,11 @@ class WorkerPool:
         if isinstance(outcome, Lost):
             blame = "SUT" if outcome.is_hung and outcome.verb else self._blame
             trouble = Trouble(blame, str(outcome), outcome.trace)
-            share.lost(unit, worker.at + 1, trouble, is_hung=outcome.is_hung)
+            is_last = share.lost(unit, worker.at + 1, trouble, is_hung=outcome.is_hung)
+            error = (TimedOut if outcome.is_hung else SutDied)(trouble.what)
+            self.ledger.failed(error)
+            if is_last:
+                self.ledger.lasting(error, None if outcome.is_hung else error)
         else:
             share.done(unit, outcome)
 
@@ -172,8 +192,14 @@ class WorkerPool:
             while not self._limits.is_terminated and (waiting or len(short) < len(found)):
                 self._share_out(next_found)
                 for _, number, outcome in self._answers():
-                    short[number] = as_found(found[number]) if isinstance(outcome, Lost) else outcome
+                    short[number] = self._short(found[number], outcome)
         return [short.get(number) or as_found(one) for number, one in enumerate(found)]
+
+    def _short(self, found: Found, outcome: Witness | Lost) -> Witness:
+        if not isinstance(outcome, Lost):
+            return outcome
+        self.ledger.failed(SutDied(str(outcome)))
+        return as_found(found)
 
     def close(self) -> None:
         for worker in self._workers:

@@ -17,6 +17,7 @@ from runlock.conformance.campaign.units import Facts, Played
 from runlock.conformance.campaign.worker import as_found, bench_of, shortened
 from runlock.conformance.driving.bench import ERRORS_MAX
 from runlock.conformance.driving.findings import Trouble, Witness
+from runlock.conformance.driving.ledger import Ledger
 from runlock.conformance.driving.tally import Found, Tally
 from runlock.conformance.errors import RunlockError
 
@@ -58,6 +59,11 @@ class Limits:
 
 class Workforce(Protocol):
     """Runs the units: in this process, in several worker processes, or on a cluster."""
+
+    @property
+    def ledger(self) -> Ledger:
+        """The incidents that no tally holds: while workers started, and while witnesses were shrunk."""
+        ...
 
     def facts(self) -> Facts:
         """The handshake of the runtime."""
@@ -111,6 +117,10 @@ class InProcessRunner:
         self._advanced(self._before + played)
         return not self._limits.is_over
 
+    @property
+    def ledger(self) -> Ledger:
+        return self.bench.ledger
+
     def facts(self) -> Facts:
         return self.bench.facts
 
@@ -144,7 +154,7 @@ class InProcessRunner:
         if limits.is_terminated:
             self.bench.sut.kill()
         else:
-            self.bench.renew()
+            self.bench.restart()
 
     def shorten(self, found: Sequence[Found]) -> list[Witness]:
         return [as_found(one) if self._limits.is_terminated else shortened(self.bench, one) for one in found]
@@ -218,17 +228,20 @@ class WorkQueue:
         """Whether the campaign has not ended before this unit."""
         return self.last is None or unit <= self.last
 
-    def lost(self, unit: Unit, schedule: int, trouble: Trouble, *, is_hung: bool = False) -> None:
-        """Retry a unit; one that has blocked its process, or ended it twice, is left out."""
+    def lost(self, unit: Unit, schedule: int, trouble: Trouble, *, is_hung: bool = False) -> bool:
+        """Retry a unit, and return whether its schedule is left out: it blocked its process, or ended it
+        twice."""
         self.losses[unit, schedule] += 1
         self.hangs += is_hung
-        if is_hung or self.losses[unit, schedule] > 1:
+        is_left_out = is_hung or self.losses[unit, schedule] > 1
+        if is_left_out:
             self.left_out.setdefault(unit, {})[schedule] = trouble
         if self.hangs >= HANGS_MAX:
             troubles = [*self.left_out.get(unit, {}).values()]
             self.done(unit, Played(Tally(troubles=troubles), is_whole=False, is_hopeless=True))
         else:
             self.queue.appendleft(unit)
+        return is_left_out
 
     @property
     def schedules(self) -> int:

@@ -14,30 +14,24 @@ from dataclasses import replace
 from functools import cached_property, partial
 from typing import Any, Final, TypeVar
 
+from runlock.conformance.driving.connection import Connection
 from runlock.conformance.driving.deferred_session import CachedRulings, DeferredSession
 from runlock.conformance.driving.exceptions import exceptions_of
 from runlock.conformance.driving.findings import Trouble, Witness
+from runlock.conformance.driving.replays import Replays, shows
 from runlock.conformance.driving.schedule_ids import renumbered
 from runlock.conformance.driving.session import Session
 from runlock.conformance.driving.shrink import minimal
 from runlock.conformance.driving.tally import Found, Tally
 from runlock.conformance.errors import AdapterError, RunlockError, TimedOut
-from runlock.conformance.family.family import Family, family_of_answer
 from runlock.conformance.judging.applicability import Applicability, standings
-from runlock.conformance.judging.determinism import difference
+from runlock.conformance.judging.determinism import another_answer, difference
 from runlock.conformance.judging.judge import Asked, Judge, Violation
 from runlock.conformance.judging.policy_hypotheses import Undeclared
 from runlock.conformance.judging.selection import EVERYTHING, Selection
 from runlock.conformance.protocol import (
-    PROTOCOL_VERSION,
-    Initialize,
-    Party,
-    ProtocolError,
     Scenario,
 )
-from runlock.conformance.protocol.answers import fitted
-from runlock.conformance.protocol.framing import quote
-from runlock.conformance.protocol.unknown_keys import unknown_keys
 from runlock.conformance.trace.moves import Move
 from runlock.conformance.trace.trace import Trace
 from runlock.conformance.transport.sut import Sut
@@ -53,29 +47,27 @@ TIMEOUTS_MAX: Final = 3
 One fewer is enough if no schedule was judged before.
 """
 
-KIT_VERSION: Final = "0.1.0"
-
 Opened = TypeVar("Opened", bound=Session)
 
 Schedule = Callable[[Session], None]
 """Runs one schedule on an open session, and closes it."""
 
 
-class Bench:
+class Bench(Connection):
     """The test harness of one runtime: its handshake, the applicability of each clause, and schedules run
     on it."""
 
     searches = True  # whether to search for a shorter schedule after shrinking
+    plays_all = True  # whether no schedule is skipped, and the bench is not to stop
 
     def __init__(self, open_sut: Callable[[], Sut], selection: Selection = EVERYTHING) -> None:
-        self.open_sut = open_sut
         self.timeouts = 0
         self.entered = 0
+        self.repeated: set[str] = set()  # clauses of which a violation was replayed, and broke again
         self._folder = tempfile.mkdtemp(prefix="runlock-")
         self._tidy = weakref.finalize(self, shutil.rmtree, self._folder, ignore_errors=True)
-        self.sut = open_sut()
         try:
-            self.family, self.handshake = self._shake_hands()
+            super().__init__(open_sut)
             self.policies = self._policies()
         except RunlockError:
             self.close()
@@ -104,40 +96,15 @@ class Bench:
         """The requirements of each scenario."""
         return Asked(self.family, self.applies, self.undeclared)
 
-    def _shake_hands(self) -> tuple[Family, Any]:
-        hello = Initialize(kit=Party(name="runlock", version=KIT_VERSION))
-        params = hello.model_dump(mode="json", by_alias=True, exclude_none=True)
-        try:
-            answer = self.sut.request("initialize", params)
-        except ProtocolError as error:
-            raise AdapterError(
-                f"The adapter turned the handshake down with error {error.code}: {quote(error.message)}.",
-                f"It should answer `initialize` for protocol {PROTOCOL_VERSION}.",
-            ) from error
-        family = family_of_answer(answer)
-        self.warnings = unknown_keys(family.vocabulary.handshake, answer)
-        handshake = fitted(family.vocabulary.handshake, answer, "The handshake", "initialize.answer")
-        if handshake.protocol != PROTOCOL_VERSION:
-            raise AdapterError(
-                f"The adapter speaks protocol {handshake.protocol}.", f"This kit speaks {PROTOCOL_VERSION}."
-            )
-        return family, handshake
-
     def _policies(self) -> dict[str, Any]:
         try:
             return self.family.spec.policies_of(self.handshake.profile, self.handshake.policies)
         except SpecError as error:
             raise AdapterError(f"The handshake cannot be judged: {error}") from error
 
-    def renew(self) -> None:
-        """Replace the SUT after an error."""
-        self.sut.kill()
-        self.sut = self.open_sut()
-        self._shake_hands()
-
     def revive(self) -> Sut:
         """Kill the SUT in the middle of a scenario, and restart it."""
-        self.renew()
+        self.restart()
         return self.sut
 
     def session(self, scenario: Scenario) -> Session:
@@ -164,7 +131,7 @@ class Bench:
         new_judge: Callable[[], Judge] | None = None,
         **more: Any,
     ) -> Opened:
-        return kind(
+        session = kind(
             self.family,
             self.sut,
             self.handshake,
@@ -174,6 +141,8 @@ class Bench:
             revive=self.revive,
             **more,
         )
+        self.ledger.scenarios += 1
+        return session
 
     def judge(self, scenario: Scenario) -> Judge:
         """The judge of a scenario."""
@@ -217,20 +186,35 @@ class Bench:
         """
         if not self.admit(tally):
             return None
-        for attempt in (1, 2):
+        failed: RunlockError | None = None
+        while True:
             try:
                 session = (opened or self.session)(scenario)
                 schedule(session)
             except RunlockError as error:
-                is_last = attempt == 2 or self.ran_out_of_time(error)
+                is_last = self.ran_out_of_time(error) or failed is not None
                 if is_last:
                     tally.troubles.append(Trouble(error.blame, str(error)))
-                self.renew()
+                    self.ledger.lasting(error, failed)
+                self.renew(error)
                 if is_last:
                     return None
+                failed = error
                 continue
+            if failed is not None:
+                self.ledger.recovered(failed)
+            self._compare(session)
             return session
-        return None
+
+    def _compare(self, session: Session) -> None:
+        """Record another answer to a prefix that was sent before."""
+        if session.before is not None and self.handshake.control.settles_exactly:
+            self._compared(session.before, session.trace)
+
+    def _compared(self, once: Trace, again: Trace) -> None:
+        """Record the first difference between the answers to the same schedule."""
+        if what := another_answer(once, again, self.family.line_formats.gate_name):
+            self.ledger.differed(what, again)
 
     def ran_out_of_time(self, error: RunlockError) -> bool:
         """Whether the error is an answer that did not come, which is then counted."""
@@ -245,24 +229,69 @@ class Bench:
     def play_twice(self, scenario: Scenario, schedule: Schedule, tally: Tally) -> None:
         """Run one schedule, and a second time to compare: the same messages must give the same answers."""
         once = self.play(scenario, schedule, tally)
-        if (
-            once is None
-            or once.violation is not None
-            or not self.applies.get(self.family.judging.determinism)
-        ):
+        is_judged = self.applies.get(self.family.judging.determinism, False)
+        is_compared = is_judged or self.handshake.control.settles_exactly
+        if once is None or once.violation is not None or not is_compared:
             return
-        again = self.judged(scenario, schedule, Tally(), self.session_not_judged)
+        again = self.judged(scenario, schedule, tally, self.session_not_judged)
         if again is None:
             return
+        if is_judged and self._differs(once, again, tally):
+            return
+        self._compared(once.trace, again.trace)
+
+    def _differs(self, once: Session, again: Session, tally: Tally) -> bool:
+        """Whether the clause on determinism tells the two apart."""
         clause = self.family.judging.determinism
         tally.exercised[clause] += 1
         because = difference(once.trace, again.trace)
         if because:
-            broken = Violation(clause, because, again.state.stimuli)
-            tally.note(clause, self._found(again, broken))
+            found = self._found(again, Violation(clause, because, again.state.stimuli))
+            if self._breaks_again(found, tally):
+                tally.note(clause, found)
+        return bool(because)
 
     def enter(self, session: Session, tally: Tally) -> None:
-        """Add the results of a finished session to a tally."""
+        """Add the results of a finished session to a tally; a violation counts if it can be repeated."""
+        violation = session.ruling.violation
+        if violation is not None and not self._breaks_again(self._found(session, violation), tally):
+            return
+        self._enter(session, tally)
+
+    def _breaks_again(self, found: Found, tally: Tally) -> bool:
+        """Whether a violation can be repeated, which is tried once for each clause; else it is recorded."""
+        clause = found.violation.clause
+        if clause in self.repeated:
+            return True
+        replays = self.replayed(found)
+        if replays.agree:
+            self.repeated.add(clause)
+            return True
+        self.ledger.differed(f"{replays.sentence}.", found.trace)
+        tally.unrepeated[clause] = replays.sentence
+        if replays.clean is not None:
+            self._enter(replays.clean, tally)
+        return False
+
+    def replayed(self, found: Found) -> Replays:
+        """Repeat a schedule until most replays agree, on the SUT as it is, or else on fresh ones."""
+        is_compared = found.violation.clause == self.family.judging.determinism
+        replays = Replays(found)
+        while not is_compared and not replays.is_over:
+            replays.add(self._replay(found.scenario, found.moves))
+        if replays.agree:
+            return replays
+        replays = Replays(found)
+        while not replays.is_over:
+            self.restart()
+            once = self._replay(found.scenario, found.moves)
+            if is_compared:
+                replays.add_pair(once, self._replay(found.scenario, found.moves))
+            else:
+                replays.add(once)
+        return replays
+
+    def _enter(self, session: Session, tally: Tally) -> None:
         self.entered += 1
         tally.schedules += 1
         tally.stimuli += session.state.stimuli
@@ -281,24 +310,42 @@ class Bench:
             ruled_out = Violation(exclusion.clause, exclusion.reason, session.state.stimuli)
             tally.exclude(one, exclusion, self._found(session, ruled_out))
 
+    def probe(self, scenario: Scenario) -> None:
+        """Open and close a scenario, since a target may have ended after its last answer."""
+        try:
+            self.session(scenario).close()
+        except RunlockError as error:
+            self.ledger.failed(error)
+
     def _found(self, session: Session, violation: Violation) -> Found:
         return Found(violation, session.scenario, tuple(session.sent), session.trace, self.muted)
 
     def close(self) -> None:
         """Release the SUT, and the folders of its scenarios."""
-        self.sut.close()
+        if hasattr(self, "sut"):
+            self.sut.close()
         self._tidy()
 
     # -- witnesses
 
     def witness(self, found: Found) -> Witness:
-        """The violation with its schedule shrunk, and with ids that count from 1."""
+        """The violation with its schedule shrunk, and with ids from 1; says if it breaks no more."""
         self.mute(found.muted)
+        small = self._shrunk(found)
+        for one in (small, found):
+            replays = self.replayed(one)
+            if replays.agree:
+                return _witness(one)
+        self.ledger.differed(f"{replays.sentence}.", found.trace)
+        return replace(_witness(found), unrepeated=replays.sentence)
+
+    def _shrunk(self, found: Found) -> Found:
+        """The violation with the shortest schedule that still shows it; itself if there is none."""
         shown: list[Session] = []
 
         def still_breaks(scenario: Scenario, moves: Sequence[Move]) -> Sequence[Move] | None:
             session = self._replay(scenario, moves)
-            if session is None or not _shows(session, found):
+            if session is None or not shows(session, found):
                 return None
             shown[:] = [session]
             return session.sent
@@ -306,11 +353,14 @@ class Bench:
         scenario, moves = minimal(found.scenario, found.moves, still_breaks, self.family.driving.bare)
         for candidate in (renumbered(moves), moves):
             if (sent := still_breaks(scenario, candidate)) is not None:
-                because, trace = _reason(shown[0], found), shown[0].trace
-                return Witness(found.violation.clause, because, tuple(sent), trace)
-        return Witness(found.violation.clause, found.violation.reason, found.moves, found.trace)
+                violation = replace(found.violation, reason=_reason(shown[0], found))
+                return replace(
+                    found, violation=violation, moves=tuple(sent), scenario=scenario, trace=shown[0].trace
+                )
+        return found
 
     def _replay(self, scenario: Scenario, moves: Sequence[Move]) -> Session | None:
+        session = None
         try:
             session = self.session(scenario)
             session.play(moves)
@@ -318,16 +368,14 @@ class Bench:
         except RunlockError as error:
             if self.ran_out_of_time(error) and self.is_silent:
                 raise
-            self.renew()
-            return None
+            self.renew(error)
+            is_broken = session is not None and session.violation is not None  # what follows does not matter
+            return session if is_broken else None
         return session
 
 
-def _shows(session: Session, found: Found) -> bool:
-    """Whether a schedule breaks the same clause, or rules out the same value of a policy."""
-    if found.rules_out is not None:
-        return found.rules_out in session.ruling.excluded
-    return session.violation is not None and session.violation.clause == found.violation.clause
+def _witness(found: Found) -> Witness:
+    return Witness(found.violation.clause, found.violation.reason, found.moves, found.trace)
 
 
 def _reason(session: Session, found: Found) -> str:

@@ -17,6 +17,7 @@ class Witness:
     moves: tuple[Move, ...]
     trace: Trace
     cause: str = ""  # the clause that is broken more directly by the same fault, or empty
+    unrepeated: str = ""  # that it did not break again when it was replayed, or empty
 
     @property
     def steps(self) -> int:

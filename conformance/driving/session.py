@@ -65,6 +65,7 @@ class Session:
         self.trace = Trace()
         self.steps: list[Step] = []
         self.sent: list[Move] = []
+        self.before: Trace | None = None  # of a snapshot to which the answers were others now
         self.attempted: list[Move] = []  # the stimulus without an answer, if there is one
         self.trace.add("handshake", handshake.as_sent)
         self.trace.add("scenario", scenario.as_sent)
@@ -225,6 +226,7 @@ class Session:
         else:
             self._stand_at(mark)
             return len(answers)
+        self.before = Trace([*mark.records])
         for step, answer in zip(mark.steps, answers, strict=False):
             self._judge_again(step, answer)
         return len(answers)

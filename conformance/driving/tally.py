@@ -7,6 +7,7 @@ from dataclasses import dataclass, field, replace
 
 from runlock.conformance.driving.exceptions import Raised
 from runlock.conformance.driving.findings import Trouble
+from runlock.conformance.driving.ledger import Ledger
 from runlock.conformance.family.coverage import Coverage, Goal
 from runlock.conformance.judging.judge import Violation
 from runlock.conformance.judging.policy_hypotheses import Exclusion, Undeclared, nothing_left
@@ -44,6 +45,8 @@ class Tally:
     found: dict[str, Found] = field(default_factory=dict)
     excluded: dict[tuple[str, str], tuple[Exclusion, Found]] = field(default_factory=dict)
     troubles: list[Trouble] = field(default_factory=list)
+    ledger: Ledger = field(default_factory=Ledger)
+    unrepeated: dict[str, str] = field(default_factory=dict)  # clauses that did not break again, and why
     raised: dict[str, Raised] = field(default_factory=dict)
     coverage: Coverage = field(default_factory=Coverage)
     tours_played: Counter[Goal] = field(default_factory=Counter)
@@ -62,6 +65,8 @@ class Tally:
         self.cut_short += other.cut_short
         self.ended_by.update(other.ended_by)
         self.troubles += other.troubles
+        self.ledger.add(other.ledger)
+        self.unrepeated.update(other.unrepeated)
         for raised in other.raised.values():
             self.exception(raised)
         self.coverage.add(other.coverage)
@@ -76,6 +81,8 @@ class Tally:
     def keep(self, earlier: Tally) -> None:
         """Keep what earlier runs of the same schedules found, before it was muted."""
         self.ended_by.update(earlier.ended_by)
+        self.ledger.add(earlier.ledger)
+        self.unrepeated.update(earlier.unrepeated)
         self.exercised |= earlier.exercised
         self.policies |= earlier.policies
         for clause, found in earlier.found.items():

@@ -248,7 +248,7 @@ def _interrupt() -> NoReturn:
 def _read(result: Result, results: Path) -> Outcomes:
     """The outcomes for a result, with the traces of violations in the folder of results."""
     files = {}
-    if result.witnesses or result.troubles or result.raised or results.exists():
+    if result.witnesses or result.ledger.times or result.troubles or result.raised or results.exists():
         files = folder.write_traces(result, _reserved(results))
     summary = _page()
     headline(result, summary, files)
@@ -258,7 +258,7 @@ def _read(result: Result, results: Path) -> Outcomes:
         violation(result, witness, page, files[witness.clause], result.target)
         clauses[witness.clause] = Outcome("broken", _text(page))
     is_idle = not result.witnesses and not result.count("held")
-    is_cut = bool(result.troubles or result.raised or result.partial)
+    is_cut = bool(result.ledger.times or result.troubles or result.raised or result.partial)
     return Outcomes(clauses, _text(summary) if is_idle else "", _text(summary) if is_cut else "")
 
 

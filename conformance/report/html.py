@@ -122,6 +122,8 @@ def _status(status: str) -> str:
 def _verdict(result: Stored) -> Iterator[str]:
     news = f'<span class="{result.outcome}">{word(result.outcome)}</span>'
     yield f"<h1>{news}: {safe(result.target)}</h1>"
+    for sentence in result.unexpected:
+        yield f'<p class="undecided">{safe(sentence)}</p>'
     for raised in result.exceptions:
         yield f'<p class="broken">Exception, {raised.times} times: {safe(raised.what)}</p>'
     yield f"<p>{safe(result.who)}, profile {safe(result.profile)}, spec {safe(result.spec)}. "

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator, Mapping
+from dataclasses import asdict, replace
 from pathlib import Path
 from typing import Any, Final
 
 from runlock.conformance import outputs
 from runlock.conformance.campaign.inference.result import Against, Inferred, Value
 from runlock.conformance.report.console import Page
+from runlock.conformance.report.text import incidents
 from runlock.conformance.text import plain
 
 SCHEMA: Final = 1
@@ -34,6 +36,8 @@ def write_witnesses(found: Inferred, folder: Path) -> Files:
 
 def write(found: Inferred, files: Files, page: Page) -> None:
     """The whole report."""
+    for line in incidents(found.ledger):
+        page.wrapped(line, "red")
     page.headline(*_headline(found))
     _write_part("found out", found, list(found.settled), page)
     _write_part("mixed: nothing that it always does explains what was seen", found, found.mixed, page)
@@ -53,7 +57,7 @@ def _headline(found: Inferred) -> tuple[str, str, str]:
         wrong += [f"{len(found.contradicted)} declared wrongly"] if found.contradicted else []
         return "broken", f": {who}; {many}, {', '.join(wrong)}", "red"
     if found.exit_code:
-        return "undecided", f": {who}; nothing was found out", "yellow"
+        return "undecided", f": {who}; {many if found.settled else 'nothing was found out'}", "yellow"
     return "inferred", f": {who}; {many}", "green"
 
 
@@ -160,6 +164,8 @@ def as_json(found: Inferred, files: Files) -> dict[str, Any]:
     nearest = found.nearest
     return {
         "schema": SCHEMA,
+        "flaky": found.ledger.headline,
+        "incidents": [asdict(replace(one, trace=None)) for one in found.ledger.all],
         "target": found.target,
         "implementation": found.handshake.implementation.to_wire(),
         "exit_code": found.exit_code,

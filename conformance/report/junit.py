@@ -13,6 +13,11 @@ def junit(result: Stored) -> str:
     """The whole document; invisible characters are shown by their code, since XML cannot hold them."""
     suites = Element("testsuites", name="runlock")
     suite = SubElement(suites, "testsuite", name=plain(f"{result.target} {result.profile}"))
+    for sentence in result.unexpected:
+        case = SubElement(
+            suite, "testcase", classname="schedules", name="nothing happened that was not asked"
+        )
+        SubElement(case, "error", message=plain(sentence))
     for raised in result.exceptions:
         case = SubElement(suite, "testcase", classname="schedules", name="an exception was raised")
         SubElement(case, "error", message=plain(raised.what))

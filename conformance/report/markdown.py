@@ -47,6 +47,8 @@ def _longest_ticks(text: str) -> int:
 
 
 def _verdict(result: Stored) -> Iterator[str]:
+    for sentence in result.unexpected:
+        yield from (f"**incidents**: {code(sentence)}", "")
     for raised in result.exceptions:
         yield from (f"**exception**, {raised.times} times: {code(raised.what)}", "")
     who = f"{code(result.target)} is {code(result.who)}, profile {code(result.profile)}"

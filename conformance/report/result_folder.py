@@ -18,12 +18,12 @@ from runlock.conformance.errors import UsageError
 from runlock.conformance.family.family import families
 from runlock.conformance.inputs import json_of
 from runlock.conformance.outputs import replace
-from runlock.conformance.report.text import exception_name, trouble_name
+from runlock.conformance.report.text import exception_name, incident_name, trouble_name
 from runlock.conformance.trace.trace import Trace, read_trace
 
 DEFAULT: Final = Path("runlock-results")
 RESULT: Final = "result.json"
-_FINDING: Final = re.compile(r"(trouble|exception)-\d+")
+_FINDING: Final = re.compile(r"(incident|trouble|exception)-\d+")
 
 
 def ready(folder: Path) -> Path:
@@ -79,6 +79,9 @@ def write_traces(result: Result, folder: Path) -> dict[str, Path]:
     The traces of an earlier run are removed, except a trace that is itself the target.
     """
     traces = {one.clause: one.trace.with_verdict(one.clause, one.reason) for one in result.witnesses}
+    for number, one in enumerate(result.ledger.shown, 1):
+        if one.trace is not None:
+            traces[incident_name(number)] = one.trace.with_verdict(None, one.what)
     for number, trouble in enumerate(result.troubles, 1):
         if trouble.trace is not None:
             traces[trouble_name(number)] = trouble.trace.with_verdict(None, trouble.what)

@@ -9,6 +9,7 @@ from typing import Any
 
 from runlock.conformance.campaign.result import ClauseVerdict, Result, Search
 from runlock.conformance.driving.findings import Witness
+from runlock.conformance.driving.ledger import Incident
 from runlock.conformance.family.coverage import ChartCoverage
 from runlock.conformance.family.family import Family
 from runlock.conformance.family.timeline import timeline
@@ -20,6 +21,7 @@ from runlock.conformance.report.stored_result import (
     StoredChart,
     StoredClause,
     StoredException,
+    StoredIncident,
     StoredMove,
     StoredPair,
     StoredRefusal,
@@ -29,7 +31,7 @@ from runlock.conformance.report.stored_result import (
     StoredTrouble,
     StoredViolation,
 )
-from runlock.conformance.report.text import exception_name, trouble_name
+from runlock.conformance.report.text import exception_name, incident_name, trouble_name
 from runlock.conformance.trace.moves import Move
 
 
@@ -46,6 +48,8 @@ def stored(
     """The whole result; `files` are the trace files by clause."""
     paths = {name: str(path) for name, path in files.items()}
     return Stored(
+        flaky=result.ledger.headline,
+        incidents=[_incident(one, at, paths) for at, one in enumerate(result.ledger.all, 1)],
         target=result.target,
         implementation=dict(result.implementation),
         family=result.family.name,
@@ -66,6 +70,17 @@ def stored(
         search=None if result.search is None else _search(result.search),
         warnings=list(result.warnings),
         **_findings(result, paths),
+    )
+
+
+def _incident(one: Incident, at: int, paths: Mapping[str, str]) -> StoredIncident:
+    return StoredIncident(
+        kind=one.kind,
+        what=one.what,
+        times=one.times,
+        recovered=one.recovered,
+        lasting=one.lasting,
+        trace=paths.get(incident_name(at)),
     )
 
 

@@ -66,6 +66,10 @@ def _locations(violation: StoredViolation | None) -> list[dict[str, Any]]:
 
 def _invocation(result: Stored) -> dict[str, Any]:
     """Whether everything could be judged, and what could not."""
-    what = [f"{one.blame}: {one.what}" for one in result.troubles] + [one.what for one in result.exceptions]
+    what = [
+        *result.unexpected,
+        *(f"{one.blame}: {one.what}" for one in result.troubles),
+        *(one.what for one in result.exceptions),
+    ]
     notes = [{"level": "error", "message": {"text": plain(one)}} for one in dict.fromkeys(what)]
     return {"executionSuccessful": not notes, "toolExecutionNotifications": notes}

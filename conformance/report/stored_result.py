@@ -78,6 +78,22 @@ class StoredViolation(Part):
     trace: str | None
 
 
+class StoredIncident(Part):
+    """Incidents of one kind: restarts that the kit did not order, or other answers to the same schedule."""
+
+    kind: str
+    what: str
+    times: int
+    recovered: int
+    lasting: int
+    trace: str | None = None
+
+    @property
+    def sentence(self) -> str:
+        """How often it happened, and the first example."""
+        return f"{self.kind}, {'once' if self.times == 1 else f'{self.times} times'}; first: {self.what}"
+
+
 class StoredTrouble(Part):
     """An error that kept a schedule from being judged."""
 
@@ -188,6 +204,8 @@ class Stored(Part):
     """A whole result."""
 
     schema_: int = Field(default=SCHEMA, alias="schema")
+    flaky: str = ""  # how many incidents there were in how many scenarios
+    incidents: list[StoredIncident] = Field(default_factory=list)
     target: str
     implementation: dict[str, Any]
     family: str = DEFAULT
@@ -222,6 +240,12 @@ class Stored(Part):
     def played(self) -> str:
         """The number of schedules; of an audit, the number of threads."""
         return f"{self.schedules} {'threads' if self.target.startswith(AUDITED) else 'schedules'}"
+
+    @property
+    def unexpected(self) -> list[str]:
+        """The incidents that no error of a schedule reports: a summary, and each kind in a sentence."""
+        shown = [one.sentence for one in self.incidents if one.times > one.lasting]
+        return [one for one in (self.flaky, *shown) if one]
 
     @property
     def expected(self) -> Mapping[str, str]:

@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 import shlex
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from types import MappingProxyType
 from typing import Final
 
 from runlock.conformance.campaign.baseline import Compared
 from runlock.conformance.campaign.result import THIN, ClauseVerdict, Overall, Result, Verdict
 from runlock.conformance.driving.findings import Witness
+from runlock.conformance.driving.ledger import Ledger
 from runlock.conformance.family.family import Family
 from runlock.conformance.family.timeline import render
 from runlock.conformance.report import coverage
@@ -66,7 +68,11 @@ def _next(result: Result) -> str:
 
 def headline(result: Result, page: Page, files: dict[str, Path]) -> None:
     """Write the verdict with its counts, and the reasons if it is not better."""
-    for line in (*_exceptions(result, files), *_troubles(result, files)):
+    for line in (
+        *incidents(result.ledger, files),
+        *_exceptions(result, files),
+        *_troubles(result, files),
+    ):
         page.wrapped(line, "red")
     page.headline(result.verdict, f": {plain(result.target)} is {_who(result)}", STYLES[result.verdict])
     played = f"{_many(result.schedules, 'schedule')}, {_stimuli(result.stimuli)}"
@@ -83,6 +89,15 @@ def headline(result: Result, page: Page, files: dict[str, Path]) -> None:
         page.wrapped(line, indent="  ")
     for line in result.warnings:
         page.wrapped(f"warning: {plain(line)}", "yellow", "  ")
+
+
+def incidents(ledger: Ledger, files: Mapping[str, Path] = MappingProxyType({})) -> Iterator[str]:
+    """The incidents in one sentence, and then each kind with its first example and one trace."""
+    if ledger.headline:
+        yield ledger.headline
+    for number, one in enumerate(ledger.shown, 1):
+        path = files.get(incident_name(number))
+        yield f"  {plain(one.sentence)}{f' That is in {path}.' if path is not None else ''}"
 
 
 def _exceptions(result: Result, files: dict[str, Path]) -> Iterator[str]:
@@ -102,6 +117,11 @@ def _troubles(result: Result, files: dict[str, Path]) -> Iterator[str]:
         yield f"{_many(len(numbers), 'schedule')} could not be judged, blame the {blame}: {plain(what)}"
         if (path := files.get(trouble_name(numbers[0]))) is not None:
             yield f"  what led there is in {path}"
+
+
+def incident_name(number: int) -> str:
+    """The file name of the trace of an incident."""
+    return f"incident-{number}"
 
 
 def exception_name(number: int) -> str:
@@ -132,6 +152,7 @@ def counts(result: Result) -> str:
     return (
         f"{result.count('held')} held, {result.count('broken')} broken, "
         f"{result.count('untested')} untested, {result.count('not-applicable')} not applicable"
+        f"{f', {once} broken once and not again' if (once := result.count('error')) else ''}"
     )
 
 

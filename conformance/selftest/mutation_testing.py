@@ -63,6 +63,11 @@ class MutantRun(Bench):
         """Whether the clause is blamed, or the limit of schedules is reached."""
         return self.found is not None or (self.cap is not None and self.schedules >= self.cap)
 
+    @property
+    def plays_all(self) -> bool:  # type: ignore[override]
+        """Whether it goes on."""
+        return not self.is_over
+
     def admit(self, tally: Tally) -> bool:
         """Allow schedules until it is over."""
         if self.is_over:
@@ -268,9 +273,8 @@ def calm(named: tuple[str, str], plan: Sampled) -> VariantResult:
     finally:
         bench.close()
     blamed = {clause: found.violation.reason for clause, found in total.found.items()}
-    return VariantResult(
-        variant.name, total.schedules, blamed, tuple(trouble.what for trouble in total.troubles)
-    )
+    troubles = [*(one.what for one in total.troubles), *(one.sentence for one in bench.ledger.shown)]
+    return VariantResult(variant.name, total.schedules, blamed, tuple(troubles))
 
 
 def kill_named(named: tuple[str, str], plan: Sampled, shortest: int) -> MutantResult:

@@ -111,8 +111,8 @@ def _played(
         if to_the_end:
             session.drain()
         session.close()
-    except RunlockError:
-        bench.renew()
+    except RunlockError as error:
+        bench.renew(error)
         return None
     return session
 

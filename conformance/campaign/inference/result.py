@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from typing import Any, Final
 
 from runlock.conformance.driving.findings import Trouble
+from runlock.conformance.driving.ledger import Ledger
 from runlock.conformance.family.family import Family, family_named
 from runlock.conformance.family.parts import Inference
 from runlock.conformance.judging.applicability import unmet
@@ -46,6 +47,7 @@ class Inferred:
     schedules: int = 0
     aside: tuple[str, ...] = ()  # clauses that broke under every policy
     troubles: list[Trouble] = field(default_factory=list)
+    ledger: Ledger = field(default_factory=Ledger)
     partial: str = ""
 
     @property
@@ -181,10 +183,10 @@ class Inferred:
 
     @property
     def exit_code(self) -> int:
-        """1 if two values are mixed or a declaration is wrong, 3 if nothing was inferred, else 0."""
+        """1 if values are mixed or declared wrongly, 3 if none was inferred or it is flaky, else 0."""
         if self.mixed or self.contradicted:
             return 1
-        return 0 if self.settled else 3
+        return 0 if self.settled and not self.ledger.times else 3
 
 
 def to_find_out(family: Family) -> list[Policy]:

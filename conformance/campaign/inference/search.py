@@ -26,6 +26,7 @@ from runlock.conformance.campaign.units import Facts
 from runlock.conformance.campaign.worker import as_found
 from runlock.conformance.campaign.workforce import Limits, Workforce
 from runlock.conformance.driving.findings import Trouble, Witness
+from runlock.conformance.driving.ledger import Ledger
 from runlock.conformance.driving.tally import Found, Tally
 from runlock.conformance.family.family import Family
 from runlock.conformance.judging.judge import Violation
@@ -43,6 +44,7 @@ class _Known:
     aside: tuple[str, ...] = ()
     schedules: int = 0
     troubles: list[Trouble] = field(default_factory=list)
+    ledger: Ledger = field(default_factory=Ledger)
 
     def learn(self, family: Family, tally: Tally) -> None:
         """Add the evidence of a pass; evidence after a violation is used only while another value is left."""
@@ -53,6 +55,7 @@ class _Known:
             if is_news if self.aside else is_shorter:
                 self.against[one] = (exclusion, found)
         self.schedules += tally.schedules
+        self.ledger.add(tally.ledger)
         self.troubles = self.troubles or tally.troubles
 
 
@@ -72,6 +75,7 @@ def infer(
             expects(sum(stage.schedules for stage in stages))
             tally, partial = _pass(stages, workforce, limits, advanced)
             known.learn(family, tally)
+            known.ledger.add(workforce.ledger.taken())
             more = replace(order.plan, settled=tuple(settled(family, known.against).items()))
             if partial or not _reads_more(family, order.plan, more, known):
                 known.aside = tuple(sorted({*order.plan.aside, *tally.found}))
@@ -107,14 +111,16 @@ def _concluded(target: str, workforce: Workforce, facts: Facts, known: _Known, p
     ]
     is_exact = facts.handshake.control.settles_exactly  # if not, each schedule takes real time
     shown = made_short(workforce, found) if is_exact else [as_found(one) for one in found]
-    witnesses = dict(zip(known.against, shown, strict=True))
+    witnesses = {one: short for one, short in zip(known.against, shown, strict=True) if not short.unrepeated}
+    known.ledger.add(workforce.ledger.taken())
     return Inferred(
         target=target,
         handshake=facts.handshake,
-        against={one: _against(why, witnesses[one]) for one, (why, _) in known.against.items()},
+        against={one: _against(known.against[one][0], short) for one, short in witnesses.items()},
         schedules=known.schedules,
         aside=known.aside,
         troubles=known.troubles,
+        ledger=known.ledger,
         partial=partial,
     )
 

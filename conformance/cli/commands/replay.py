@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import sys
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from typing import Any, TextIO
 
@@ -17,8 +17,9 @@ from runlock.conformance.campaign.rejudging import judged, scenario_of
 from runlock.conformance.campaign.targets import resolve
 from runlock.conformance.cli.commands.output_streams import results
 from runlock.conformance.driving.bench import Bench
+from runlock.conformance.driving.ledger import Ledger
 from runlock.conformance.driving.session import Session
-from runlock.conformance.errors import UsageError
+from runlock.conformance.errors import RunlockError, UsageError
 from runlock.conformance.family.parts import Wording
 from runlock.conformance.family.recordings import read_recording
 from runlock.conformance.family.timeline import render
@@ -26,6 +27,7 @@ from runlock.conformance.report import result_json as machine
 from runlock.conformance.report.clause_names import file_of, title
 from runlock.conformance.report.console import Page
 from runlock.conformance.report.stored_result import SCHEMA
+from runlock.conformance.report.text import STYLES, incidents
 from runlock.conformance.text import plain
 from runlock.conformance.trace.moves import Move, moves_of
 from runlock.conformance.trace.trace import Record, Trace
@@ -56,6 +58,7 @@ class Replay:
     recorded: str | None
     session: Session
     steps: list[Replayed]
+    ledger: Ledger
 
     @property
     def broken(self) -> str | None:
@@ -65,14 +68,14 @@ class Replay:
 
     @property
     def verdict(self) -> str:
-        """Whether anything broke, and whether anything was exercised."""
+        """Whether anything broke, and whether something was exercised and no incident happened."""
         if self.broken is not None:
             return "broken"
-        return "held" if self.session.judge.exercised else "undecided"
+        return "held" if self.session.judge.exercised and not self.ledger.times else "undecided"
 
     @property
     def exit_code(self) -> int:
-        """0 nothing broke, 1 something did, 3 nothing was exercised."""
+        """0 nothing broke, 1 something did, 3 nothing was exercised, or there was an incident."""
         return {"held": 0, "broken": 1, "undecided": 3}[self.verdict]
 
 
@@ -91,12 +94,14 @@ def replay(path: Path, target: str, *, is_stepped: bool, as_json: bool, timeout_
             page.wrapped(f"recorded: {scene.verdict_in_words}", "red")
         show = (lambda _step, _number: None) if as_json else _showing(wording, page, is_stepped, stdout)
         try:
-            session = bench.session(scenario_of(path, scene, bench.family))
+            scenario = scenario_of(path, scene, bench.family)
+            session = bench.session(scenario)
             steps = _play(session, list(moves_of(scene, bench.family.line_formats.gate_name)), show)
-            session.close()
+            _close(session, bench.ledger)
+            bench.probe(scenario)
         finally:
             bench.close()
-        replayed = Replay(recorded, session, steps)
+        replayed = Replay(recorded, session, steps, bench.ledger)
         if as_json:
             page.console.out(json.dumps(_as_json(replayed, path, target), indent=1))
         else:
@@ -112,6 +117,16 @@ def _recorded(path: Path, scene: Trace) -> str | None:
         return None
     violation = judged(path, scene, facts_of(path, scene)).violation
     return violation.clause if violation is not None else ""
+
+
+def _close(session: Session, ledger: Ledger) -> None:
+    """Close the scenario; what fails after a violation is an incident."""
+    try:
+        session.close()
+    except RunlockError as error:
+        if session.violation is None:
+            raise
+        ledger.failed(error)
 
 
 Show = Callable[[Replayed, int], None]
@@ -153,12 +168,16 @@ def _conclude(replayed: Replay, page: Page) -> None:
     for line in render(replayed.session.family, replayed.session.trace, page.width):
         page.line(line)
     page.line()
+    for line in incidents(replayed.ledger):
+        page.wrapped(line, "red")
     violation = replayed.session.violation
     handshake = replayed.session.handshake.implementation
     name = plain(f"{handshake.name} {handshake.version}")
     if violation is None:
         page.headline(
-            replayed.verdict, f": {name} breaks nothing on these {len(replayed.steps)} steps", "green"
+            replayed.verdict,
+            f": {name} breaks nothing on these {len(replayed.steps)} steps",
+            STYLES[replayed.verdict],
         )
     else:
         family = replayed.session.family
@@ -185,6 +204,8 @@ def _as_json(replayed: Replay, path: Path, target: str) -> dict[str, Any]:
     violation = replayed.session.violation
     return {
         "schema": SCHEMA,
+        "flaky": replayed.ledger.headline,
+        "incidents": [asdict(replace(one, trace=None)) for one in replayed.ledger.all],
         "target": target,
         "trace": str(path),
         "implementation": replayed.session.handshake.implementation.to_wire(),

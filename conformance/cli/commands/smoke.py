@@ -6,7 +6,7 @@ import json
 import os
 import sys
 from collections.abc import Callable, Iterable, Iterator
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from typing import Any, Final
 
 from runlock.conformance.campaign.adapter_check import (
@@ -22,6 +22,7 @@ from runlock.conformance.cli.commands.output_streams import results
 from runlock.conformance.errors import UsageError
 from runlock.conformance.report.clause_names import grouped
 from runlock.conformance.report.console import Page
+from runlock.conformance.report.text import incidents
 from runlock.conformance.safe_path import SAFE
 from runlock.conformance.text import plain
 from runlock.conformance.transport.stdio import Pipe
@@ -60,6 +61,8 @@ def _as_json(target: str, found: Smoke) -> dict[str, Any]:
         "target": target,
         "implementation": found.implementation,
         "profile": found.profile,
+        "flaky": found.ledger.headline,
+        "incidents": [asdict(replace(one, trace=None)) for one in found.ledger.all],
         "exit_code": found.exit_code,
         "verbs": [asdict(one) for one in found.verbs.values()],
         "gates": [asdict(one) for one in found.gates],
@@ -92,7 +95,8 @@ def _write(target: str, found: Smoke, page: Page) -> None:
 
 
 def _first(found: Smoke) -> Iterator[str]:
-    """The exceptions, or else the first thing that does not work."""
+    """The incidents, the exceptions, or else the first thing that does not work."""
+    yield from incidents(found.ledger)
     if found.raised:
         yield from (f"exception: {plain(one.what)}" for one in found.raised)
     elif found.faults:
@@ -103,7 +107,9 @@ def _write_headline(target: str, found: Smoke, page: Page) -> None:
     party = found.implementation
     who = f" is {party['name']} {party['version']}, profile {found.profile}" if party else ""
     code = found.exit_code
-    news, style = {0: ("works", "green"), 1: ("broken", "red"), 3: ("does not work", "red")}[code]
+    is_flaky = not (found.faults or found.raised)
+    undecided = ("undecided", "yellow") if is_flaky else ("does not work", "red")
+    news, style = {0: ("works", "green"), 1: ("broken", "red"), 3: undecided}[code]
     page.headline(news, plain(f": {target}{who}"), style)
 
 

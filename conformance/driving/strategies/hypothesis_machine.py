@@ -6,12 +6,13 @@ schedule that Hypothesis finds.  A campaign uses the same machine to generate sc
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
-from contextlib import suppress
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager, suppress
 from typing import Any, ClassVar, Final
 
 from hypothesis import HealthCheck, Phase, seed, settings
 from hypothesis import strategies as st
+from hypothesis.errors import Flaky
 from hypothesis.stateful import (
     RuleBasedStateMachine,
     initialize,
@@ -23,10 +24,11 @@ from hypothesis.stateful import (
 from runlock.conformance.driving.bench import Bench
 from runlock.conformance.driving.exceptions import Raised, exceptions_of, refuse
 from runlock.conformance.driving.findings import Trouble
+from runlock.conformance.driving.ledger import Ledger
 from runlock.conformance.driving.session import Session
 from runlock.conformance.driving.strategies.random_walk import with_turns
 from runlock.conformance.driving.tally import Tally
-from runlock.conformance.errors import RunlockError, TimedOut
+from runlock.conformance.errors import AdapterError, RunlockError, TimedOut
 from runlock.conformance.family.chooser import PLAIN
 from runlock.conformance.family.parts import Action, Actions
 from runlock.conformance.family.races import RACES, may_race
@@ -37,6 +39,12 @@ from runlock.conformance.trace.moves import Move
 from runlock.conformance.transport.sut import Sut
 
 STEPS_MAX: Final = 20
+
+STARTS_MAX: Final = 8
+"""How often Hypothesis is started to generate the schedules of a flaky target."""
+
+SEEDS: Final = 1_000_003
+"""The distance between the seeds of two such starts, which is larger than any number of shards."""
 
 GENERATE: Final = settings(
     phases=(Phase.generate,),
@@ -183,7 +191,11 @@ class Raising(Machine):
         """The scenario under way, with its judge."""
         if self.timed_out is not None:
             raise self.timed_out
-        return self.bench.session(scenario)
+        try:
+            return self.bench.session(scenario)
+        except RunlockError as error:
+            self.bench.renew(error)
+            return self.bench.session(scenario)
 
     def have_trouble(self, error: RunlockError) -> None:
         """Treat a stimulus that cannot be judged as an error of the test; nothing after it is judged."""
@@ -191,7 +203,7 @@ class Raising(Machine):
         if isinstance(error, TimedOut):
             type(self).timed_out = error  # Hypothesis runs it again, which would wait again
         with suppress(RunlockError):  # it does not even restart: the error of the stimulus is shown
-            self.bench.renew()
+            self.bench.renew(error)
         raise error
 
     def look_at(self, session: Session) -> None:
@@ -200,7 +212,8 @@ class Raising(Machine):
         self.raised.update((one.what, one) for one in exceptions_of(session.trace))
         if violation is not None and not self.has_complained:
             self.has_complained = True
-            first = "".join(f"{one.what}\n" for one in exceptions_of(session.trace))
+            said = [self.bench.ledger.headline, *(one.what for one in exceptions_of(session.trace))]
+            first = "".join(f"{one}\n" for one in said if one)
             broken = ClauseBroken(f"{first}{violation.clause}: {violation.reason}")
             broken.add_note(to_text(session.trace))
             raise broken
@@ -213,7 +226,7 @@ class Gathering(Machine):
 
     def opened(self, scenario: Scenario) -> Session | None:
         """The scenario under way, which is judged later."""
-        return self.bench.session_judged_later(scenario) if self.bench.admit(self.tally) else None
+        return self.bench.judged(scenario, _nothing, self.tally, self.bench.session_judged_later)
 
     def have_trouble(self, error: RunlockError) -> None:
         """Retry a schedule that cannot be judged once on a fresh SUT, and then count it as an error."""
@@ -221,18 +234,24 @@ class Gathering(Machine):
         assert session is not None  # the party at fault
         scenario, moves = session.scenario, tuple(session.attempted)
         is_late = self.bench.ran_out_of_time(error)
-        self.bench.renew()
+        self.bench.renew(error)
         session.end()
         if session.violation is None and is_late:
             self.tally.troubles.append(Trouble(error.blame, str(error)))
+            self.bench.ledger.lasting(error)
         elif session.violation is None:
-            self.bench.play(scenario, lambda session: _replayed(session, moves), self.tally)
+            again = self.bench.play(scenario, lambda session: _replayed(session, moves), self.tally)
+            (self.bench.ledger.lasting if again is None else self.bench.ledger.recovered)(error)
         else:  # a clause is already broken, and the later behaviour of a broken runtime does not matter
             self.take(session)
 
     def take(self, session: Session) -> None:
         """Add the results to the tally."""
         self.bench.enter(session, self.tally)
+
+
+def _nothing(session: Session) -> None:
+    """The schedule is made step by step."""
 
 
 def _replayed(session: Session, moves: Sequence[Move]) -> None:
@@ -278,15 +297,29 @@ def machine(bench: Bench, tally: Tally | None = None) -> type[Machine]:
 
 
 def generate(bench: Bench, examples: int, seed_number: int, tally: Tally) -> None:
-    """Let Hypothesis generate that many schedules, and collect their results."""
-    made = seed(seed_number)(machine(bench, tally))
-    run_state_machine_as_test(made, settings=settings(GENERATE, max_examples=examples))
+    """Let Hypothesis generate that many schedules, and collect their results.
+
+    A target that answers the same choices in another way is flaky, and ends Hypothesis, which starts again.
+    """
+    for start in range(STARTS_MAX):
+        made, before = seed(seed_number + start * SEEDS)(machine(bench, tally)), tally.schedules
+        try:
+            run_state_machine_as_test(made, settings=settings(GENERATE, max_examples=examples))
+        except Flaky:
+            if not bench.plays_all:
+                raise
+            bench.ledger.differed("Hypothesis made the same choices again, and they led elsewhere.")
+            examples -= tally.schedules - before
+            if examples > 0:
+                continue
+        return
 
 
 def conformance_test(open_sut: Callable[[], Sut], examples: int = 200, skip: Sequence[str] = ()) -> None:
     """Test a runtime as a unit test; raises `ClauseBroken`, shrunk, for the first broken clause.
 
-    Without one, it raises an `AdapterError` for the first exception of the adapter or the runtime.
+    Without one, it raises an `AdapterError` for the first exception of the adapter or the runtime, or for a
+    runtime that is flaky.
 
     `open_sut` creates a fresh SUT, e.g. `lambda: Hosted(MyAdapter)` or `resolve("cmd:./adapter").open`.
     `skip` holds patterns of clauses that are not judged, e.g. `CALL-*`.
@@ -294,7 +327,19 @@ def conformance_test(open_sut: Callable[[], Sut], examples: int = 200, skip: Seq
     bench = Bench(open_sut, Selection(skip=tuple(skip)))
     try:
         made: Any = seed(0)(machine(bench))
-        run_state_machine_as_test(made, settings=settings(TEST, max_examples=examples))
+        with _refusing_flaky(bench.ledger):
+            run_state_machine_as_test(made, settings=settings(TEST, max_examples=examples))
         refuse(made.raised.values())
+        bench.ledger.refuse()
     finally:
         bench.close()
+
+
+@contextmanager
+def _refusing_flaky(ledger: Ledger) -> Iterator[None]:
+    """Report what Hypothesis calls a flaky test as a flaky runtime."""
+    try:
+        yield
+    except Flaky as error:
+        ledger.differed("Hypothesis repeated a schedule that failed, and it did not fail again.")
+        raise AdapterError(*ledger.refusal) from error

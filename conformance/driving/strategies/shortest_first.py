@@ -177,7 +177,7 @@ class Search:
             session.close()
         except RunlockError as error:
             self.searched.troubles.append(str(error))
-            self.bench.renew()
+            self.bench.renew(error)
             return None
         return session
 

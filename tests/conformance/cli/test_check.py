@@ -85,13 +85,19 @@ def test_every_result_is_kept_in_the_folder(capsys: Capsys, folder: Path) -> Non
 SCHEMA = {
     "type": "object",
     "required": [
-        "schema", "target", "family", "implementation", "profile", "policies", "spec", "verdict", "exit_code",
-        "baseline", "budget", "partial", "schedules", "stimuli", "clauses", "violations", "coverage",
-        "tours", "search", "troubles", "warnings", "exceptions", "unjudged_policies",
+        "schema", "flaky", "incidents", "target", "family", "implementation", "profile", "policies", "spec",
+        "verdict", "exit_code", "baseline", "budget", "partial", "schedules", "stimuli", "clauses",
+        "violations", "coverage", "tours", "search", "troubles", "warnings", "exceptions",
+        "unjudged_policies",
     ],
     "additionalProperties": False,
     "properties": {
         "schema": {"const": 1},
+        "flaky": {"type": "string"},
+        "incidents": {
+            "type": "array",
+            "items": {"required": ["kind", "what", "times", "recovered", "lasting", "trace"]},
+        },
         "target": {"type": "string"},
         "family": {"const": "lifecycle"},
         "implementation": {"type": "object", "required": ["name", "version"]},

@@ -1,0 +1,192 @@
+"""A right runtime that goes wrong now and then: `flaky.py FAULT EVERY [METHOD] [TARGET] [STARTS]`.
+
+Each function below is one fault.  It is given the number of a request, the request and the right answer to
+it, and puts on standard output what it likes.  It goes wrong at each EVERYth answer, or each EVERYth
+observation; with a METHOD (or `any`), only the answers to that one are counted.  STARTS is a file that counts
+the starts.
+"""
+
+import itertools
+import json
+import os
+import signal
+import sys
+import time
+from pathlib import Path
+
+from runlock.conformance.campaign.targets import resolve
+from runlock.conformance.protocol import ProtocolError
+
+FAULTS = {}
+SEEN = itertools.count(1)
+
+
+def fault(function):
+    """A fault by the name of its function."""
+    FAULTS[function.__name__] = function
+    return function
+
+
+def put(answer):
+    """One answer, one line, at once."""
+    raw(json.dumps(answer).encode() + b"\n")
+
+
+def raw(line):
+    """Bytes on standard output."""
+    sys.stdout.buffer.write(line)
+    sys.stdout.buffer.flush()
+
+
+def is_due(every):
+    """Whether it is the turn of this observation."""
+    return next(SEEN) % every == 0
+
+
+def observations(answer):
+    """What an answer shows, in a list that can be changed."""
+    return answer.get("result", {}).get("observations") or []
+
+
+# --- processes ------------------------------------------------------------------------------------
+
+
+@fault
+def exits(answer, is_turn, every):
+    if is_turn:
+        os._exit(0)
+    put(answer)
+
+
+@fault
+def exits_after_it(answer, is_turn, every):
+    put(answer)
+    if is_turn:
+        os._exit(0)
+
+
+@fault
+def is_killed(answer, is_turn, every):
+    if is_turn:
+        os.kill(os.getpid(), signal.SIGKILL)
+    put(answer)
+
+
+# --- lines ----------------------------------------------------------------------------------------
+
+
+@fault
+def writes_garbage(answer, is_turn, every):
+    (raw if is_turn else put)(b"\x1b[2J\x00 what?\n" if is_turn else answer)
+
+
+@fault
+def writes_half_a_line(answer, is_turn, every):
+    if is_turn:
+        raw(json.dumps(answer).encode()[:20])
+        os._exit(0)
+    put(answer)
+
+
+@fault
+def answers_twice(answer, is_turn, every):
+    put(answer)
+    if is_turn:
+        put(answer)
+
+
+@fault
+def answers_with_an_error(answer, is_turn, every):
+    if is_turn:
+        answer = {"jsonrpc": "2.0", "id": answer["id"], "error": {"code": -32603, "message": "not now"}}
+    put(answer)
+
+
+@fault
+def says_that_it_crashed(answer, is_turn, every):
+    if is_turn:
+        answer = {"jsonrpc": "2.0", "id": answer["id"], "error": {"code": -32005, "message": "oh no"}}
+    put(answer)
+
+
+# --- observations ---------------------------------------------------------------------------------
+
+
+@fault
+def loses_an_observation(answer, is_turn, every):
+    if seen := observations(answer):
+        answer["result"]["observations"] = [one for one in seen if not is_due(every)]
+    put(answer)
+
+
+@fault
+def reorders_observations(answer, is_turn, every):
+    seen = observations(answer)
+    for at in range(1, len(seen)):
+        if is_due(every):
+            seen[at - 1], seen[at] = seen[at], seen[at - 1]
+    put(answer)
+
+
+@fault
+def renames_an_observation(answer, is_turn, every):
+    for one in observations(answer):
+        if is_due(every):
+            one["kind"] = f"{one['kind']}d"
+    put(answer)
+
+
+@fault
+def repeats_an_observation(answer, is_turn, every):
+    if seen := observations(answer):
+        twice = ([one, one] if is_due(every) else [one] for one in seen)
+        answer["result"]["observations"] = [one for some in twice for one in some]
+    put(answer)
+
+
+@fault
+def stamps_the_time(answer, is_turn, every):
+    for one in observations(answer):
+        one["stamp"] = time.time_ns()
+    put(answer)
+
+
+# --- the handshake --------------------------------------------------------------------------------
+
+
+@fault
+def changes_its_handshake(answer, is_turn, every):
+    """Each EVERYth start names another version, and shows one thing less."""
+    if "protocol" in answer.get("result", {}):
+        file = Path(sys.argv[5])
+        starts = int(file.read_text()) + 1 if file.exists() else 1
+        file.write_text(str(starts))
+        if starts % every == 0:
+            said = answer["result"]
+            said["implementation"] = {**said["implementation"], "version": "2"}
+            said["observes"] = said["observes"][:-1]
+    put(answer)
+
+
+def answered(sut, request):
+    """The right answer to a request."""
+    answer = {"jsonrpc": "2.0", "id": request["id"]}
+    try:
+        return {**answer, "result": sut.request(request["method"], request["params"])}
+    except ProtocolError as error:
+        return {**answer, "error": {"code": error.code, "message": error.message}}
+
+
+def main(what, every, method="any", target="reference:tool-runner", starts=""):
+    """Answer requests until standard input ends, and do what the command line says."""
+    sut, turn = resolve(target).open(), 0
+    for line in sys.stdin:
+        request = json.loads(line)
+        answer = answered(sut, request)
+        is_counted = method in ("any", request["method"])
+        turn += is_counted
+        FAULTS[what](answer, is_counted and turn % int(every) == 0, int(every))
+
+
+if __name__ == "__main__":
+    main(*sys.argv[1:])
