@@ -162,7 +162,7 @@ class Machine(RuleBasedStateMachine):
     def finish(self, session: Session) -> None:
         """Drain the run, judge what is left, and close the scenario in any case."""
         try:
-            session.drain()
+            session.wind_up()
             session.end()
             self.look_at(session)
         finally:
@@ -237,7 +237,7 @@ class Gathering(Machine):
 
 def _replayed(session: Session, moves: Sequence[Move]) -> None:
     session.play(moves)
-    session.drain()
+    session.wind_up()
     session.close()
 
 
