@@ -8,7 +8,9 @@ from typing import Any, Final
 
 from runlock.conformance.driving.session_snapshot import SessionSnapshot, Step
 from runlock.conformance.errors import AdapterError, Restless, SutDied
+from runlock.conformance.family.chooser import PLAIN
 from runlock.conformance.family.family import Family
+from runlock.conformance.family.parts import Actions
 from runlock.conformance.judging.judge import Judge, Ruling, Violation
 from runlock.conformance.protocol import (
     DID_NOT_SETTLE,
@@ -266,6 +268,22 @@ class Session:
             if move is None or not self.send(move):
                 return
 
+    def wind_up(self) -> None:
+        """Drain the run, and begin one more on the thread, which shows what the end of the last one left."""
+        self.drain()
+        move = self._next_start() if self.sent and self.violation is None else None
+        if move is not None and self.send(move):
+            self.drain()
+
+    def _next_start(self) -> Move | None:
+        """The simplest start of a run that the runtime takes now, under ids that are new."""
+        sent = [params for move in self.sent for _, params in move.parts()]
+        used = {params[key] for params in sent for key in ("run", "watcher") if key in params}
+        actions = self.family.actions
+        context, start = actions.new_context(self.state), actions.table[Actions.start]
+        tries = (start(context, PLAIN) for _ in range(len(used) + 1))
+        return next((one for one in tries if one is None or used.isdisjoint(_ids_of(one))), None)
+
     def end(self) -> None:
         """Judge what was not judged yet; here each answer was judged when it came."""
 
@@ -279,6 +297,10 @@ class Session:
     def _hear_end(self, leaks: Sequence[Any]) -> None:
         self.end()
         self.judge.closed(leaks)
+
+
+def _ids_of(start: Move) -> list[Any]:
+    return [start.params[key] for key in ("run", "watcher") if key in start.params]
 
 
 def _blamed(method: str, error: ProtocolError) -> AdapterError:

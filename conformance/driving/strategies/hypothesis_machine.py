@@ -170,7 +170,7 @@ class Machine(RuleBasedStateMachine):
     def finish(self, session: Session) -> None:
         """Drain the run, judge what is left, and close the scenario in any case."""
         try:
-            session.drain()
+            session.wind_up()
             session.end()
             self.look_at(session)
         finally:
@@ -256,7 +256,7 @@ def _nothing(session: Session) -> None:
 
 def _replayed(session: Session, moves: Sequence[Move]) -> None:
     session.play(moves)
-    session.drain()
+    session.wind_up()
     session.close()
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any, Final
+from typing import Final
 
 from runlock.conformance.driving.bench import ERRORS_MAX, Bench
 from runlock.conformance.driving.session import Session
@@ -46,17 +46,7 @@ def walk_over(session: Session, chooser: Chooser, names: Sequence[str]) -> None:
         proposed = session.family.actions.table[pick(chooser, names)](context, chooser)
         if proposed is not None:
             session.send(with_turns(proposed, session.handshake, chooser))
-    finish(session, context, chooser)
-
-
-def finish(session: Session, context: Any, chooser: Chooser) -> None:
-    """Drain the run, and sometimes start the next one on the thread, which reveals what was left over."""
-    session.drain()
-    if session.violation is None and chance(chooser, 3):
-        move = session.family.actions.table[Actions.start](context, chooser)
-        if move is not None:
-            session.send(move)
-            session.drain()
+    session.wind_up()
     session.close()
 
 

@@ -149,12 +149,12 @@ def _unmet_policy(need: str, policies: Mapping[str, Any]) -> str:
 
 
 def play(script: Script) -> Callable[[Session], None]:
-    """A schedule that runs the script, gives the run everything that it still waits for, and closes."""
+    """A schedule that runs the script, ends the run, goes on with the next one, and closes."""
 
     def schedule(session: Session) -> None:
         for move in script.moves:
             send(session, move)
-        session.drain()
+        session.wind_up()
         session.close()
 
     return schedule

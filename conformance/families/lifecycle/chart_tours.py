@@ -15,7 +15,7 @@ from typing import Final
 from runlock.conformance.driving.bench import Bench
 from runlock.conformance.driving.session import Session
 from runlock.conformance.driving.shards import SHARDS
-from runlock.conformance.driving.strategies.random_walk import finish, with_turns
+from runlock.conformance.driving.strategies.random_walk import with_turns
 from runlock.conformance.driving.tally import Tally
 from runlock.conformance.families.lifecycle.actions import ACTIONS, Stage
 from runlock.conformance.families.lifecycle.messages import Scenario
@@ -211,7 +211,8 @@ class Tour:
                 move = with_turns(move, self.session.handshake, self.chooser)
             self.session.send(move)
             self.before = move.method
-        finish(self.session, self.stage, self.chooser)
+        self.session.wind_up()
+        self.session.close()
 
     def _next(self) -> Move | None:
         """What leads on towards the goal, or else moves the run on."""

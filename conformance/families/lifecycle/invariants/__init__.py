@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Final
 
 from runlock.conformance.families.lifecycle.invariants import (
+    again,
     call,
     call_arrows,
     call_phases,
@@ -89,6 +90,7 @@ INVARIANTS: Final = gathered(
     phase,
     round,
     pair,
+    again,
     shown_results,
     call_phases,
     resume,

@@ -8,6 +8,7 @@ from __future__ import annotations
 from typing import Final
 
 from runlock.conformance.families.lifecycle.mutants import (
+    again,
     arrows,
     call,
     cancel,
@@ -54,6 +55,7 @@ MUTANTS: Final = mutants_in(
     window,
     wait,
     pair,
+    again,
     cancel,
     store,
     stop,
