@@ -23,6 +23,7 @@ from runlock.conformance.families.lifecycle.messages import (
     DecisionSupport,
     Handshake,
     HookAnswer,
+    InputSupport,
     OfferedOutcomes,
     Outcome,
     PermissionOutcome,
@@ -41,9 +42,9 @@ from runlock.conformance.protocol import Control, Message, Party, ToolCall, Turn
 
 __all__ = [
     "Action", "AdapterFactory", "CallSnapshot", "Checkpoint", "CommitFault", "Control", "Decision",
-    "DecisionSupport", "Handshake", "HookAnswer", "HookFault", "Host", "HostedAdapter", "Message",
-    "ModelFault", "OfferedOutcomes", "Outcome", "Party", "PermissionFault", "PermissionOutcome", "Reason",
-    "ReasonCode", "Refused", "RequiredAdapter", "Resumption", "Scenario", "Segment", "Snapshot", "StopReason",
-    "StreamKind", "ToolCall", "ToolFault", "ToolOutcome", "ToolRaised", "ToolSpec", "Turn", "Verdict",
-    "WorldFault",
+    "DecisionSupport", "Handshake", "HookAnswer", "HookFault", "Host", "HostedAdapter", "InputSupport",
+    "Message", "ModelFault", "OfferedOutcomes", "Outcome", "Party", "PermissionFault", "PermissionOutcome",
+    "Reason", "ReasonCode", "Refused", "RequiredAdapter", "Resumption", "Scenario", "Segment", "Snapshot",
+    "StopReason", "StreamKind", "ToolCall", "ToolFault", "ToolOutcome", "ToolRaised", "ToolSpec", "Turn",
+    "Verdict", "WorldFault",
 ]  # fmt: skip

@@ -16,6 +16,7 @@ from runlock.conformance.adapter import (
     DecisionSupport,
     Handshake,
     Host,
+    InputSupport,
     OfferedOutcomes,
     Party,
     PermissionOutcome,
@@ -95,6 +96,7 @@ def offers(
         outcomes=OfferedOutcomes(tool=tool, permission=list(permission)),
         tools=["allow", "ask", *filter(kinds.get, kinds)],
         decisions=decisions,
+        inputs=InputSupport(working=False),
     )
 
 

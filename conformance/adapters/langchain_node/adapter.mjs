@@ -35,6 +35,7 @@ class Adapter {
     gates: ["model", "tool"],
     observes: ["call.shown"],
     stimuli: ["decide", "cancel", "run.again", "run.input", "clock.advance", "deliver"],
+    inputs: { working: false },
     outcomes: { tool: ["ok", "raise"] },
     tools: ["allow", "ask"],
     // "Fault tolerance" of langgraph/persistence there: what comes next tries again what an error or a cancel ended.

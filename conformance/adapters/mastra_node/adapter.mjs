@@ -40,6 +40,7 @@ class Adapter {
     gates: ["model", "permission", "tool"],
     observes: ["call.shown"],
     stimuli: ["decide", "cancel", "run.again", "run.input", "clock.advance", "deliver"],
+    inputs: { working: false },
     outcomes: { permission: ["allow", "suspend"], tool: ["ok", "raise", "pending"] },
     tools: ["allow", "ask", "gate", "agent"],
     decisions: { live: false, ids: false, suspensions: false, payload: true },

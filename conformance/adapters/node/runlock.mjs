@@ -580,13 +580,14 @@ class Served {
 
   plan_run_input(life, { run, input, decisions = [] }, stimulus) {
     this.mustHave("input");
-    return this.goOn(life, "input", run, decisions, stimulus, () => life.adapter.input(input, decisions));
+    const steers = !decisions.length && life.adapter.handshake.inputs?.working !== false;
+    return this.goOn(life, "input", run, decisions, stimulus, () => life.adapter.input(input, decisions), steers);
   }
 
-  goOn(life, name, run, decisions, stimulus, work) {
+  goOn(life, name, run, decisions, stimulus, work, steers = false) {
     const verb = { name, run, stimulus, decisions: decisions.map((one) => one.id) };
     if (this.isPast(run)) return () => life.turnDown(verb, `run ${run} is over`);
-    if (!life.live && life.verbs.some((one) => one.name !== "cancel")) throw illegal("a segment is under way");
+    if (!steers && !life.live && life.verbs.some((one) => one.name !== "cancel")) throw illegal("a segment is under way");
     return () => {
       verb.undo = this.counts.decided(decisions);
       life.begin(verb, work);

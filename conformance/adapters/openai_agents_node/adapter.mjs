@@ -24,6 +24,7 @@ class Adapter {
     gates: ["model", "permission", "tool"],
     observes: ["call.shown"],
     stimuli: ["decide", "cancel", "run.again", "run.input", "clock.advance", "deliver"],
+    inputs: { working: false },
     outcomes: { permission: ["allow", "suspend"], tool: ["ok", "raise"] },
     tools: ["allow", "ask", "gate", "agent"],
     // The state of a run that a cancel or an error ended continues its turn, as guides/results has it.

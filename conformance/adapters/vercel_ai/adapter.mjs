@@ -25,6 +25,7 @@ class Adapter {
     gates: ["model", "permission", "tool"],
     observes: ["call.shown"],
     stimuli: ["decide", "cancel", "run.again", "run.input", "clock.advance", "deliver"],
+    inputs: { working: false },
     outcomes: { permission: verdicts, tool: ["ok", "raise"] },
     tools: ["allow", "ask", "gate"],
     decisions: { live: false, ids: false, suspensions: false, payload: false, after_error: false },

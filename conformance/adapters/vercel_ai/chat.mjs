@@ -41,6 +41,7 @@ class Adapter {
     },
     gates: ["model", "permission", "tool"],
     stimuli: ["decide", "cancel", "run.again", "run.input", "clock.advance", "deliver", "watch.request"],
+    inputs: { working: false },
     streams: ["ai-sdk-v6"],
     observes: ["call.shown", "event", "stream.closed"],
     outcomes: { permission: verdicts, tool: ["ok", "raise"] },

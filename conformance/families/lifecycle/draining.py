@@ -72,6 +72,8 @@ def is_timely(move: Move, state: ObservedState) -> bool:
     for method, _ in move.parts():
         if method == "decide" and not idle and not offered.decisions.live:
             return False
+        if method == "run.input" and not idle and not offered.inputs.working:
+            return False
         waits = idle and state.run is not None and not state.run.is_done
         if method == "cancel" and waits and "cancel.waiting" not in offered.stimuli:
             return False

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
-from runlock.conformance.families.lifecycle.messages import VOCABULARY
+from runlock.conformance.families.lifecycle.messages import VOCABULARY, Handshake
 from runlock.conformance.families.lifecycle.state import ObservedState
 from runlock.conformance.families.lifecycle.state.records import Run
 from runlock.conformance.family.grounding import Part, ground_by_name, with_parts
@@ -57,13 +57,20 @@ def _offers(state: ObservedState, method: str, params: Mapping[str, Any]) -> boo
     if method in SEGMENT_BEGINS:
         named = state.runs.get(params["run"], run)
         able = named is not None and not _is_out_of_reach(state, named)
-        return able and (handshake.decisions.live or idle)
+        return able and (idle or _is_taken_at_work(handshake, method, params))
     if method == "cancel":
         waits = run is not None and not run.is_done and (idle or not run.segment_open)
         return not waits or "cancel.waiting" in handshake.stimuli
     if method == "clock.advance":
         return handshake.control.clock == "virtual" and (not state.has_expiries or idle)
     return True
+
+
+def _is_taken_at_work(handshake: Handshake, method: str, params: Mapping[str, Any]) -> bool:
+    """Whether the runtime takes this while a segment runs."""
+    if method == "run.input" and not params.get("decisions"):
+        return handshake.inputs.working
+    return handshake.decisions.live
 
 
 def _is_out_of_reach(state: ObservedState, run: Run) -> bool:

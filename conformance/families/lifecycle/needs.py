@@ -37,6 +37,8 @@ def unmet(need: str, handshake: Handshake) -> str:
         return _unmet_stream(what, handshake)
     if word == "outcome":
         return _unmet_outcome(what, handshake)
+    if word == "inputs":
+        return "" if handshake.inputs.working else "it takes input only while it waits"
     if word == "decisions":
         kind, _, part = what.partition(".")
         taken = getattr(handshake.decisions, kind)

@@ -37,7 +37,7 @@ from runlock.machines.lifecycle.runtime.store import Store
 
 OBSERVES = [
     "run.status", "call.status", "phase", "message", "checkpoint", "decision", "call.shown",
-    "event", "stream.closed", "run.finished",
+    "event", "stream.closed", "input.returned", "run.finished",
 ]  # fmt: skip
 
 

@@ -30,6 +30,8 @@ CHOICES: Final[Mapping[str, Any]] = {
     "cancel.results": "kept",
     "end.live": "closed",
     "input.waiting": "refuse",
+    "input.late": "goes_on",
+    "input.fate": "dropped",
     "tool.raises": "failed_call",
 }  # fmt: skip
 

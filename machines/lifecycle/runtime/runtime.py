@@ -12,7 +12,6 @@ from collections.abc import Awaitable, Coroutine, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, TypeVar
 
-from runlock.machines.lifecycle.runtime.agents import Agents
 from runlock.machines.lifecycle.runtime.ledger import PENDING_TEXT, PluginEnded, RunCancelled
 from runlock.machines.lifecycle.runtime.rounds import RunBlocked
 from runlock.machines.lifecycle.runtime.state import (
@@ -22,6 +21,7 @@ from runlock.machines.lifecycle.runtime.state import (
     RunState,
     from_checkpoint,
 )
+from runlock.machines.lifecycle.runtime.steering import Steering
 from runlock.machines.lifecycle.runtime.stops import stop_reason
 from runlock.machines.lifecycle.runtime.world import (
     ModelTurn,
@@ -81,7 +81,7 @@ class LeftTurn:
     usage: TokensSpent
 
 
-class Runtime(Agents):
+class Runtime(Steering):
     """One thread of runs, one after the other.
 
     `start`, `decide` and `cancel` return the `Segment` that they ran, or None if they only passed something
@@ -100,7 +100,10 @@ class Runtime(Agents):
         if self.state.status not in (None, "Done"):
             raise TurnedDown("the run before it is not over")
         self.state = RunState(
-            number=self.state.number + 1, messages=self.state.messages, started_ms=self.world.now_ms()
+            number=self.state.number + 1,
+            messages=self.state.messages,
+            inputs=self.state.inputs,
+            started_ms=self.world.now_ms(),
         )
         self.cancelling = self.ending = self.failing = False
         self.broken = None
@@ -158,7 +161,8 @@ class Runtime(Agents):
     async def input(self, text: str) -> Segment | None:
         """New user input for a run that is not over."""
         if self.active or self.state.status != "Waiting":
-            raise TurnedDown("the run takes input only while it waits")
+            self._steer(text)
+            return None
         if self.policies["input.waiting"] == "refuse":
             raise TurnedDown("the run waits for decisions, not for input")
         self.move_run("resume")
@@ -167,6 +171,13 @@ class Runtime(Agents):
             await self.end_within()
         self._put_aside()
         return await self.segment(self._take_input(text))
+
+    def _steer(self, text: str) -> None:
+        """Input for a run at work: the next inference shows it."""
+        objection = self.objection_to_input()
+        if objection is not None:
+            raise TurnedDown(objection)
+        self.state.inputs.append(text)
 
     def give_back(self, value: dict[str, Any] | None) -> None:
         """What its caller holds comes back to a runtime that holds nothing itself."""
@@ -195,6 +206,7 @@ class Runtime(Agents):
                 call.expires_at_ms = self.ends_at_ms(call)
             self.say_call(call, resting, before=None)
         self.restore_within(state)
+        self.give_up_inputs()
 
     async def go_on(self) -> Segment | None:
         """After `restore`: a run that was Running continues; one that was waiting still waits."""
@@ -319,7 +331,7 @@ class Runtime(Agents):
                 continue
             if self.state.steps_ended < self.state.step and not self.ends_first:  # cut short before its end
                 await self._step_end()
-            if self.state.turn_was_last:
+            if self.state.turn_was_last and not self.goes_on:
                 return await self._end(Reason("NaturalEnd"))
             stopped = self._stop() if self.state.step else None
             if stopped is not None:
@@ -353,7 +365,7 @@ class Runtime(Agents):
         offered = request.pop("tools")
         self.state.offered = offered if len(offered) < len(self.tools) else None
         request |= {} if self.state.offered is None else {"tools": offered}
-        turn = await self.outside(self.world.infer(self.state.messages, self.state.step, request))
+        turn = await self._ask(request)
         self.phase("AfterInference")
         calls, ended = await self._look_at_turn(turn)
         if self.ends_first:
@@ -366,6 +378,16 @@ class Runtime(Agents):
             await self._tool_round(calls)
         else:
             await self._step_end()
+
+    async def _ask(self, request: dict[str, Any]) -> ModelTurn:
+        """Ask the model, with all that the user has said by now."""
+        self.heed()
+        self.show_inputs()
+        self.inferring = True
+        try:
+            return await self.outside(self.world.infer(self.state.messages, self.state.step, request))
+        finally:
+            self.inferring = False
 
     def _preempt(self) -> None:
         """Where a stop comes before the tools of its step, they do not run."""
@@ -458,6 +480,7 @@ class Runtime(Agents):
         await self._finish_concurrent(drains=self.drains and reason.code == "Cancelled")
         await self.cancel_within(busy=False)
         self._close_live_calls(reason)
+        self.settle_inputs(reason)
         if self.state.status != "Created" and not self.suspending:  # it never started, or has fired it
             self.phase("RunEnd")
         ending = ("Done", reason)

@@ -64,8 +64,11 @@ class Stage:
 
     def takes_verbs(self) -> bool:
         """Whether something can be handed to the run now: some runtimes take nothing while a segment runs."""
-        idle = self.state.quiescent and not self.state.open_gates
-        return self.handshake.decisions.live or idle
+        return self.handshake.decisions.live or self.is_idle()
+
+    def is_idle(self) -> bool:
+        """Whether no segment runs."""
+        return self.state.quiescent and not self.state.open_gates
 
 
 def request(handshake: Handshake, method: str, params: dict[str, Any], watcher: str, number: int) -> Move:

@@ -36,9 +36,11 @@ def cancel(stage: Stage, chooser: Chooser) -> Move | None:
 
 def give_input(stage: Stage, chooser: Chooser) -> Move | None:
     """New user input for a run that is not Done."""
-    if stage.run is None or "run.input" not in stage.handshake.stimuli or not stage.takes_verbs():
+    if stage.run is None or "run.input" not in stage.handshake.stimuli:
         return None
-    return Move("run.input", {"run": stage.run.id, "input": "never mind, do this instead"})
+    if not (stage.handshake.inputs.working or stage.is_idle()):
+        return None
+    return Move("run.input", {"run": stage.run.id, "input": f"never mind, do {stage.fresh('i')} instead"})
 
 
 def crash(stage: Stage, chooser: Chooser) -> Move | None:

@@ -51,7 +51,8 @@ def _input(life: Life, asked: RunInput, earlier: Sequence[Wire]) -> Delivery:
     must_have(life.adapter, "input")
     if _is_past(life, asked.run, earlier):
         return _turn_down(life, "input", asked.run, asked.decisions)
-    _must_be_free(life, "run.input", earlier)
+    if asked.decisions or not life.adapter.handshake.inputs.working:
+        _must_be_free(life, "run.input", earlier)
     return _go_on(life, "input", asked, _with_decisions(life, "input", asked.input, asked.decisions))
 
 

@@ -32,6 +32,8 @@ TELLING: Final[Mapping[str, tuple[str, ...]]] = {
     "cancel.inflight": ("CANCEL-5",),
     "cancel.results": ("CANCEL-7",),
     "end.live": ("RUN-27",),
+    "input.late": ("INPUT-7",),
+    "input.fate": ("INPUT-8",),
     "input.waiting": ("INPUT-1", "INPUT-2", "INPUT-3"),
     "tool.raises": ("ROUND-8",),
     "resume": ("DECIDE-14",),

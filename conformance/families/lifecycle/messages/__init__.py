@@ -4,6 +4,7 @@ from runlock.conformance.families.lifecycle.messages.handshake import (
     ALL_STIMULI as ALL_STIMULI,
     DecisionSupport as DecisionSupport,
     Handshake as Handshake,
+    InputSupport as InputSupport,
     OfferedOutcomes as OfferedOutcomes,
 )
 from runlock.conformance.families.lifecycle.messages.methods import (
@@ -20,6 +21,7 @@ from runlock.conformance.families.lifecycle.messages.observations import (
     Checkpointed as Checkpointed,
     DecisionTaken as DecisionTaken,
     GateOpened as GateOpened,
+    InputReturned as InputReturned,
     MessageAppended as MessageAppended,
     Nested as Nested,
     PhaseEntered as PhaseEntered,

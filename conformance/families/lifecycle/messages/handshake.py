@@ -37,6 +37,12 @@ class DecisionSupport(Declared):
     after_cancel: bool = True
 
 
+class InputSupport(Declared):
+    """When the SUT takes `run.input`: also while it is at work, or only while it waits."""
+
+    working: bool = True
+
+
 class OfferedOutcomes(Declared):
     """Outcomes that the SUT can take at each gate; a gate that is left out takes all of them."""
 
@@ -74,6 +80,7 @@ class Handshake(shared.Handshake):
         default=["allow", "ask", "gate"]
     )
     decisions: DecisionSupport = DecisionSupport()
+    inputs: InputSupport = InputSupport()
     hooks: list[PhaseName] = Field(default_factory=list)  # where a plugin can be held, at a hook gate
     state: list[Literal["keys"]] = Field(default_factory=list)  # keys that a scenario registers
     streams: list[StreamKind] = Field(default=["native"])  # what a watcher can ask for

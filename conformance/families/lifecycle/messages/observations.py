@@ -242,6 +242,13 @@ class StreamClosed(Observation, line="stream.closed {watcher}", words=closed):
     watcher: str | None = None
 
 
+class InputReturned(Observation, line="input.returned {text}", words="input {text!q} is given back"):
+    """An input that was taken and not shown to the model is given back to whoever sent it."""
+
+    kind: Literal["input.returned"] = "input.returned"
+    text: str
+
+
 class SegmentEnded(Observation, line="run.finished {reason}", words=ended, implied={"pending": []}):
     """This segment of the run ended; `pending` are the calls that wait for a decision."""
 
@@ -298,7 +305,7 @@ def kept_apart(seen: Observation) -> Observation:
 
 LISTED: Final = listed(
     GateOpened, GateClosed, RunMoved, CallMoved, PhaseEntered, ResumeEntered, DecisionTaken, CallShown,
-    MessageAppended, Checkpointed, Published, StreamClosed, SegmentEnded, RunInspected,
+    MessageAppended, Checkpointed, Published, StreamClosed, InputReturned, SegmentEnded, RunInspected,
 )  # fmt: skip
 """The kinds of observations that clauses know, each with its model."""
 

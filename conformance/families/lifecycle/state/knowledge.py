@@ -11,13 +11,14 @@ from typing import Any, Literal, Self, TypeVar, cast
 
 from runlock.conformance.families.lifecycle.messages import Checkpointed, GateOpened, Handshake, Scenario
 from runlock.conformance.families.lifecycle.state.disturbances import CANCEL, CRASH, FAULT, Disturbance
+from runlock.conformance.families.lifecycle.state.inputs import Input
 from runlock.conformance.families.lifecycle.state.records import Decided, ObservedCall, ObservedGate, Run
 from runlock.conformance.families.lifecycle.state.watchers import Audience
 from runlock.conformance.protocol import Message, Observation, Report
 
 Feature = Literal[
     "a stop condition", "calls", "a wait", "a decision", "a cancel", "a crash", "a watcher", "a plugin",
-    "a fault", "an edit", "a run within a call",
+    "a fault", "an edit", "an input", "a run within a call",
 ]  # fmt: skip
 """Features of a scenario; a check that requires one is skipped until it has occurred."""
 
@@ -87,6 +88,7 @@ class Knowledge(ABC):
         self.stores_numbers = False  # whether a checkpoint has said which suspension of a call it holds
         self.inputs: list[str] = []  # what the user said, and may have been taken
         self.refused_inputs: list[str] = []  # and what a run that waited certainly turned down
+        self.given: list[Input] = []  # every input for a run, in the order of sending
         self.last_model_gate: ObservedGate | None = None
         self.shown: list[Observation] = []  # since the newest stimulus
         self.known: dict[tuple[Any, ...], Any] = {}  # what was looked up since it took something in

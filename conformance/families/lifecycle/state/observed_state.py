@@ -7,6 +7,7 @@ from typing import Any
 
 from runlock.conformance.families.lifecycle.state.fold.decisions import turned_down
 from runlock.conformance.families.lifecycle.state.fold.expiry import with_expiries
+from runlock.conformance.families.lifecycle.state.fold.inputs import inputs_answered
 from runlock.conformance.families.lifecycle.state.fold.nesting import (
     of_the_run_around,
     pass_on,
@@ -72,6 +73,7 @@ class ObservedState(Knowledge):
         self.known.clear()
         for refusal in report.refused:
             turned_down(self, refusal)
+        inputs_answered(self, report)
         if self.nested:
             report_within(self, report)
         if report.quiescent:

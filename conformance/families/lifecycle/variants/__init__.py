@@ -10,7 +10,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Final
 
-from runlock.conformance.families.lifecycle.messages import DecisionSupport
+from runlock.conformance.families.lifecycle.messages import ALL_STIMULI, DecisionSupport, InputSupport
 from runlock.conformance.families.lifecycle.reference import ReferenceAdapter
 from runlock.conformance.protocol import Control
 from runlock.machines.lifecycle.runtime.runtime import Runtime
@@ -52,6 +52,14 @@ class Eager(Runtime):
     async def _step(self) -> None:
         await self.commit("AcmeBefore", "step")
         await super()._step()
+
+
+class JoinsInputs(Runtime):
+    """Shows all that was said since the last inference as one message."""
+
+    def show_inputs(self) -> None:
+        self.state.inputs = ["\n\n".join(self.state.inputs)] if self.state.inputs else []
+        super().show_inputs()
 
 
 class TellsInPieces(EventSink):
@@ -242,6 +250,8 @@ TACITURN: Final = {"observes": ["message", "run.finished"]}
 
 KEPT: Final = {"decision.kept": "acceptance"}
 
+UNSTEERED: Final = [kind for kind in ALL_STIMULI if kind != "run.input"]
+
 VARIANTS: Final[tuple[Variant, ...]] = (
     Variant(
         "sequential",
@@ -316,6 +326,26 @@ VARIANTS: Final[tuple[Variant, ...]] = (
     Variant("raising-ends", "a tool that throws ends the run", policies={"tool.raises": "end_run"}),
     Variant(
         "leaving-live", "calls that are live at the end are left as they are", policies={"end.live": "left"}
+    ),
+    Variant("late-next", "late input is for the next run", policies={"input.late": "next_run"}),
+    Variant("late-next-tirea", "late input is for the next run", "tirea", {"input.late": "next_run"}),
+    Variant("late-refused", "late input is refused", policies={"input.late": "refused"}),
+    Variant(
+        "keeping-input", "a run that ends leaves its input to the next", policies={"input.fate": "next_run"}
+    ),
+    Variant(
+        "keeping-input-tirea",
+        "a run that ends leaves its input to the next",
+        "tirea",
+        {"input.fate": "next_run"},
+    ),
+    Variant("returning-input", "a run that ends gives input back", policies={"input.fate": "returned"}),
+    Variant("joining-input", "several inputs are one message", make=JoinsInputs),
+    Variant("unsteered", "takes no input", declare={"stimuli": UNSTEERED}),
+    Variant(
+        "steered-in-a-wait",
+        "takes input only while it waits",
+        declare={"inputs": InputSupport(working=False)},
     ),
     Variant("superseding", "new input supersedes what waits", policies={"input.waiting": "supersede"}),
     Variant(

@@ -6,6 +6,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from runlock.conformance.families.lifecycle.messages import DecisionTaken
+from runlock.conformance.families.lifecycle.state.fold.inputs import input_refused
 from runlock.conformance.families.lifecycle.state.fold.watchers import watched
 from runlock.conformance.families.lifecycle.state.knowledge import Knowledge
 from runlock.conformance.families.lifecycle.state.nesting import is_within
@@ -123,6 +124,8 @@ def turned_down(state: Knowledge, refusal: Refusal) -> None:
     elif refusal.decision is None:  # it may speak of an earlier stimulus that had no turn until now
         for decided in _all_sent(state):
             decided.unsure = decided.unsure or decided.at > state.last_settled
+    if method == "run.input" and refusal.decision is None:
+        input_refused(state, refusal)
     run = state.runs.get(params.get("run", ""))
     if method == "recover" and run is not None and state.durable(run) is None:  # so it never was
         del state.runs[run.id]

@@ -11,6 +11,7 @@ from runlock.conformance.families.lifecycle.messages import (
     Checkpointed,
     DecisionTaken,
     GateOpened,
+    InputReturned,
     MessageAppended,
     Nested,
     PhaseEntered,
@@ -22,6 +23,7 @@ from runlock.conformance.families.lifecycle.messages import (
 )
 from runlock.conformance.families.lifecycle.state.fold.decisions import disposed
 from runlock.conformance.families.lifecycle.state.fold.expiry import begins_to_wait
+from runlock.conformance.families.lifecycle.state.fold.inputs import input_returned, inputs_shown, run_over
 from runlock.conformance.families.lifecycle.state.fold.nesting import segment_ended, shown_within
 from runlock.conformance.families.lifecycle.state.fold.watchers import published, stream_closed
 from runlock.conformance.families.lifecycle.state.knowledge import Knowledge
@@ -48,6 +50,7 @@ def _gate_opened(state: Knowledge, seen: GateOpened) -> None:
         run.segment_open = True
     if seen.on == "model":
         _asked_again(run, seen)
+        inputs_shown(state, seen)
         state.last_model_gate = gate
         state.since_model = []
     if seen.call is not None:
@@ -90,6 +93,8 @@ def _run_moved(state: Knowledge, seen: RunMoved) -> None:
         run.segment_open = True
     elif seen.to == "Waiting":
         state.add_feature("a wait")
+    elif seen.to == "Done" and seen.reason is not None:
+        run_over(state, run, seen.reason.code)
 
 
 def _call_moved(state: Knowledge, seen: CallMoved) -> None:
@@ -113,6 +118,8 @@ def _segment_ended(state: Knowledge, seen: SegmentEnded) -> None:
     if run is None:
         return
     run.finished.append(seen)
+    if seen.reason.code != "Suspended":
+        run_over(state, run, seen.reason.code)
     run.segment.clear()
     run.volatile.stations = []
     if seen.reason.code == "Suspended":
@@ -177,6 +184,7 @@ SHOWN: Final[Mapping[type[Observation], Callable[[Knowledge, Any], None]]] = {
     PhaseEntered: _phase_entered,
     Published: published,
     StreamClosed: stream_closed,
+    InputReturned: input_returned,
     ResumeEntered: _station_reached,
     Nested: shown_within,
 }

@@ -8,6 +8,7 @@ from typing import Any, Final
 from runlock.conformance.families.lifecycle.messages import ToolSpec
 from runlock.conformance.families.lifecycle.state.fold import expiry
 from runlock.conformance.families.lifecycle.state.fold.decisions import decisions_sent
+from runlock.conformance.families.lifecycle.state.fold.inputs import input_sent, inputs_crashed
 from runlock.conformance.families.lifecycle.state.fold.watchers import unwatched, watched
 from runlock.conformance.families.lifecycle.state.knowledge import Knowledge, StateVolatile
 from runlock.conformance.families.lifecycle.state.nesting import waits_within
@@ -157,6 +158,7 @@ def _cut_off(run: Run) -> list[ObservedCall]:
 
 def _new_input(state: Knowledge, params: Mapping[str, Any]) -> None:
     decisions_sent(state, params)
+    input_sent(state, params)
     state.inputs.append(params["input"])
     run = state.runs.get(params["run"])
     if run is not None:
@@ -179,6 +181,7 @@ def _time_passed(state: Knowledge, params: Mapping[str, Any]) -> None:
 
 def _crashed(state: Knowledge, _params: Mapping[str, Any]) -> None:
     state.add_feature("a crash")
+    inputs_crashed(state)
     state.life += 1
     state.kept_before = len(state.checkpoints), len(state.messages)
     state.forgotten |= state.decision_ids.keys()
