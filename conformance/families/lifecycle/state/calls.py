@@ -32,6 +32,7 @@ class ObservedGate:
     outcome: Mapping[str, Any] | None = None  # as released
     alone: bool = True  # its release met no race
     gone: str | None = None  # why the SUT gave it up
+    is_left: bool = False  # the run goes on as if its call were over, and what it answers is late
     of: str = field(init=False)  # the run that is not within a call
     ref: str = field(init=False)  # its name in a scenario file: what it waits for, and for which call
 
@@ -201,13 +202,14 @@ class ObservedCall:
 
     @property
     def executing(self) -> list[ObservedGate]:
-        """The entries of its body that have not answered."""
-        return [gate for gate in self.entries if gate.is_open]
+        """The entries of its body that have not answered, and that its run has not left behind."""
+        return [gate for gate in self.entries if gate.is_open and not gate.is_left]
 
     @property
     def last_answer(self) -> Mapping[str, Any] | None:
         """What its body answered last."""
-        answers = [gate.outcome for gate in self.entries[self.lost_entries :] if gate.outcome is not None]
+        kept = (gate for gate in self.entries[self.lost_entries :] if not gate.is_left)
+        answers = [gate.outcome for gate in kept if gate.outcome is not None]
         return answers[-1] if answers else None
 
     @property
