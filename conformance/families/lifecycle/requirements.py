@@ -17,7 +17,6 @@ from runlock.conformance.trace.line_context import LineContext
 from runlock.conformance.trace.moves import Move
 from runlock.conformance.trace.trace import Record
 
-
 LIMITS: Final = {"timeout_ms": "timeout", "retries": "retries"}
 """By field of a tool: what a runtime must have for it."""
 

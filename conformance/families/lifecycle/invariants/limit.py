@@ -60,7 +60,8 @@ def a_time_limit_is_shown_as_a_failure(state: ObservedState, seen: GateOpened) -
     for call in _timed_out(state) if seen.messages is not None else ():
         shown = [m for m in seen.messages or () if m.role == "tool" and m.call == call.id]
         wrong = [m.status for m in shown if m.status not in ("error", None)]
-        why = f"the time of call {call.id} has passed, yet the model is shown it as {wrong[-1] if wrong else ''}"
+        as_what = wrong[-1] if wrong else None
+        why = f"the time of call {call.id} has passed, yet the model is shown it as {as_what}"
         yield broken(why) if wrong else HELD
 
 
