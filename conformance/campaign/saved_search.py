@@ -9,7 +9,7 @@ from __future__ import annotations
 import json
 from collections import Counter
 from collections.abc import Callable, Hashable, Iterable, Mapping
-from dataclasses import asdict, fields, replace
+from dataclasses import asdict, fields
 from pathlib import Path
 from typing import Any, Final
 
@@ -154,7 +154,7 @@ def _tally(stored: Mapping[str, Any], model: type[Scenario]) -> Tally:
 
 
 def _ledger_as_json(ledger: Ledger) -> dict[str, Any]:
-    kinds = [asdict(replace(one, trace=None)) for one in ledger.incidents.values()]
+    kinds = [{**asdict(one), "trace": None} for one in ledger.incidents.values()]
     return {"scenarios": ledger.scenarios, "kinds": kinds}
 
 

@@ -11,6 +11,8 @@ LACKING: Final = {
     "parameters": "tools of the runtime have no parameters that arguments could fail to fit",
     "agent": "no tool of the runtime is an agent",
     "expires": "its waits do not expire",
+    "timeout": "its tools have no time limit",
+    "retries": "its tools are not tried again after their time limit",
     "offered": "the runtime does not show which tools the model is offered",
 }
 

@@ -139,6 +139,8 @@ class ReferenceAdapter:
                 "resume_mode": tool.resume_mode,
                 "parameters": tool.parameters,
                 "expires_ms": tool.expires_ms,
+                "timeout_ms": tool.timeout_ms,
+                "retries": tool.retries or 0,
                 "agent": tool.agent and {"tools": tool.agent.tools},
             }
             for tool in scenario.tools
@@ -223,7 +225,7 @@ def handshake_of(profile: str, policies: Mapping[str, Any], declare: Mapping[str
             *_hooks_of_calls(policies),
             "AfterToolExecute",
         ],
-        "tools": ["allow", "ask", "gate", "parameters", "offered", "agent", "expires"],
+        "tools": ["allow", "ask", "gate", "parameters", "offered", "agent", "expires", "timeout", "retries"],
         "state": ["keys"],
         "streams": ["native", "ai-sdk-v6", "ag-ui", "copilotkit"],
     }

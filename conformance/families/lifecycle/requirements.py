@@ -8,7 +8,7 @@ without observations keeps it in its line `needs`.  Next to the needs that claus
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
-from typing import Any
+from typing import Any, Final
 
 from runlock.conformance.families.lifecycle.line_formats import LINE_FORMATS
 from runlock.conformance.families.lifecycle.messages import VOCABULARY
@@ -16,6 +16,9 @@ from runlock.conformance.trace.document import Document, is_move
 from runlock.conformance.trace.line_context import LineContext
 from runlock.conformance.trace.moves import Move
 from runlock.conformance.trace.trace import Record
+
+LIMITS: Final = {"timeout_ms": "timeout", "retries": "retries"}
+"""By field of a tool: what a runtime must have for it."""
 
 
 def needs_of(document: Document) -> Iterator[str]:
@@ -51,6 +54,7 @@ def _scenario_needs(scenario: Mapping[str, Any]) -> Iterator[str]:
             yield "tools agent"
         if tool.get("expires_ms") is not None:
             yield from ("tools expires", "observes call.status")
+        yield from (f"tools {word}" for key, word in LIMITS.items() if tool.get(key) is not None)
         if tool.get("parameters") is not None:
             yield "tools parameters"
     if scenario.get("keys"):

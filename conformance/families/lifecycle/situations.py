@@ -55,6 +55,9 @@ def scenarios(handshake: Handshake, policies: Mapping[str, Any]) -> Iterator[Sce
     if _can_expire(handshake):
         waiting = [_with_an_end(tool) for tool in tools]
         yield Scenario(scenario="tools-that-expire", tools=waiting)
+    if "timeout" in handshake.tools and "clock.advance" in handshake.stimuli:
+        limited = [tool.model_copy(update=_limit(handshake)) for tool in tools]
+        yield Scenario(scenario="tools-with-a-time-limit", tools=limited)
     agent = AgentSpec(tools=[tool.name for tool in tools if tool.name in WITHIN])
     if "agent" in handshake.tools and agent.tools:
         within = [tool for tool in tools if tool.name in WITHIN]
@@ -69,6 +72,14 @@ def scenarios(handshake: Handshake, policies: Mapping[str, Any]) -> Iterator[Sce
 
 EXPIRES_MS: Final = {"ask": 1500, "gate": 3500}
 """How long a call waits, by the permission of its tool; the spans of time that pass fall on no end."""
+
+
+TIMEOUT_MS: Final = 1500
+"""How long a body may be at work; a span that passes is shorter, and two of them are longer."""
+
+
+def _limit(handshake: Handshake) -> Mapping[str, int]:
+    return {"timeout_ms": TIMEOUT_MS, **({"retries": 1} if "retries" in handshake.tools else {})}
 
 
 def _can_expire(handshake: Handshake) -> bool:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from functools import partial
 from typing import Any
@@ -180,6 +181,9 @@ class Rounds(Inbox):
         args = self.arguments(call, resume)
         try:
             answer = await self.enter(call, args, resume)
+        except TimeoutError:
+            self.take_timeout(call)
+            return
         except ToolRaised as raised:
             if raised is self.broken:  # another call's, which takes the round down
                 self.settle(call, "cancel", "cancelled", "aborted")
@@ -203,9 +207,25 @@ class Rounds(Inbox):
         self.phase("AfterToolExecute", call)
 
     async def enter(self, call: Call, args: dict[str, Any], resume: Resume) -> Answer:
-        """Wait for what the tool answers."""
-        entered = self.world.execute(call.id, call.name, args, resume, partial(self._tells, call))
-        return await self.outside(entered, drains=True)
+        """Wait for what the tool answers, as often as it may be tried and as long as it may take."""
+        for _ in range(self.retries(call)):
+            with suppress(TimeoutError):
+                return await self._try(call, args, resume)
+        return await self._try(call, args, resume)
+
+    def retries(self, call: Call) -> int:
+        """How often a call is tried again whose time has passed."""
+        return int(self.tools.get(call.name, {}).get("retries", 0))
+
+    async def _try(self, call: Call, args: dict[str, Any], resume: Resume) -> Answer:
+        async with asyncio.timeout(self.lasts_s(call)):
+            entered = self.world.execute(call.id, call.name, args, resume, partial(self._tells, call))
+            return await self.outside(entered, drains=True)
+
+    def lasts_s(self, call: Call) -> float | None:
+        """How long the body of a call may be at work, if its tool limits that."""
+        limit = self.tools.get(call.name, {}).get("timeout_ms")
+        return None if limit is None else limit / 1000
 
     def _tells(self, call: Call, content: Any) -> None:
         self.publish("tool.activity", call=call.id, content=content)
@@ -219,6 +239,11 @@ class Rounds(Inbox):
             content = data["content"]
         finally:
             self.take_answer(call, Left(answer.kind, content))
+
+    def take_timeout(self, call: Call) -> None:
+        """A call whose time has passed is over, and has failed."""
+        self.settle(call, "fail", "error", "timed out")
+        self.phase("AfterToolExecute", call)
 
     def arguments(self, call: Call, resume: Resume) -> dict[str, Any]:
         """The arguments that the body gets, by the call's resume mode."""

@@ -129,7 +129,7 @@ def a_cancel_aborts_what_runs(state: ObservedState) -> CheckResults:
     if run is None or run.cancel_at is None or mode is None:
         return
     if mode == "abort" and run.cancel_settled:
-        running = [gate for gate in state.gates_of(run) if gate.on == "tool"]
+        running = [gate for gate in state.gates_of(run) if gate.on == "tool" and not gate.is_left]
         yield (
             HELD
             if not running

@@ -5,6 +5,7 @@ from __future__ import annotations
 from runlock.conformance.families.lifecycle.messages import GateOpened, RunMoved, SegmentEnded
 from runlock.conformance.families.lifecycle.state import ObservedState, once
 from runlock.conformance.families.lifecycle.state.disturbances import CANCEL, CRASH, INPUT
+from runlock.conformance.families.lifecycle.state.limits import left_by
 from runlock.conformance.families.lifecycle.state.records import ObservedCall, Run
 from runlock.conformance.family.invariant import HELD, CheckResults, broken, check, counts, held_or
 from runlock.conformance.family.rank import Rank
@@ -122,7 +123,8 @@ def a_suspended_segment_leaves_nothing_running(state: ObservedState, seen: Segme
     run = state.run_of(seen)
     if run is None:
         return
-    running = [call.id for call in run.calls.values() if call.executing]
+    left = [gate.call for gate in left_by(state, seen)]
+    running = [call.id for call in run.calls.values() if call.executing and call not in left]
     yield (
         HELD if not running else broken(f"the segment ended as Suspended, yet call {running[0]} is executing")
     )

@@ -43,8 +43,12 @@ class Called(Segment):
 
     @property
     def is_framed(self) -> bool:
-        """Whether it was prepared; once more for each execution, unless a replay does not pass the gate."""
-        executed = len(self.call.entries) if self.declares("replay.gate", "yes") else 0
+        """Whether it was prepared; once more for each execution, unless a replay does not pass the gate.
+
+        A try after a time limit is no execution of its own.
+        """
+        tried = [gate for gate in self.call.entries if not gate.has_timed_out]
+        executed = len(tried) if self.declares("replay.gate", "yes") else 0
         return self.prepared.count(self.call.id) > executed
 
     @property

@@ -10,6 +10,7 @@ from runlock.conformance.families.lifecycle.invariants.segment_queries import is
 from runlock.conformance.families.lifecycle.messages import CallMoved, GateOpened
 from runlock.conformance.families.lifecycle.state import ObservedState
 from runlock.conformance.families.lifecycle.state.disturbances import CANCEL, CRASH, FAULT
+from runlock.conformance.families.lifecycle.state.limits import left_by
 from runlock.conformance.families.lifecycle.state.records import Decided, ObservedCall, Run
 from runlock.conformance.family.invariant import (
     HELD,
@@ -36,7 +37,9 @@ def a_sequential_round_runs_one_at_a_time(state: ObservedState, seen: GateOpened
     if found is None or state.policy("round.executor") != "sequential":
         return
     run, call = found
-    busy = [c.id for c in run.calls.values() if c.executing and not c.approvals and c is not call]
+    left = [gate.call for gate in left_by(state, seen)]
+    others = (c for c in run.calls.values() if c is not call and c not in left)
+    busy = [c.id for c in others if c.executing and not c.approvals]
     yield (
         HELD
         if not busy

@@ -96,7 +96,7 @@ def a_done_run_has_no_tool_at_work(state: ObservedState) -> CheckResults:
     run = state.run
     if run is None or not run.is_done or not run.calls:
         return
-    at_work = [gate.ref for gate in state.gates_of(run) if gate.on == "tool"]
+    at_work = [gate.ref for gate in state.gates_of(run) if gate.on == "tool" and not gate.is_left]
     yield HELD if not at_work else broken(f"the run is Done, yet the gate {at_work[0]} is still open")
 
 
@@ -198,7 +198,8 @@ def a_turn_without_calls_ends_the_run_naturally(state: ObservedState, seen: Segm
     if code == "NaturalEnd" and asked:
         yield broken(f"the model's last turn asked for {len(asked)} calls, yet the run ended as NaturalEnd")
     elif not asked and _nothing_else_ends(state, run):
-        right = code in ("NaturalEnd", "Suspended")
+        heard_late = code == "Cancelled" and run.was_sent_cancel  # one that had lost its race
+        right = heard_late or code in ("NaturalEnd", "Suspended")
         yield HELD if right else broken(f"the model asked for nothing more, yet the run ended as {code}")
 
 

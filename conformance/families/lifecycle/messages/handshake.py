@@ -15,6 +15,7 @@ from runlock.conformance.families.lifecycle.messages.vocabulary import (
     PhaseName,
     StimulusKind,
     StreamKind,
+    ToolFeature,
     ToolOutcome,
 )
 from runlock.conformance.protocol import handshake as shared
@@ -76,9 +77,7 @@ class Handshake(shared.Handshake):
     observes: list[ShownKind] = Field(default_factory=list)
     stimuli: list[StimulusKind] = Field(default=ALL_STIMULI)
     outcomes: OfferedOutcomes = OfferedOutcomes()
-    tools: list[Literal["allow", "ask", "gate", "parameters", "offered", "agent", "expires"]] = Field(
-        default=["allow", "ask", "gate"]
-    )
+    tools: list[ToolFeature] = Field(default=["allow", "ask", "gate"])
     decisions: DecisionSupport = DecisionSupport()
     inputs: InputSupport = InputSupport()
     hooks: list[PhaseName] = Field(default_factory=list)  # where a plugin can be held, at a hook gate

@@ -21,7 +21,7 @@ TYPES: Final[Mapping[str, Any]] = {
 }
 
 
-LEFT_OUT: Final = ("agent", "expires_ms")
+LEFT_OUT: Final = ("agent", "expires_ms", "timeout_ms", "retries")
 """The fields of a tool that a runtime is not handed where they say nothing."""
 
 
@@ -39,6 +39,8 @@ class ToolSpec(Wire):
     resume_mode: ResumeMode = "replay"
     parameters: JsonObject | None = None  # a JSON Schema of its arguments: `required`, and the `type` of each
     expires_ms: int | None = Field(default=None, gt=0)  # how long a call of it waits for a decision
+    timeout_ms: int | None = Field(default=None, gt=0)  # how long its body may be at work
+    retries: int | None = Field(default=None, gt=0)  # how often it is entered again when that has passed
     agent: AgentSpec | None = None  # a call of it is a run of its own, whose input is the call's `v`
 
     @field_validator("parameters")

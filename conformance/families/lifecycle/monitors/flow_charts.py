@@ -393,6 +393,8 @@ class Paths(Monitor):
         self.in_batches |= label in PHASES_OF_CALLS and call is None
         if label is None or call is None or call.is_unclear or self.in_batches or not self._has_passes:
             return
+        if label == BODY and call.entries and call.entries[-1].has_timed_out:
+            return  # it is tried again, which is no pass of its own
         follower = self.passes.get(call)
         if follower is None:
             follower = self.passes[call] = Follower(PASS_READING)

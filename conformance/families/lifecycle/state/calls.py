@@ -29,15 +29,30 @@ class ObservedGate:
     life: int
     call: ObservedCall | None = None
     at: int = 0  # the stimulus after which it opened
+    at_ms: int = 0  # and when that was
     outcome: Mapping[str, Any] | None = None  # as released
     alone: bool = True  # its release met no race
     gone: str | None = None  # why the SUT gave it up
+    gone_ms: int | None = None  # and when that was
+    is_left: bool = False  # the run goes on as if its call were over, and what it answers is late
     of: str = field(init=False)  # the run that is not within a call
     ref: str = field(init=False)  # its name in a scenario file: what it waits for, and for which call
 
     def __post_init__(self) -> None:
         self.ref = gate_name(vars(self.opened))
         self.of = self.run.partition("/")[0]
+
+    @property
+    def ends_at_ms(self) -> int | None:
+        """When the time of the body that was entered has passed, if its tool limits that."""
+        limit = self.call.tool.timeout_ms if self.call is not None and self.call.tool is not None else None
+        return None if limit is None or self.on != "tool" else self.at_ms + limit
+
+    @property
+    def has_timed_out(self) -> bool:
+        """Whether it was given up when its time had passed."""
+        given_up = self.gone is not None and self.gone_ms is not None and self.ends_at_ms is not None
+        return given_up and (self.gone_ms or 0) >= (self.ends_at_ms or 0)
 
     @property
     def is_open(self) -> bool:
@@ -201,13 +216,14 @@ class ObservedCall:
 
     @property
     def executing(self) -> list[ObservedGate]:
-        """The entries of its body that have not answered."""
-        return [gate for gate in self.entries if gate.is_open]
+        """The entries of its body that have not answered, and that its run has not left behind."""
+        return [gate for gate in self.entries if gate.is_open and not gate.is_left]
 
     @property
     def last_answer(self) -> Mapping[str, Any] | None:
         """What its body answered last."""
-        answers = [gate.outcome for gate in self.entries[self.lost_entries :] if gate.outcome is not None]
+        kept = (gate for gate in self.entries[self.lost_entries :] if not gate.is_left)
+        answers = [gate.outcome for gate in kept if gate.outcome is not None]
         return answers[-1] if answers else None
 
     @property

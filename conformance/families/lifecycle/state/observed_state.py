@@ -14,8 +14,9 @@ from runlock.conformance.families.lifecycle.state.fold.nesting import (
     report_within,
 )
 from runlock.conformance.families.lifecycle.state.fold.observations import SHOWN
-from runlock.conformance.families.lifecycle.state.fold.stimuli import SENT
+from runlock.conformance.families.lifecycle.state.fold.stimuli import SENT, settled
 from runlock.conformance.families.lifecycle.state.knowledge import Knowledge
+from runlock.conformance.families.lifecycle.state.limits import left_by
 from runlock.conformance.protocol import Observation, Report
 
 
@@ -55,6 +56,8 @@ class ObservedState(Knowledge):
             run.seen_at_ms = self.now_ms
         if run is not None:
             run.segment.append(seen)
+        for gate in left_by(self, seen):
+            gate.is_left = True
         fold = SHOWN.get(type(seen))
         if fold is not None:
             fold(self, seen)
@@ -80,4 +83,4 @@ class ObservedState(Knowledge):
             self.last_settled = self.stimuli
             self.audience.possible = {self.audience.watcher}
             for run in self.runs.values():
-                run.volatile.cancel_settled = run.cancel_settled or run.cancel_at is not None
+                settled(self, run)

@@ -82,6 +82,7 @@ class Run:
     cancel_alone: bool = False
     cancel_met: int | None = None  # the stimulus that held the cancel, if that met no race
     cancel_status: str = "Running"
+    may_lose_cancel: bool = False  # it races with the answer of a tool, and nothing has settled since
     was_sent_cancel: bool = False  # even if it was refused or lost
     fault_alone: bool = False
     ended_before_fault: int = 0  # how many segments had ended when it came

@@ -311,6 +311,11 @@ VARIANTS: Final[tuple[Variant, ...]] = (
     Variant("expiring-runs", "a wait that expires ends its run", policies={"expire.end": "run"}),
     Variant("expiring-runs-tirea", "a wait that expires ends its run", "tirea", {"expire.end": "run"}),
     Variant("expiring-anew", "a wait begins anew after a crash", policies={"expire.crash": "anew"}),
+    Variant(
+        "without-time-limits",
+        "tools take as long as they take",
+        declare={"tools": ["allow", "ask", "gate", "parameters", "offered", "agent", "expires"]},
+    ),
     Variant("refusing-other-tools", "an edit changes no tool", policies={"edit.tool": "refused"}),
     Variant("showing-again", "a wait is shown again after a crash", make=ShowsAgain),
     Variant("editing-the-thread", "the history has what was edited", make=KeepsEditsInTheThread),

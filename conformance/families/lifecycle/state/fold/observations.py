@@ -43,7 +43,7 @@ def _gate_opened(state: Knowledge, seen: GateOpened) -> None:
     run = state.runs.get(seen.run or "") or state.run
     if run is None:
         return
-    gate = ObservedGate(seen.gate, seen.on, run.id, seen, state.life, at=state.stimuli)
+    gate = ObservedGate(seen.gate, seen.on, run.id, seen, state.life, at=state.stimuli, at_ms=state.now_ms)
     state.gates[seen.gate] = gate
     state.volatile.open_gates = [*state.volatile.open_gates, gate]
     if seen.on in WORKING_GATES or seen.on == "hook":
@@ -76,6 +76,8 @@ def _asked_again(run: Run, seen: GateOpened) -> None:
 
 def _gate_closed(state: Knowledge, seen: GateClosed) -> None:
     gate = state.gates.get(seen.gate)
+    if gate is not None:
+        gate.gone_ms = state.now_ms
     if gate is not None and gate.outcome is None:
         gate.gone = seen.because or "given up"
         state.shut(gate)

@@ -12,7 +12,13 @@ from runlock.conformance.families.lifecycle.state.fold.inputs import input_sent,
 from runlock.conformance.families.lifecycle.state.fold.watchers import unwatched, watched
 from runlock.conformance.families.lifecycle.state.knowledge import Knowledge, StateVolatile
 from runlock.conformance.families.lifecycle.state.nesting import waits_within
-from runlock.conformance.families.lifecycle.state.records import Decided, ObservedCall, ObservedGate, Run
+from runlock.conformance.families.lifecycle.state.records import (
+    WORKING_GATES,
+    Decided,
+    ObservedCall,
+    ObservedGate,
+    Run,
+)
 
 
 def _started(state: Knowledge, params: Mapping[str, Any]) -> None:
@@ -37,6 +43,8 @@ def _released(state: Knowledge, params: Mapping[str, Any]) -> None:
         return
     gate.outcome, gate.alone = params["outcome"], state.alone
     state.shut(gate)
+    if gate.is_left:
+        return
     if gate.on in ("model", "tool"):
         state.since_answer = []
     run = state.runs[gate.run]
@@ -137,6 +145,7 @@ def _cancelled(state: Knowledge, params: Mapping[str, Any]) -> None:
     if run.cancel_at is None and not run.is_done:
         run.volatile.cancel_at, run.cancel_alone = state.stimuli, state.alone and not state.is_committing()
         run.cancel_met = state.stimuli if state.alone else None
+        run.may_lose_cancel = _meets_an_answer(state, run)
         run.volatile.has_expired = params.get("by") == "clock"
         run.cancel_status = run.claimed or ("Running" if run.segment_open else "Waiting")
         run.cut_off = _cut_off(run) if run.cancel_alone else []
@@ -144,6 +153,21 @@ def _cancelled(state: Knowledge, params: Mapping[str, Any]) -> None:
         run.left_to_drain = executing if run.cancel_alone else []
         replayed = (c for c in run.calls.values() if c.executing and run.is_replaying(c))
         run.cancel_in_replay = next(replayed, None) if run.cancel_alone else None
+
+
+def _meets_an_answer(state: Knowledge, run: Run) -> bool:
+    """Whether the cancel races with the answer of a tool: either may win."""
+    released = {params.get("gate") for method, params in state.newest if method == "gate.release"}
+    return any(gate.id in released for call in run.calls.values() for gate in call.entries)
+
+
+def settled(state: Knowledge, run: Run) -> None:
+    """A quiescent answer has come: a cancel is heard, or has lost its race and the run went on."""
+    late = [gate for gate in state.gates_of(run) if gate.on in WORKING_GATES]
+    if run.may_lose_cancel and any(gate.at == run.cancel_at for gate in late):
+        run.volatile.cancel_at, run.cut_off, run.left_to_drain = None, [], []
+    run.may_lose_cancel = False
+    run.volatile.cancel_settled = run.cancel_settled or run.cancel_at is not None
 
 
 def _cut_off(run: Run) -> list[ObservedCall]:
