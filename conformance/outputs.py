@@ -21,8 +21,8 @@ def no_link(path: str, flags: int) -> int:
 
 
 def write(path: Path, content: str | bytes) -> Path:
-    """Write a file in place."""
-    data = content if isinstance(content, bytes) else content.encode()
+    """Write a file in place; half a surrogate pair, which has no form in UTF-8, is written as its code."""
+    data = content if isinstance(content, bytes) else content.encode("utf-8", "backslashreplace")
     with open(path, "wb", opener=no_link) as file:
         file.write(data)
     return path
