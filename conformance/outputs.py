@@ -9,6 +9,14 @@ import errno
 import os
 from pathlib import Path
 
+from runlock.conformance.errors import UsageError
+
+
+def refuse_link(folder: Path) -> None:
+    """Raise a `UsageError` for a folder that is a link."""
+    if folder.is_symlink():
+        raise UsageError(f"The folder {folder} is a link, which is not followed.", "Name the folder itself.")
+
 
 def no_link(path: str, flags: int) -> int:
     """The opener of a file, as `open` takes one, that refuses a link."""
