@@ -9,6 +9,14 @@ import errno
 import os
 from pathlib import Path
 
+from runlock.conformance.errors import UsageError
+
+
+def refuse_link(folder: Path) -> None:
+    """Raise a `UsageError` for a folder that is a link."""
+    if folder.is_symlink():
+        raise UsageError(f"The folder {folder} is a link, which is not followed.", "Name the folder itself.")
+
 
 def no_link(path: str, flags: int) -> int:
     """The opener of a file, as `open` takes one, that refuses a link."""
@@ -21,8 +29,8 @@ def no_link(path: str, flags: int) -> int:
 
 
 def write(path: Path, content: str | bytes) -> Path:
-    """Write a file in place."""
-    data = content if isinstance(content, bytes) else content.encode()
+    """Write a file in place; half a surrogate pair, which has no form in UTF-8, is written as its code."""
+    data = content if isinstance(content, bytes) else content.encode("utf-8", "backslashreplace")
     with open(path, "wb", opener=no_link) as file:
         file.write(data)
     return path

@@ -21,8 +21,9 @@ _VARIABLE: Final = "PYTHONSAFEPATH"
 
 def spawned(jobs: int, initializer: Callable[[], None] | None = None) -> ProcessPoolExecutor:
     """A pool of that many processes; they are spawned, since a database does not survive a fork."""
+    as_set = os.environ.get(_VARIABLE)
     with _safe_path():  # its queues start a process too
-        return ProcessPoolExecutor(jobs, _Context(), _begin, (os.environ.get(_VARIABLE), initializer))
+        return ProcessPoolExecutor(jobs, _Context(), _begin, (as_set, initializer))
 
 
 class _Process(SpawnProcess):

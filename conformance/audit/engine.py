@@ -33,6 +33,7 @@ Advanced = Callable[[int], None]
 """Called with the number of files that were read."""
 
 NOTHING_READ: Final = "nothing of it could be read"
+UNKNOWN: Final = "no importer recognises its first record"
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,11 +47,13 @@ class Task:
         """The importer of a file; `UsageError` if no format fits."""
         if self.format is not None:
             return importer_named(self.format)
-        with closing(records_of(path)) as records:
+        incidents: list[str] = []
+        with closing(records_of(path, incidents.append)) as records:
             first = list(_head(records))
         found = importer_of(first[-1] if first else None)
         if found is None:
-            raise UsageError(f"{path}: {NOTHING_READ}; no importer recognises its first record.")
+            why = incidents or [one.sentence for one in first if isinstance(one, Unreadable)] or [UNKNOWN]
+            raise UsageError(f"{path}: {NOTHING_READ}; {why[0]}.")
         return found
 
 

@@ -140,8 +140,8 @@ def _tally(stored: Mapping[str, Any], model: type[Scenario]) -> Tally:
         ended_by=_counter(stored["ended_by"].items(), str),
         exercised=_counter(stored["exercised"].items(), str),
         shown=_counter(stored["shown"].items(), str),
-        searched=_counter(stored["searched"]),
-        coverage=Coverage(**{name: _counter(pairs) for name, pairs in stored["coverage"].items()}),
+        searched=_SEARCHED.validate_python(_counter(stored["searched"])),
+        coverage=_COVERAGE.validate_python({name: _counter(one) for name, one in stored["coverage"].items()}),
         found={one.violation.clause: one for one in found},
         unrepeated=dict(stored["unrepeated"]),
         ledger=_ledger(stored["incidents"]),
@@ -203,6 +203,8 @@ def _trace(records: Any) -> Trace:
     return Trace(records)
 
 
+_SEARCHED: Final = TypeAdapter(Counter[tuple[int, str]])
+_COVERAGE: Final = TypeAdapter(Coverage)
 _VIOLATION: Final = TypeAdapter(Violation)
 _EXCLUSION: Final = TypeAdapter(Exclusion)
 _MOVES: Final = TypeAdapter(tuple[Move, ...])

@@ -17,7 +17,7 @@ from runlock.conformance.campaign.result import Result
 from runlock.conformance.errors import UsageError
 from runlock.conformance.family.family import families
 from runlock.conformance.inputs import json_of
-from runlock.conformance.outputs import replace
+from runlock.conformance.outputs import refuse_link, replace
 from runlock.conformance.report.text import exception_name, incident_name, trouble_name
 from runlock.conformance.trace.trace import Trace, read_trace
 
@@ -28,8 +28,7 @@ _FINDING: Final = re.compile(r"(incident|trouble|exception)-\d+")
 
 def ready(folder: Path) -> Path:
     """Create the folder, and fail now if nothing can be written there later, or if it is a link."""
-    if folder.is_symlink():
-        raise UsageError(f"The folder {folder} is a link, which is not followed.", "Name the folder itself.")
+    refuse_link(folder)
     try:
         folder.mkdir(parents=True, exist_ok=True)
         with tempfile.TemporaryFile(dir=folder):

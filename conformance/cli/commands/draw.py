@@ -179,6 +179,7 @@ def _print(made: Sequence[Made]) -> int:
 
 
 def _folder(out: Path) -> Path:
+    outputs.refuse_link(out)
     try:
         out.mkdir(parents=True, exist_ok=True)
     except OSError as error:

@@ -48,7 +48,7 @@ def write(text: str, out: Path | None) -> None:
     """Write a text to a file, or to standard output; always in UTF-8."""
     if out is None:
         sys.stdout.flush()
-        sys.stdout.buffer.write(text.encode())
+        sys.stdout.buffer.write(text.encode("utf-8", "backslashreplace"))
         sys.stdout.buffer.flush()
         return
     try:
