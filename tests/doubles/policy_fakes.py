@@ -8,7 +8,7 @@ from typing import Any
 from runlock.conformance.families.lifecycle.reference import ReferenceAdapter
 from runlock.machines.lifecycle.runtime.choices import policies_of
 from runlock.machines.lifecycle.runtime.runtime import Runtime
-from runlock.machines.lifecycle.runtime.state import Call, Decision
+from runlock.machines.lifecycle.runtime.state import Call, Decision, Reason
 from runlock.spec.model import load_spec
 
 
@@ -58,6 +58,20 @@ class RunsRoundsEitherWay(Runtime):
         executor = ("sequential", "parallel")[self.state.step % 2]
         self.policies = {**self.policies, "round.executor": executor}
         await super().execute_all(calls)
+
+
+class KeepsInputOfARound(Runtime):
+    """A cancel drops input that came during an inference, and keeps what came during a round."""
+
+    def settle_inputs(self, reason: Reason) -> None:
+        fate = "next_run" if self.state.calls else "dropped"
+        self.policies = {**self.policies, "input.fate": fate}
+        super().settle_inputs(reason)
+
+
+def mixing_fates() -> ReferenceAdapter:
+    """A runtime that mixes two fates of input."""
+    return ReferenceAdapter("awaken-8", make=KeepsInputOfARound)
 
 
 def mixing_executors() -> ReferenceAdapter:

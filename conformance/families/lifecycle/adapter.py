@@ -198,7 +198,9 @@ class HostedAdapter(RequiredAdapter, Protocol):
         """Signal a cancel; a Segment only where no other verb would return one, as on a waiting run."""
         ...
 
-    async def input(self, text: str) -> Segment | None: ...
+    async def input(self, text: str) -> Segment | None:
+        """New input; None if a segment that is under way has it now, and Refused if it takes none."""
+        ...
 
     async def checkpoint(self) -> Any:
         """What would survive a crash now; no side effect."""

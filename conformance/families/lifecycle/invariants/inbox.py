@@ -14,7 +14,7 @@ from runlock.conformance.families.lifecycle.state import ObservedState
 from runlock.conformance.families.lifecycle.state.disturbances import CRASH
 from runlock.conformance.families.lifecycle.state.inputs import Input
 from runlock.conformance.families.lifecycle.state.records import Run
-from runlock.conformance.family.invariant import HELD, CheckResult, CheckResults, broken, check
+from runlock.conformance.family.invariant import HELD, CheckResults, broken, check
 from runlock.conformance.family.rank import Rank
 from runlock.conformance.protocol import Message
 
@@ -53,7 +53,7 @@ def input_is_shown_by_the_next_inference(state: ObservedState, seen: GateOpened)
         if run is None or messages is None or not _is_its_own(state, given):
             continue
         if given.answer == "refused":
-            yield _refused(state, given, messages)
+            yield from _refused(state, given, messages)
         elif given.is_passed and not given.is_shown and given.is_in(messages):
             yield broken(f"an inference has passed the input {given.text!r} over, yet it is shown now")
         elif given.is_due and given.at < state.stimuli and not given.may_miss and _has_its_turn(given, run):
@@ -71,9 +71,11 @@ def _has_its_turn(given: Input, run: Run) -> bool:
     return given.met is None if given.run == run.id else given.met == "natural end"
 
 
-def _refused(state: ObservedState, given: Input, messages: Sequence[Message]) -> CheckResult:
-    why = f"the input {given.text!r} was refused, yet the model is shown it"
-    return broken(why) if given.is_in(messages) else HELD
+def _refused(state: ObservedState, given: Input, messages: Sequence[Message]) -> CheckResults:
+    in_a_wait = state.policy("input.waiting") == "refuse" and given.text in state.refused_inputs
+    if not in_a_wait:  # INPUT-1 is about that
+        why = f"the input {given.text!r} was refused, yet the model is shown it"
+        yield broken(why) if given.is_in(messages) else HELD
 
 
 def _lost(given: Input) -> str:
@@ -169,7 +171,7 @@ def a_run_goes_on_with_late_input_only_as_declared(state: ObservedState, seen: G
         if run is None or given.run != run.id or not (given.is_due and given.alone):
             continue
         if _was_last(state, given) and given.is_in(seen.messages or ()):
-            yield HELD if late == "goes_on" else broken(f"the run went on with it: {_came(given)}")
+            yield HELD if late == "goes_on" else broken(f"{_came(given)} made the run go on")
 
 
 def _came(given: Input) -> str:

@@ -82,7 +82,7 @@ class EndsOnLateInput(Runtime):
         return False
 
 
-@fault("INPUT-7", "the run went on with it", policies=NEXT)
+@fault("INPUT-7", "made the run go on", policies=NEXT)
 class GoesOnWithLateInput(Runtime):
     """Goes on with late input, though it says that this is for the next run."""
 

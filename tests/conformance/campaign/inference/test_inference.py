@@ -109,6 +109,7 @@ def ruled_out_again(found: Inferred) -> Iterator[tuple[Value, bool]]:
     ("toy", "policy", "examples"),
     [
         ("mixing_batches", "decision.batch", 40),
+        ("mixing_fates", "input.fate", 40),
         pytest.param("mixing_executors", "round.executor", EXAMPLES, marks=pytest.mark.long),
     ],
 )

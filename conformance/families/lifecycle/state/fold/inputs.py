@@ -65,9 +65,11 @@ def input_returned(state: Knowledge, seen: InputReturned) -> None:
 
 def run_over(state: Knowledge, run: Run, code: str) -> None:
     """A run is over, and its inputs that were not shown are not shown in it."""
+    met = ENDS.get(code, "end")
+    raced = {"cancel": not run.cancel_alone, "error": not run.fault_alone}  # it may have begun to show them
     for given in state.given:
         if given.run == run.id and given.met is None and not (given.is_shown or given.is_passed):
-            given.met = ENDS.get(code, "end")
+            given.met = "end" if raced.get(met) else met
 
 
 def inputs_crashed(state: Knowledge) -> None:

@@ -1,0 +1,62 @@
+"""Input for a run at work: right ways with it hold, and wrong ones are blamed on what they did."""
+
+import pytest
+import steered_loop
+
+from runlock.conformance.driving.bench import Bench
+from runlock.conformance.driving.strategies.scripted import applicable, corpus, play
+from runlock.conformance.driving.tally import Tally
+from runlock.conformance.families.lifecycle.family import FAMILY
+from runlock.conformance.families.lifecycle.host.hosted import Hosted
+from runlock.conformance.families.lifecycle.messages import InputSupport
+
+RIGHT = ("Steered", "LeavesItToTheNextRun", "ForgetsAtAStop", "RefusesAtWork", "SkipsWhatIsLeft")
+WRONG = {
+    "ForgetsAtTheEnd": "INPUT-5",
+    "ForgetsInARound": "INPUT-5",
+    "HasOnePlace": "INPUT-5",
+    "ShowsAtOnce": "INPUT-6",
+    "Repeats": "INPUT-6",
+    "IsAwokenByItsQueue": "INPUT-9",
+}
+JUDGED = ("INPUT-5", "INPUT-6", "INPUT-9")
+
+
+def played(adapter):
+    """What the scripts about input show of a runtime."""
+    bench, total = Bench(lambda: Hosted(adapter)), Tally()
+    for script in corpus(FAMILY):
+        if script.scenario.scenario.startswith("input-") and not applicable(FAMILY, script, bench.handshake):
+            bench.play(script.scenario, play(script), total)
+    bench.close()
+    return total
+
+
+@pytest.mark.parametrize("name", RIGHT)
+def test_a_right_way_with_input_holds(name):
+    """The clauses that every runtime with input is judged by are exercised, and nothing is broken."""
+    total = played(getattr(steered_loop, name))
+
+    assert {clause: found.violation.reason for clause, found in total.found.items()} == {}
+    assert all(total.exercised[clause] for clause in JUDGED)
+
+
+@pytest.mark.parametrize(("name", "clause"), WRONG.items())
+def test_a_wrong_way_with_input_is_blamed_on_what_it_did(name, clause):
+    """The scripts are enough to see it."""
+    assert clause in played(getattr(steered_loop, name)).found
+
+
+def test_a_runtime_that_takes_input_only_in_a_wait_is_sent_none_at_work():
+    """Its clauses about input at work are not applicable."""
+
+    class InAWait(steered_loop.Steered):
+        handshake = steered_loop.Steered.handshake.model_copy(update={"inputs": InputSupport(working=False)})
+
+        async def input(self, text):
+            raise AssertionError("it is at work")
+
+    total = played(InAWait)
+
+    assert total.troubles == []
+    assert not any(total.exercised[clause] for clause in JUDGED)
