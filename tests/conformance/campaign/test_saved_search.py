@@ -7,9 +7,9 @@ from command_line import run
 
 from runlock.conformance.campaign.exhaustive_campaign import exhaust
 from runlock.conformance.campaign.order import ALONE, Exhaustive, Order
+from runlock.conformance.campaign.result import INTERRUPTED
 from runlock.conformance.campaign.saved_search import FILE, SavedSearch
 from runlock.conformance.campaign.units import Facts, Played
-from runlock.conformance.campaign.workforce import INTERRUPTED
 from runlock.conformance.driving.bench import Bench
 from runlock.conformance.driving.strategies.scripted import applicable, corpus, play
 from runlock.conformance.driving.tally import Tally
