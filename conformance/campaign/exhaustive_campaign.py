@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Final, Protocol
 
 from runlock.conformance.campaign.order import Exhaustive, Means, Order
-from runlock.conformance.campaign.result import ClauseVerdict, Result, Search
+from runlock.conformance.campaign.result import INTERRUPTED, ClauseVerdict, Result, Search
 from runlock.conformance.campaign.saved_search import SavedSearch
 from runlock.conformance.campaign.stages import Stage, Unit, stages_of
 from runlock.conformance.campaign.supervisor import (
@@ -26,7 +26,7 @@ from runlock.conformance.campaign.supervisor import (
     witnesses_of,
 )
 from runlock.conformance.campaign.units import Facts, Played
-from runlock.conformance.campaign.workforce import INTERRUPTED, Advanced, Limits, Workforce, given_up_at
+from runlock.conformance.campaign.workforce import Advanced, Limits, Workforce, given_up_at
 from runlock.conformance.driving.strategies.exhaustive import GUESSED, PLAYED, PROBED
 from runlock.conformance.driving.tally import Tally
 

@@ -78,6 +78,7 @@ class Means:
     jobs: int = 1
     seconds: float | None = None
     on: str | None = None  # the cluster that plays the schedules
+    in_process: bool = False  # in this process, which the runtime can then end or block
 
 
-ALONE = Means()
+ALONE = Means(in_process=True)

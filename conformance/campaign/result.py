@@ -15,6 +15,9 @@ from runlock.conformance.family.family import Family, family_named
 Verdict = Literal["held", "broken", "untested", "not-applicable", "error"]
 Overall = Literal["held", "broken", "undecided"]
 
+INTERRUPTED: Final = "it was interrupted"
+"""Why a result is partial that decides nothing but what it broke."""
+
 THIN: Final = 5
 """Below this number of exercises, a held clause is called thinly tested."""
 
@@ -143,14 +146,8 @@ class Result:
         if self.witnesses:
             return "broken"
         is_cut = self.search is not None and self.search.is_asked and not self.search.is_exhaustive
-        undecided = (
-            self.ledger.times
-            or self.troubles
-            or self.raised
-            or self.unexercised
-            or is_cut
-            or not self.count("held")
-        )
+        went_wrong = self.ledger.times or self.troubles or self.raised or self.partial == INTERRUPTED
+        undecided = went_wrong or self.unexercised or is_cut or not self.count("held")
         return "undecided" if undecided else "held"
 
     def exit_code(self, strict: bool = False) -> int:

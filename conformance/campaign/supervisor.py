@@ -118,7 +118,7 @@ def employed(order: Order[Plan], means: Means) -> Iterator[Workforce]:
 def _workforce(order: Order[Plan], means: Means) -> Workforce:
     if means.on is not None:
         return ClusterWorkers(order, means.on, means.jobs)
-    return InProcessRunner(order) if means.jobs == 1 else WorkerPool(order, means.jobs)
+    return InProcessRunner(order) if means.in_process else WorkerPool(order, means.jobs)
 
 
 def witnesses_of(workforce: Workforce, tally: Tally, facts: Facts) -> list[Witness]:

@@ -21,6 +21,7 @@ from runlock.conformance.judging.judge import Asked
 from runlock.conformance.judging.policy_hypotheses import Undeclared
 from runlock.conformance.judging.selection import EVERYTHING, Selection
 from runlock.conformance.protocol import Handshake
+from runlock.conformance.transport.exceptions import error_in_words
 from runlock.conformance.transport.guardian import refuse_orphan
 from runlock.conformance.transport.journal import Journal, Journalled
 from runlock.conformance.transport.sut import Sut
@@ -84,12 +85,25 @@ class Played:
     is_hopeless: bool = False  # the runtime cannot be started any more
 
 
+class KitFailed(RunlockError):
+    """The kit failed in the process of a runtime, which may have changed what the kit uses."""
+
+    @staticmethod
+    def after(error: Exception) -> KitFailed:
+        """The error, with its place."""
+        return KitFailed(
+            f"The kit failed in the process of the runtime with {error_in_words(error)}.",
+            "Either the runtime changed a module that the kit uses, or it is a bug of the kit.",
+        )
+
+
 class WatchedBench(Bench):
     """A bench that can be stopped between two schedules, and skips those that ended its process."""
 
     def __init__(self, order: Order[Plan], between: Between, journal: Journal | None = None) -> None:
         target = order.resolved()
         self.between = between
+        self.is_shared = target.kind == "py"  # a runtime that can change what the kit uses
         self.played = 0
         self.left_out: Mapping[int, Trouble] = {}
         self.is_stopped = self.is_hopeless = False
@@ -163,5 +177,12 @@ class WatchedBench(Bench):
                 raise
             return Played(self.tally, is_whole=False, is_hopeless=self.is_hopeless)
         except RunlockError as error:
-            self.tally.troubles.append(Trouble(error.blame, str(error)))
-            return Played(self.tally, is_whole=False, is_hopeless=True)
+            return self._given_up(error)
+        except Exception as error:
+            if not self.is_shared:
+                raise
+            return self._given_up(KitFailed.after(error))
+
+    def _given_up(self, error: RunlockError) -> Played:
+        self.tally.troubles.append(Trouble(error.blame, str(error)))
+        return Played(self.tally, is_whole=False, is_hopeless=True)

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import contextlib
 import gc
+import os
 import sys
 import traceback
 from multiprocessing.connection import Connection
@@ -54,6 +55,7 @@ def main() -> None:
     """Receive tasks from the connection whose descriptor is the first argument, until it closes."""
     guardian.remember_parent()
     connection = Connection(int(sys.argv[1]))
+    os.register_at_fork(after_in_child=connection.close)  # a child that goes on as the worker finds it closed
     with contextlib.suppress(EOFError, OSError):  # the supervisor is gone
         order, sys.path[:] = connection.recv()
         _serve(connection, order, Journal(Path(sys.argv[2])))
@@ -98,7 +100,8 @@ def shortened(bench: Bench, found: Found) -> Witness:
     """The shrunk witness; the original one if the runtime does not answer any more."""
     try:
         witness = bench.witness(found)
-    except RunlockError:
+    except RunlockError as error:
+        bench.ledger.failed(error)
         return as_found(found)
     if witness.unrepeated:
         return witness

@@ -158,7 +158,8 @@ class WorkerPool:
             if is_last:
                 self.ledger.lasting(error, None if outcome.is_hung else error)
         else:
-            share.done(unit, outcome)
+            for words in share.done(unit, outcome):
+                self.ledger.recovered(SutDied(words))
 
     def _stop(self, share: WorkQueue) -> None:
         """Ask the workers to stop their units; kill one that does not."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import signal
 import threading
 import time
@@ -11,7 +12,9 @@ from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from typing import Final, Protocol
 
+from runlock.conformance.campaign.containment import contained, end_if_forked
 from runlock.conformance.campaign.order import Order, Plan
+from runlock.conformance.campaign.result import INTERRUPTED
 from runlock.conformance.campaign.stages import Unit
 from runlock.conformance.campaign.units import Facts, Played
 from runlock.conformance.campaign.worker import as_found, bench_of, shortened
@@ -22,7 +25,6 @@ from runlock.conformance.driving.tally import Found, Tally
 from runlock.conformance.errors import RunlockError
 
 INTERRUPTS: Final = (signal.SIGINT, signal.SIGTERM)
-INTERRUPTED: Final = "it was interrupted"
 OUT_OF_TIME: Final = "its time was over"
 HANGS_MAX: Final = 2
 """Schedules that blocked their process, after which a campaign gives up: each of them takes long."""
@@ -111,9 +113,12 @@ class InProcessRunner:
         self._advanced: Advanced = lambda _: None
         self._before = 0
         self._first = order.first
-        self.bench = bench_of(order, self._between)
+        self._process = os.getpid()
+        with contained():
+            self.bench = bench_of(order, self._between)
 
     def _between(self, played: int) -> bool:
+        end_if_forked(self._process)
         self._advanced(self._before + played)
         return not self._limits.is_over
 
@@ -130,7 +135,7 @@ class InProcessRunner:
         self._limits, self._advanced, self._before = limits, advanced, 0
         self.bench.mute(muted)
         results: dict[Unit, Played] = {}
-        with polite_interrupt(limits):
+        with contained(), polite_interrupt(limits):
             for unit in units:
                 if limits.is_over:
                     break
@@ -157,10 +162,13 @@ class InProcessRunner:
             self.bench.restart()
 
     def shorten(self, found: Sequence[Found]) -> list[Witness]:
-        return [as_found(one) if self._limits.is_terminated else shortened(self.bench, one) for one in found]
+        with contained():
+            is_over = self._limits.is_terminated
+            return [as_found(one) if is_over else shortened(self.bench, one) for one in found]
 
     def close(self) -> None:
-        self.bench.close()
+        with contained():
+            self.bench.close()
 
 
 @contextmanager
@@ -211,18 +219,25 @@ class WorkQueue:
     first: bool = False
     results: dict[Unit, Played] = field(default_factory=dict)
     losses: Counter[tuple[Unit, int]] = field(default_factory=Counter)
+    losses_said: dict[tuple[Unit, int], str] = field(default_factory=dict)  # until their units are done
     left_out: dict[Unit, dict[int, Trouble]] = field(default_factory=dict)
     hangs: int = 0
     last: Unit | None = None  # where the campaign ends, as far as is known
 
-    def done(self, unit: Unit, played: Played) -> None:
-        """Record a result; units after the point where the campaign gave up are dropped."""
+    def done(self, unit: Unit, played: Played) -> list[str]:
+        """Record a result, and return which schedules ended their process once and then went right.
+
+        Units after the point where the campaign gave up are dropped.
+        """
         self.results[unit] = played
         last = given_up_at(self.units, self.results, first=self.first)
         if last is not None:
             self.last = last
             self.queue = deque(other for other in self.queue if other < last)
             self.results = {other: one for other, one in self.results.items() if other <= last}
+        lasting = self.left_out.get(unit, {})
+        once = [key for key in self.losses if key[0] == unit and key[1] not in lasting]
+        return [self.losses_said.pop(key) for key in once if key in self.losses_said]
 
     def is_wanted(self, unit: Unit) -> bool:
         """Whether the campaign has not ended before this unit."""
@@ -233,6 +248,7 @@ class WorkQueue:
         twice."""
         self.losses[unit, schedule] += 1
         self.hangs += is_hung
+        self.losses_said[unit, schedule] = trouble.what
         is_left_out = is_hung or self.losses[unit, schedule] > 1
         if is_left_out:
             self.left_out.setdefault(unit, {})[schedule] = trouble

@@ -50,6 +50,10 @@ Seed = Annotated[int, typer.Option(help="Seed of the random choices.")]
 Jobs = Annotated[
     int | None, typer.Option(min=1, help="Number of worker processes; does not affect the result.")
 ]
+InProcess = Annotated[
+    bool,
+    typer.Option("--in-process", help="Run a Python runtime in this process, for a debugger."),
+]
 Budget = Annotated[
     float | None,
     typer.Option(min=0, metavar="SECONDS", help="Stop after this time; the result is then partial."),
@@ -81,10 +85,10 @@ def check(  # each is a separate option
         int | None,
         typer.Option(
             min=1,
-            help="Number of worker processes; does not affect the result. "
-            "With 1, a Python runtime runs in the kit's own process.",
+            help="Number of worker processes; does not affect the result.",
         ),
     ] = None,
+    in_process: InProcess = False,
     on: On = None,
     budget: Budget = None,
     exhaustive: Annotated[
@@ -157,7 +161,7 @@ def check(  # each is a separate option
         plan = command.sampled(examples, seed, quick=quick)
     clauses = Selection(tuple(only or ()), tuple(skip or ()))
     options = command.Options(out, json, strict, verbose, baseline, today, spec)
-    means = Means(command.jobs_of(jobs), budget, on)
+    means = Means(command.jobs_of(jobs, in_process=in_process), budget, on, in_process)
     return command.check(Order(target, plan, clauses, timeout_scale, first), means, options)
 
 
@@ -275,11 +279,14 @@ def replay(
     ] = False,
     json: AsJson = False,
     timeout_scale: Scale = 1.0,
+    in_process: InProcess = False,
 ) -> int:
     """Send the stimuli of a trace to a runtime, and show its answers."""
+    from runlock.conformance.campaign.served import Reached
     from runlock.conformance.cli.commands import replay as command
 
-    return command.replay(trace, target, is_stepped=step, as_json=json, timeout_scale=timeout_scale)
+    reached = Reached(target, timeout_scale, in_process)
+    return command.replay(trace, reached, is_stepped=step, as_json=json)
 
 
 @app.command()
@@ -414,11 +421,14 @@ def serve(target: TargetName, store: StoreHolder = "kit") -> int:
 
 
 @app.command()
-def smoke(target: TargetName, json: AsJson = False, timeout_scale: Scale = 1.0) -> int:
+def smoke(
+    target: TargetName, json: AsJson = False, timeout_scale: Scale = 1.0, in_process: InProcess = False
+) -> int:
     """Send each verb to an adapter once, and show what works."""
+    from runlock.conformance.campaign.served import Reached
     from runlock.conformance.cli.commands import smoke as command
 
-    return command.smoke(target, as_json=json, timeout_scale=timeout_scale)
+    return command.smoke(Reached(target, timeout_scale, in_process), as_json=json)
 
 
 @app.command()
@@ -430,6 +440,7 @@ def infer(  # each is a separate option
     ] = None,
     seed: Seed = 0,
     jobs: Jobs = None,
+    in_process: InProcess = False,
     budget: Budget = None,
     out: Annotated[
         Path,
@@ -445,7 +456,8 @@ def infer(  # each is a separate option
 
     walks = command.EXAMPLES if examples is None else examples
     order = Order(target, Inferring(walks, seed), timeout_scale=timeout_scale)
-    return command.infer(order, Means(checking.jobs_of(jobs), budget), command.Options(out, json))
+    means = Means(checking.jobs_of(jobs, in_process=in_process), budget, in_process=in_process)
+    return command.infer(order, means, command.Options(out, json))
 
 
 @app.command("new-adapter")

@@ -28,9 +28,26 @@ BUG: Final = 70
 
 def main(argv: Sequence[str] | None = None) -> int:
     """Run the command line; the exit code."""
+    code = _code(sys.argv[1:] if argv is None else list(argv))
+    if argv is None:
+        _leave_threads(code)
+    return code
+
+
+def _leave_threads(code: int) -> None:
+    """End this process if a runtime left a thread in it, which Python would wait for."""
+    left = [one for one in threading.enumerate() if not one.daemon and one is not threading.main_thread()]
+    if left:
+        print(f"runlock: a thread still runs that the runtime left: {plain(left[0].name)}.", file=sys.stderr)
+        sys.stdout.flush()
+        sys.stderr.flush()
+        os._exit(code)
+
+
+def _code(words: list[str]) -> int:
     try:
         with _terminated_as_interrupted():
-            return _run(sys.argv[1:] if argv is None else list(argv))
+            return _run(words)
     except typer.Exit as end:
         return end.exit_code
     except (typer.Abort, KeyboardInterrupt):

@@ -236,6 +236,9 @@ class Bench(Connection):
         again = self.judged(scenario, schedule, tally, self.session_not_judged)
         if again is None:
             return
+        for raised in exceptions_of(again.trace):
+            if raised.what not in tally.raised:  # the same one in both is one schedule
+                tally.exception(raised)
         if is_judged and self._differs(once, again, tally):
             return
         self._compared(once.trace, again.trace)

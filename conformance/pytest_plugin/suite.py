@@ -26,10 +26,9 @@ from runlock.conformance.campaign.audit import audit
 from runlock.conformance.campaign.baseline import Compared, compared, read_baseline
 from runlock.conformance.campaign.families_of import families_for, family_of, refuse_retired
 from runlock.conformance.campaign.order import Order, Sampled
-from runlock.conformance.campaign.result import Result
+from runlock.conformance.campaign.result import INTERRUPTED, Result
 from runlock.conformance.campaign.supervisor import campaign
 from runlock.conformance.campaign.targets import resolve
-from runlock.conformance.campaign.workforce import INTERRUPTED
 from runlock.conformance.errors import RunlockError
 from runlock.conformance.family.family import DEFAULT, Family, family_named
 from runlock.conformance.judging.selection import Selection

@@ -54,7 +54,7 @@ class HostedLife(Generic[Host]):
         quiescent = turns is None or self.loop.run_turns(turns)
         errors, self.loop.errors = self.loop.errors, []
         for context in errors:
-            if isinstance(error := context.get("exception"), Exception):
+            if (error := context.get("exception")) is not None:
                 self.host.show_exception("a callback", error)
         self.raise_what_broke()
         observations, refused = self.host.drain()
@@ -66,14 +66,16 @@ class HostedLife(Generic[Host]):
             raise self.broken
 
     def leaks(self) -> list[dict[str, Any]]:
-        """What is still held though no run is under way: gates, tasks, and a close that goes wrong."""
+        """What is still held though no run is under way: gates, tasks, and a close that goes wrong.
+
+        An exception that nothing awaited is reported in any case.
+        """
         found = [_leaked_gate(gate.shown) for gate in self.host.open_gates.values()]
         if has(self.adapter, "close"):
             found += _close(self.adapter, self.loop)
         tasks = self.loop.alive().difference(self.bystanders)
         found += ({"task": name} for name in sorted(map(_task_name, tasks)))
-        found += _unretrieved(self.loop.tasks())
-        return found if self.is_over else []
+        return [*(found if self.is_over else ()), *_unretrieved(self.loop.tasks())]
 
     def die(self) -> None:
         """Stop where it stands: no clean-up code runs, and nothing from here reaches the world again."""
@@ -119,7 +121,7 @@ def _unretrieved(tasks: Iterable[Any]) -> Iterator[dict[str, Any]]:
     failed = [task for task in tasks if task.done() and not task.cancelled() and task._log_traceback]
     for task in sorted(failed, key=_task_name):
         error = raised(task)
-        fields = exception_fields(_task_name(task), error) if isinstance(error, Exception) else None
+        fields = exception_fields(_task_name(task), error) if error is not None else None
         if fields is not None:
             yield {"raised": fields["error"]}
 

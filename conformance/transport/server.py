@@ -65,10 +65,12 @@ def serve(sut: Sut, methods_of: Callable[[str | None], Methods], stdin: BinaryIO
 def _loop(
     sut: Sut, methods_of: Callable[[str | None], Methods], requests: BinaryIO, answers: BinaryIO
 ) -> None:
-    methods = methods_of(None)
+    methods, process = methods_of(None), os.getpid()
     for line in _lines(requests):
         request = _read(line)
         answer = request if isinstance(request, ProtocolError) else _asked(sut, methods, request)
+        if os.getpid() != process:  # a child that the runtime forked would answer as well
+            os._exit(1)
         if isinstance(request, dict) and request["method"] == "initialize" and isinstance(answer, dict):
             methods = methods_of(answer.get("family"))
         answers.write(_written(request, answer))

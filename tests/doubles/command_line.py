@@ -39,8 +39,9 @@ class Ran:
 
 
 def run(capsys: pytest.CaptureFixture[str], *words: object) -> Ran:
-    """Run a command in this process, with one job unless the words say otherwise."""
-    one_job = ["--jobs", "1"] if words[:1] == ("check",) and "--jobs" not in words else []
+    """Run a command in this process, and the runtime too unless the words say otherwise."""
+    is_free = words[:1] in (("check",), ("infer",), ("replay",)) and not {"--jobs", "--on"} & {*words}
+    one_job = ["--in-process"] if is_free else []
     capsys.readouterr()
     code = main([*map(str, words), *one_job])
     said = capsys.readouterr()
@@ -61,8 +62,13 @@ def child(*words: object, **more: Any) -> subprocess.Popen[str]:
 
 def run_child(*words: object, **more: Any) -> Ran:
     """Run a command in a child process."""
+    timeout = more.pop("timeout", None)
     with child(*words, **more) as process:
-        out, err = process.communicate()
+        try:
+            out, err = process.communicate(timeout=timeout)
+        except subprocess.TimeoutExpired:
+            process.kill()
+            raise
     return Ran(process.returncode, out, err)
 
 

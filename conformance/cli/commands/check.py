@@ -31,7 +31,6 @@ from runlock.conformance.campaign.families_of import (
 from runlock.conformance.campaign.order import Exhaustive, Means, Order, Sampled
 from runlock.conformance.campaign.result import Result
 from runlock.conformance.campaign.supervisor import campaign
-from runlock.conformance.campaign.workforce import INTERRUPTED
 from runlock.conformance.cli.commands.output_streams import results
 from runlock.conformance.cli.commands.progress import progress, searching
 from runlock.conformance.errors import UsageError
@@ -54,7 +53,7 @@ DEPTH_MAX: Final = 99
 
 JOBS_MAX: Final = 4
 JOBS_MIN: Final = 2
-"""With a single job, this process runs the schedules, and an in-process runtime could end or block it."""
+"""One worker can go on while another waits for its runtime."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,8 +72,10 @@ class Options:
 Checked = Order[Sampled | Exhaustive]
 
 
-def jobs_of(wanted: int | None) -> int:
+def jobs_of(wanted: int | None, *, in_process: bool = False) -> int:
     """The number of processes: one for each core, but at least two and at most four."""
+    if in_process and wanted not in (None, 1):
+        raise UsageError(f"`--in-process` is one process, and not `--jobs {wanted}`.", "Give one of them.")
     return wanted or max(JOBS_MIN, min(len(os.sched_getaffinity(0)), JOBS_MAX))
 
 
@@ -228,9 +229,7 @@ def _areas(clauses: Mapping[str, Clause]) -> list[str]:
 def _report(result: Result, options: Options, known: Known | None, stdout: TextIO) -> int:
     compared = None if known is None else known.against(result)
     code = (
-        exit_code(result, options.is_strict)
-        if compared is None
-        else _code_compared(result, compared, options)
+        result.exit_code(options.is_strict) if compared is None else _code_compared(result, compared, options)
     )
     files = folder.write_traces(result, options.out)
     baseline = None if known is None or compared is None else _baseline(known, compared)
@@ -247,12 +246,6 @@ def _report(result: Result, options: Options, known: Known | None, stdout: TextI
     return code
 
 
-def exit_code(result: Result, is_strict: bool) -> int:
-    """The exit code; an interrupted campaign decides nothing except what it broke."""
-    code = result.exit_code(is_strict)
-    return 3 if code == 0 and result.partial == INTERRUPTED else code
-
-
 def _code_compared(result: Result, compared: Compared, options: Options) -> int:
     """The exit code with a baseline: only unexpected violations count."""
     if compared.is_broken:
@@ -262,7 +255,7 @@ def _code_compared(result: Result, compared: Compared, options: Options) -> int:
         for one in result.clauses
     ]
     left = replace(result, clauses=as_expected, witnesses=[])
-    return 3 if compared.unseen else exit_code(left, options.is_strict)
+    return 3 if compared.unseen else left.exit_code(options.is_strict)
 
 
 def _baseline(known: Known, compared: Compared) -> dict[str, Any]:

@@ -8,7 +8,7 @@ from typing import Final
 
 from runlock.conformance.campaign.order import Means, Order, Sampled
 from runlock.conformance.campaign.targets import resolve
-from runlock.conformance.cli.commands.check import Options, exit_code, found
+from runlock.conformance.cli.commands.check import Options, found
 from runlock.conformance.cli.commands.output_streams import results
 from runlock.conformance.errors import UsageError
 from runlock.conformance.report import result_folder as folder
@@ -54,5 +54,5 @@ def _checked(name: str, plan: Sampled, means: Means, out: Path, *, is_silent: bo
     """The result of a target that is checked now, with the same parameters as the other one."""
     with folder.reserved(out) as own:
         result = found(Order(name, plan), resolve(name).path, means, Options(own, as_json=is_silent))
-        report = machine.as_json(result, folder.write_traces(result, own), exit_code(result, False))
+        report = machine.as_json(result, folder.write_traces(result, own), result.exit_code())
         return read_stored(folder.write_result(report, own))

@@ -9,11 +9,18 @@ import sys
 from collections.abc import Iterator
 from typing import TextIO
 
+from runlock.conformance.campaign.containment import unclosable
+
 
 @contextlib.contextmanager
 def results() -> Iterator[TextIO]:
     """The stream for results, out of reach of all other code in the process, including C code."""
-    with _moved(sys.stdout) as stream, contextlib.redirect_stdout(sys.stderr):
+    others = unclosable(sys.stderr)
+    with (
+        _moved(sys.stdout) as stream,
+        contextlib.redirect_stdout(others),
+        contextlib.redirect_stderr(others),
+    ):
         yield stream
 
 

@@ -14,12 +14,12 @@ from runlock.conformance.campaign.audit import (
     the_scene,
 )
 from runlock.conformance.campaign.rejudging import judged, scenario_of
-from runlock.conformance.campaign.targets import resolve
+from runlock.conformance.campaign.served import Reached
 from runlock.conformance.cli.commands.output_streams import results
 from runlock.conformance.driving.bench import Bench
 from runlock.conformance.driving.ledger import Ledger
 from runlock.conformance.driving.session import Session
-from runlock.conformance.errors import RunlockError, UsageError
+from runlock.conformance.errors import RunlockError
 from runlock.conformance.family.parts import Wording
 from runlock.conformance.family.recordings import read_recording
 from runlock.conformance.family.timeline import render
@@ -79,16 +79,14 @@ class Replay:
         return {"held": 0, "broken": 1, "undecided": 3}[self.verdict]
 
 
-def replay(path: Path, target: str, *, is_stepped: bool, as_json: bool, timeout_scale: float = 1.0) -> int:
+def replay(path: Path, reached: Reached, *, is_stepped: bool, as_json: bool) -> int:
     """Run the whole command; the exit code."""
     with results() as stdout:
         scene = the_scene(path, read_recording(path))
-        resolved = resolve(target, timeout_scale=timeout_scale)
-        if resolved.path is not None:
-            raise UsageError(f"`{target}` is a recorded trace, and not a runtime.", "Name a runtime.")
+        opened = reached.factory()
         recorded = _recorded(path, scene)
         page = Page(stdout)
-        bench = Bench(resolved.open)
+        bench = Bench(opened)
         wording = bench.family.wording
         if scene.verdict is not None and not as_json:
             page.wrapped(f"recorded: {scene.verdict_in_words}", "red")
@@ -103,7 +101,7 @@ def replay(path: Path, target: str, *, is_stepped: bool, as_json: bool, timeout_
             bench.close()
         replayed = Replay(recorded, session, steps, bench.ledger)
         if as_json:
-            page.console.out(json.dumps(_as_json(replayed, path, target), indent=1))
+            page.console.out(json.dumps(_as_json(replayed, path, reached.target), indent=1))
         else:
             _conclude(replayed, page)
         return replayed.exit_code

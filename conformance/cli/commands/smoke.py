@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 import json
-import os
-import sys
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import asdict, replace
 from typing import Any, Final
 
@@ -17,42 +15,30 @@ from runlock.conformance.campaign.adapter_check import (
     Tried,
 )
 from runlock.conformance.campaign.adapter_check import smoke as driven
-from runlock.conformance.campaign.targets import resolve
+from runlock.conformance.campaign.served import Reached
 from runlock.conformance.cli.commands.output_streams import results
-from runlock.conformance.errors import UsageError
 from runlock.conformance.report.clause_names import grouped
 from runlock.conformance.report.console import Page
 from runlock.conformance.report.text import incidents
-from runlock.conformance.safe_path import SAFE
 from runlock.conformance.text import plain
-from runlock.conformance.transport.stdio import Pipe
-from runlock.conformance.transport.sut import Sut
 
 SCHEMA: Final = 1
 STYLES: Final = {WORKS: "green", FAILS: "red", NOT_REACHED: "yellow"}
 BLAMED: Final = {"adapter": "the adapter", "SUT": "the runtime", "kit": "the kit", "you": "the command"}
 
 
-def smoke(target: str, *, as_json: bool, timeout_scale: float) -> int:
+def smoke(reached: Reached, *, as_json: bool) -> int:
     """Run the whole command; the exit code."""
-    resolved = resolve(target, timeout_scale=timeout_scale)
-    if resolved.path is not None:
-        raise UsageError(f"`{target}` is a recorded trace, and not a runtime.", "Name a runtime.")
+    target = reached.target
+    opened = reached.factory()
     with results() as stdout:
-        found = driven(_apart(target, timeout_scale) if resolved.kind == "py" else resolved.open)
+        found = driven(opened)
         page = Page(stdout)
         if as_json:
             page.console.out(json.dumps(_as_json(target, found), indent=1))
         else:
             _write(target, found, page)
     return found.exit_code
-
-
-def _apart(target: str, timeout_scale: float) -> Callable[[], Sut]:
-    """A Python runtime in a separate process, which it may end or block without harm."""
-    words = [sys.executable, SAFE, "-m", "runlock.conformance.cli", "serve", target]
-    environment = {**os.environ, "PYTHONPATH": os.pathsep.join(filter(None, sys.path))}
-    return lambda: Pipe(words, timeout_scale=timeout_scale, env=environment)
 
 
 def _as_json(target: str, found: Smoke) -> dict[str, Any]:

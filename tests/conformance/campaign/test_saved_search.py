@@ -10,9 +10,9 @@ from damaged_files import spoil
 
 from runlock.conformance.campaign.exhaustive_campaign import exhaust
 from runlock.conformance.campaign.order import ALONE, Exhaustive, Order
+from runlock.conformance.campaign.result import INTERRUPTED
 from runlock.conformance.campaign.saved_search import FILE, SavedSearch
 from runlock.conformance.campaign.units import Facts, Played
-from runlock.conformance.campaign.workforce import INTERRUPTED
 from runlock.conformance.driving.bench import Bench
 from runlock.conformance.driving.strategies.scripted import applicable, corpus, play
 from runlock.conformance.driving.tally import Tally
