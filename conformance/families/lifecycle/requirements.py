@@ -8,7 +8,7 @@ without observations keeps it in its line `needs`.  Next to the needs that claus
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
-from typing import Any
+from typing import Any, Final
 
 from runlock.conformance.families.lifecycle.line_formats import LINE_FORMATS
 from runlock.conformance.families.lifecycle.messages import VOCABULARY
@@ -16,6 +16,9 @@ from runlock.conformance.trace.document import Document, is_move
 from runlock.conformance.trace.line_context import LineContext
 from runlock.conformance.trace.moves import Move
 from runlock.conformance.trace.trace import Record
+
+A_STORE: Final = "either control store=kit | control store=own"
+"""What a run comes back from after a crash."""
 
 
 def needs_of(document: Document) -> Iterator[str]:
@@ -106,7 +109,7 @@ class _Sent:
 
     def needs(self, record: Record) -> Iterator[str]:
         if "crash" in record:
-            yield f"control crash={record['crash'].get('by', 'any')}"
+            yield from (f"control crash={record['crash'].get('by', 'any')}", A_STORE)
             return
         move = Move(record["stimulus"]["method"], record["stimulus"]["params"])
         if "turns" in move.params:
