@@ -15,6 +15,7 @@ from typing import Any, Final
 from runlock.conformance.driving.bench import Bench
 from runlock.conformance.driving.exceptions import Raised, exceptions_of
 from runlock.conformance.driving.ledger import Ledger
+from runlock.conformance.driving.occasions import out_of_reach
 from runlock.conformance.driving.session import Session
 from runlock.conformance.driving.strategies.scripted import (
     Script,
@@ -328,6 +329,7 @@ def _weaknesses(bench: Bench) -> Iterator[tuple[str, list[str]]]:
     costs: dict[str, list[str]] = {}
     for clause, standing in bench.standings.items():
         is_core = standing.verdict == "not-applicable" and standing.why.startswith("the profile core")
-        if not standing.offered or is_core:
-            costs.setdefault(standing.why, []).append(clause)
+        why = standing.why or out_of_reach(bench.family, clause, bench.handshake)
+        if why and (not standing.offered or is_core or standing.is_judged):
+            costs.setdefault(why, []).append(clause)
     yield from sorted(costs.items(), key=lambda pair: (-len(pair[1]), pair[0]))

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 
 from runlock.conformance.campaign.targets import resolve
 from runlock.conformance.errors import UsageError
+from runlock.conformance.safe_path import SAFE
 from runlock.conformance.transport.stdio import Pipe
 from runlock.conformance.transport.sut import Sut, SutFactory
 
@@ -28,6 +29,6 @@ class Reached:
         return self._served if resolved.kind == "py" and not self.in_process else resolved.open
 
     def _served(self) -> Sut:
-        words = [sys.executable, "-m", "runlock.conformance.cli", "serve", self.target]
-        environment = {**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)}
+        words = [sys.executable, SAFE, "-m", "runlock.conformance.cli", "serve", self.target]
+        environment = {**os.environ, "PYTHONPATH": os.pathsep.join(filter(None, sys.path))}
         return Pipe(words, timeout_scale=self.timeout_scale, env=environment)

@@ -16,6 +16,7 @@ from pydantic import ValidationError
 
 from runlock.conformance.campaign.order import Exhaustive, Inferring, Plan, Sampled
 from runlock.conformance.driving.bench import Bench
+from runlock.conformance.driving.occasions import only_witnesses
 from runlock.conformance.driving.session import Session
 from runlock.conformance.driving.shards import SHARDS, shard_sizes
 from runlock.conformance.driving.strategies.exhaustive import guess_levels, play_level
@@ -100,7 +101,7 @@ def _sampled(plan: Sampled, family: Family) -> Iterator[Stage]:
     drawn = plan.examples // MACHINE_SHARE
     known = witnesses(family, plan.examples // WITNESS_SHARE)
     own = {strategy: plan.examples // strategy.share for strategy in family.driving.strategies}
-    yield _scripts(SCRIPTED, corpus(family))
+    yield _scripts(SCRIPTED, corpus(family), _needed_witnesses)
     yield from _levels(LEVELS if plan.examples >= LEVELS_FROM else 0, Scope(uneven=0))
     yield _scripts(WITNESSED, known)
     yield from (_of_family(strategy, schedules, plan.seed) for strategy, schedules in own.items())
@@ -134,10 +135,21 @@ def _played_and_closed(session: Session, moves: Sequence[Move]) -> None:
     session.close()
 
 
-def _scripts(name: str, scripts: Sequence[Script]) -> Stage:
+def _needed_witnesses(bench: Bench) -> Sequence[Script]:
+    """The witnesses that reach what no script does on a runtime that offers so little."""
+    return only_witnesses(bench.family, bench.standings, bench.handshake)
+
+
+def _no_more(bench: Bench) -> Sequence[Script]:
+    return ()
+
+
+def _scripts(
+    name: str, scripts: Sequence[Script], more: Callable[[Bench], Sequence[Script]] = _no_more
+) -> Stage:
     def play_some(bench: Bench, unit: int) -> Tally:
         tally = Tally()
-        for script in scripts[unit::SCRIPT_UNITS]:
+        for script in [*scripts, *more(bench)][unit::SCRIPT_UNITS]:
             if not applicable(bench.family, script, bench.handshake):
                 for way in variations(script, bench.handshake):
                     fitted = bench.family.fitting.fitted(way.scenario, bench.handshake)

@@ -6,9 +6,14 @@ from collections.abc import Iterator, Mapping
 from typing import Any, Final, Protocol
 
 from runlock.conformance.campaign.result import ClauseVerdict
+from runlock.conformance.driving.occasions import out_of_reach
 from runlock.conformance.driving.tally import Tally
+from runlock.conformance.family.family import Family
 from runlock.conformance.judging.applicability import SILENT, Applicability
 from runlock.conformance.judging.selection import Selection
+from runlock.conformance.protocol import Handshake
+
+NOTHING_FITS: Final = "no schedule that reaches it fits"
 
 INSPECTED: Final = "inspect yes"
 """The need of clauses for `inspect`, which no handshake declares; only an answer shows it."""
@@ -20,6 +25,10 @@ class Known(Protocol):
     @property
     def standings(self) -> Mapping[str, Applicability]: ...
 
+    @property
+    def family(self) -> Family: ...
+    @property
+    def handshake(self) -> Handshake: ...
     @property
     def selection(self) -> Selection: ...
 
@@ -47,6 +56,8 @@ def verdicts(bench: Known, tally: Tally) -> Iterator[ClauseVerdict]:
             yield ClauseVerdict(clause_id, level, "untested", SILENT, offered=False)
         elif INSPECTED in standing.clause.needs and not tally.shown["observes inspect"]:
             yield ClauseVerdict(clause_id, level, "untested", "no look at a run was answered", offered=False)
+        elif why := out_of_reach(bench.family, clause_id, bench.handshake):
+            yield ClauseVerdict(clause_id, level, "untested", f"{NOTHING_FITS}: {why}", offered=False)
         else:
             yield ClauseVerdict(clause_id, level, "untested", _unreached(standing, tally))
 

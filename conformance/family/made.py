@@ -130,7 +130,8 @@ def _none() -> Mapping[str, Any]:
 class Made:
     """The runtimes that the kit derives from its own reference, by name."""
 
-    reference: Callable[..., Callable[[], Any]]  # (profile, policies) -> a factory of hosted adapters
+    reference: Callable[..., Callable[[], Any]]
+    """(profile, policies, fields of the handshake that differ) -> a factory of hosted adapters."""
     durable: Callable[..., Callable[[], Any]] | None = None  # the same, with its own store
     mutants: Callable[[], Mapping[str, Mutant]] = _none
     variants: Callable[[], Mapping[str, Variant]] = _none

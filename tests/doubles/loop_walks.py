@@ -1,7 +1,7 @@
 """Random walks through scenarios in which the rare things of a message loop are not rare."""
 
 from runlock.conformance.driving.bench import Bench
-from runlock.conformance.driving.strategies.random_walk import finish, with_turns
+from runlock.conformance.driving.strategies.random_walk import with_turns
 from runlock.conformance.driving.strategies.scripted import corpus, play
 from runlock.conformance.driving.tally import Tally
 from runlock.conformance.families.message_loop.host.hosted import Hosted
@@ -144,7 +144,8 @@ class Walks:
             move = session.family.actions.table[pick(chooser, self.names)](context, chooser)
             if move is not None:
                 session.send(with_turns(move, session.handshake, chooser))
-        finish(session, context, chooser)
+        session.wind_up()
+        session.close()
 
     def close(self):
         """Give the loop back."""

@@ -90,6 +90,18 @@ def _script_of_witness(family: Family, one: Witness) -> Script:
     return Script(one.mutant, one.reason, one.scenario, one.moves, needs, f"mutant:{one.mutant}")
 
 
+def known_scripts(family: Family) -> Mapping[str, Script]:
+    """The corpus, and every witness as a script, by name."""
+    return _known_scripts(family.name)
+
+
+@cache
+def _known_scripts(name: str) -> Mapping[str, Script]:
+    family = family_named(name)
+    shown = (_script_of_witness(family, one) for one in witness_files(family).values())
+    return {one.name: one for one in (*corpus(family), *shown)}
+
+
 def script_of(family: Family, name: str, text: str) -> Script:
     """The script in a scenario file; all of its messages have to fit the protocol."""
     source = f"{name}{ENDING}"

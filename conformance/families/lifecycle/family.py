@@ -54,10 +54,10 @@ def _host(factory: AdapterFactory) -> Sut:
     return Hosted(factory)
 
 
-def _reference(profile: str, policies: Mapping[str, Any]) -> AdapterFactory:
+def _reference(*given: Any) -> AdapterFactory:
     from runlock.conformance.families.lifecycle.reference import factory
 
-    return factory(profile, policies)
+    return factory(*given)
 
 
 def _durable(profile: str, policies: Mapping[str, Any]) -> AdapterFactory:

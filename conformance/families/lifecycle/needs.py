@@ -25,14 +25,15 @@ def unmet(need: str, handshake: Handshake) -> str:
     word, _, what = need.partition(" ")
     if what == "expires" and what in handshake.tools and not handshake.policies.keys() >= ENDS:
         return "it does not declare what an expired wait ends, and when"
+    if word == "tools" and what in handshake.tools:
+        has_gate = what != "gate" or "permission" in handshake.gates
+        return "" if has_gate else "the runtime has no permission gate"
     if word == "tools":
-        return (
-            ""
-            if what in handshake.tools
-            else LACKING.get(what, f"the runtime has no tools of permission {what}")
-        )
+        return LACKING.get(what, f"the runtime has no tools of permission {what}")
     if word == "state":
         return "" if what in handshake.state else "a scenario cannot register keys of state"
+    if word == "hook" and "hook" not in handshake.gates:
+        return "the runtime has no hook gate"
     if word == "hook":
         return "" if what in handshake.hooks else f"no plugin of the runtime can be held at {what}"
     if word == "stream":

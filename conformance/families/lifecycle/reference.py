@@ -261,10 +261,12 @@ def _decisions(decisions: Sequence[Decision]) -> list[state.Decision]:
 
 
 def factory(
-    profile: str = "awaken-8", policies: Mapping[str, Any] = NO_CHANGES
+    profile: str = "awaken-8",
+    policies: Mapping[str, Any] = NO_CHANGES,
+    declare: Mapping[str, Any] = NO_CHANGES,
 ) -> Callable[[], ReferenceAdapter]:
-    """Makes the reference's adapters for a profile, with other values of its policies."""
-    unopened = cache(lambda: ReferenceAdapter(profile, policies))
+    """Makes the reference's adapters for a profile, with other values of its policies and its handshake."""
+    unopened = cache(lambda: ReferenceAdapter(profile, policies, declare=declare))
     return lambda: copy(unopened())  # what a life says of itself is the same in each
 
 

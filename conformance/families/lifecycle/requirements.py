@@ -20,6 +20,9 @@ from runlock.conformance.trace.trace import Record
 LIMITS: Final = {"timeout_ms": "timeout", "retries": "retries"}
 """By field of a tool: what a runtime must have for it."""
 
+A_STORE: Final = "either control store=kit | control store=own"
+"""What a run comes back from after a crash."""
+
 
 def needs_of(document: Document) -> Iterator[str]:
     """What a runtime has to offer for the script in this file, in the words of the clauses' needs."""
@@ -110,7 +113,7 @@ class _Sent:
 
     def needs(self, record: Record) -> Iterator[str]:
         if "crash" in record:
-            yield f"control crash={record['crash'].get('by', 'any')}"
+            yield from (f"control crash={record['crash'].get('by', 'any')}", A_STORE)
             return
         move = Move(record["stimulus"]["method"], record["stimulus"]["params"])
         if "turns" in move.params:

@@ -42,7 +42,7 @@ WITHIN: Final = ("allowed", "asking")
 
 def scenarios(handshake: Handshake, policies: Mapping[str, Any]) -> Iterator[Scenario]:
     """The scenarios that a runtime is put into: its tools, with a limit of rounds, with the store held."""
-    tools = [tool for tool in TOOLS if tool.permission in handshake.tools]
+    tools = [tool for tool in TOOLS if not unmet(f"tools {tool.permission}", handshake)]
     modes = policies.get("decision.modes") if handshake.decisions.payload else ["replay"]
     tools = [tool for tool in tools if modes is None or tool.resume_mode in modes]
     yield Scenario(scenario="tools", tools=tools)

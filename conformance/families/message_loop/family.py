@@ -37,10 +37,10 @@ def _host(factory: AdapterFactory) -> Sut:
     return Hosted(factory)
 
 
-def _reference(profile: str, policies: Mapping[str, Any]) -> AdapterFactory:
+def _reference(*given: Any) -> AdapterFactory:
     from runlock.conformance.families.message_loop.reference import factory
 
-    return factory(profile, policies)
+    return factory(*given)
 
 
 def _explored(model: str, asked: Asked, announce: Callable[[Estimate], None]) -> Any:

@@ -34,10 +34,13 @@ unmet: Final = unmet_by(NEEDS)
 def needs_of(document: Document) -> Iterator[str]:
     """The capabilities that the script in a file needs."""
     gates: dict[str, str] = {}
+    starts = 0
     for record in document.trace.records:
         if "scenario" in record:
             yield from _scenario(record["scenario"])
         elif "stimulus" in record:
+            starts += record["stimulus"]["method"] == "run.start"
+            yield from ["stimulus run.again"] if starts > 1 else []
             yield from _stimulus(record["stimulus"]["method"], record["stimulus"]["params"], gates)
         elif record.get("observation", {}).get("kind") == "gate.open":
             gates[record["observation"]["gate"]] = record["observation"]["on"]

@@ -183,7 +183,11 @@ class ReferenceAdapter:
             raise Refused(str(late)) from late
 
     def watch(self, watcher: face.Watcher | None) -> None:
-        self.loop.watch(watcher)
+        self.loop.watch(watcher and self._of_what_is_published(watcher))
+
+    def _of_what_is_published(self, watcher: face.Watcher) -> face.Watcher:
+        """A watcher that gets the events that the handshake names."""
+        return lambda name, data: watcher(name, data) if name in self.handshake.events else None
 
     def inspect(self) -> Snapshot:
         shown = self.loop.look()
@@ -218,7 +222,9 @@ def handshake_of(profile: str, policies: Mapping[str, Any], declare: Mapping[str
 
 
 def factory(
-    profile: str = "message-loop", policies: Mapping[str, Any] = NO_CHANGES
+    profile: str = "message-loop",
+    policies: Mapping[str, Any] = NO_CHANGES,
+    declare: Mapping[str, Any] = NO_CHANGES,
 ) -> Callable[[], ReferenceAdapter]:
-    """Makes adapters of the reference for a profile, with other values of its policies."""
-    return lambda: ReferenceAdapter(profile, policies)
+    """Makes adapters of the reference for a profile, with other values of its policies and its handshake."""
+    return lambda: ReferenceAdapter(profile, policies, declare=declare)

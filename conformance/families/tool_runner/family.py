@@ -48,10 +48,10 @@ def _host(factory: AdapterFactory) -> Sut:
     return HostedRunner(factory)
 
 
-def _reference(profile: str, policies: Mapping[str, Any]) -> AdapterFactory:
+def _reference(*given: Any) -> AdapterFactory:
     from runlock.conformance.families.tool_runner.reference import reference
 
-    return reference(profile, policies)
+    return reference(*given)
 
 
 def _explored(model: str, asked: Asked, announce: Callable[[Estimate], None]) -> Any:

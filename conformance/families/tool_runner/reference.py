@@ -192,8 +192,10 @@ def handshake_of(profile: str, policies: Mapping[str, Any], declare: Mapping[str
 
 
 def reference(
-    profile: str = "tool-runner", policies: Mapping[str, Any] = NO_CHANGES
+    profile: str = "tool-runner",
+    policies: Mapping[str, Any] = NO_CHANGES,
+    declare: Mapping[str, Any] = NO_CHANGES,
 ) -> Callable[[], ReferenceAdapter]:
-    """Make adapters of the reference for a profile, with other values of its policies."""
-    unopened = cache(lambda: ReferenceAdapter(profile, policies))
+    """Make adapters of the reference for a profile, with other values of its policies and its handshake."""
+    unopened = cache(lambda: ReferenceAdapter(profile, policies, declare=declare))
     return lambda: copy(unopened())  # the handshake is the same each time

@@ -88,7 +88,7 @@ class Handshake(shared.Handshake):
     observes: list[ShownKind] = Field(default_factory=list)
     events: list[EventName] = Field(default=list(EVENTS))
     hooks: list[Slot] = Field(default=list(SLOTS))  # matters only with the gate `hook`
-    modes: list[ModeName] = Field(default=list(MODES))
+    modes: list[ModeName] = Field(default=list(MODES), min_length=1)
     interactors: int = Field(default=1, ge=0)  # how many can be active at once
     grants: list[ScopeName] = Field(default=list(SCOPES))
     turns: list[TurnName] = Field(default=list(TURNS))

@@ -1,0 +1,52 @@
+"""The known schedules that reach a clause: a clause that none of them can reach is not asked of a runtime.
+
+`needs` of a clause say what its checks read.  What has to happen before is in the schedules: the file
+`occasions.toml` of a family names, for each clause, scripts and witnesses that reach it on any runtime that
+offers what they need.  The file is derived: CONTRIBUTING.md says how.
+"""
+
+from __future__ import annotations
+
+import tomllib
+from collections.abc import Mapping
+from functools import cache
+from typing import Final
+
+from runlock.conformance.driving.strategies.scripted import Script, applicable, corpus, known_scripts
+from runlock.conformance.family.family import Family, family_named
+from runlock.conformance.judging.applicability import Applicability
+from runlock.conformance.protocol import Handshake
+
+FILE: Final = "occasions.toml"
+
+
+def occasions(family: Family, clause: str) -> tuple[Script, ...]:
+    """The known schedules that reach a clause, scripts first; none if nothing is known of it."""
+    return _occasions(family.name).get(clause, ())
+
+
+@cache
+def _occasions(name: str) -> Mapping[str, tuple[Script, ...]]:
+    family = family_named(name)
+    file, known = family.files / FILE, known_scripts(family)
+    listed = tomllib.loads(file.read_text("utf-8")) if file.is_file() else {}
+    return {clause: tuple(known[one] for one in names) for clause, names in listed.items()}
+
+
+def out_of_reach(family: Family, clause: str, handshake: Handshake) -> str:
+    """Why no known schedule that reaches the clause fits a runtime, or an empty string."""
+    whys = [applicable(family, one, handshake) for one in occasions(family, clause)]
+    return whys[0] if whys and all(whys) else ""
+
+
+def only_witnesses(
+    family: Family, standings: Mapping[str, Applicability], handshake: Handshake
+) -> list[Script]:
+    """For each clause that no script reaches on such a runtime, the first witness that does."""
+    scripts, found = {one.name for one in corpus(family)}, dict[str, Script]()
+    for clause, standing in standings.items():
+        fitting = (one for one in occasions(family, clause) if not applicable(family, one, handshake))
+        first = next(fitting, None) if standing.is_judged else None
+        if first is not None and first.name not in scripts:
+            found[first.name] = first
+    return list(found.values())

@@ -1,0 +1,90 @@
+"""References that offer a part of what they can, drawn at random: each is right, and each can be green."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import closing
+from typing import Any
+
+from weaker_handshakes import (
+    Offer,
+    features,
+    handshake_with,
+    offer_of,
+    profiles_of,
+    without,
+)
+
+from runlock.conformance.campaign.verdicts import verdicts
+from runlock.conformance.driving.bench import Bench
+from runlock.conformance.driving.occasions import occasions
+from runlock.conformance.driving.strategies.scripted import Script, applicable, corpus, play
+from runlock.conformance.driving.tally import Tally
+from runlock.conformance.family.chooser import Seeded, chance, pick
+from runlock.conformance.family.family import Family
+
+SHARES = (1_000, 8, 2)
+"""One in this number of the features of a field is left out: hardly any, some, or half of them."""
+
+
+def drawn(family: Family, seed: int) -> tuple[str, Offer]:
+    """A profile, and a part of what the reference offers under it."""
+    chooser = Seeded(seed)
+    profile = pick(chooser, profiles_of(family))
+    offer = offer_of(family, profile)
+    every = list(features(offer))
+    share = {place: pick(chooser, SHARES) for place in dict.fromkeys(one.place for one in every)}
+    for feature in [one for one in every if chance(chooser, share[one.place])]:
+        less = without(offer, [feature])
+        offer = less if handshake_with(family, profile, less) is not None else offer
+    return profile, offer
+
+
+def bench_of(family: Family, profile: str, offer: dict[str, Any]) -> Bench:
+    """The reference that offers this, on a bench."""
+    return Bench(lambda: family.host(family.made.reference(profile, {}, offer)))
+
+
+def played(bench: Bench) -> Tally:
+    """For each clause the schedules that reach it, until one does; the rest of the corpus if none did."""
+    tally, family = Tally(), bench.family
+    tally.exercised[family.judging.determinism] += 1  # each schedule would have to be played twice
+    for clause, standing in bench.standings.items():
+        for script in _fitting(bench, clause) if standing.is_judged else ():
+            if not tally.exercised[clause]:
+                _play(bench, script, tally)
+    for script in corpus(family) if _unreached(bench, tally) else ():
+        if not applicable(family, script, bench.handshake):
+            _play(bench, script, tally)
+    return tally
+
+
+def _unreached(bench: Bench, tally: Tally) -> bool:
+    return any(
+        any(_fitting(bench, clause)) and not tally.exercised[clause]
+        for clause, standing in bench.standings.items()
+        if standing.is_judged
+    )
+
+
+def _fitting(bench: Bench, clause: str) -> Iterator[Script]:
+    every = occasions(bench.family, clause)
+    return (one for one in every if not applicable(bench.family, one, bench.handshake))
+
+
+def _play(bench: Bench, script: Script, tally: Tally) -> None:
+    bench.play(bench.family.fitting.fitted(script.scenario, bench.handshake), play(script), tally)
+
+
+def objections(family: Family, seed: int) -> dict[str, object]:
+    """What keeps such a reference from being green, by clause or by the party at fault."""
+    profile, offer = drawn(family, seed)
+    with closing(bench_of(family, profile, offer)) as bench:
+        tally = played(bench)
+        unreached = {
+            one.id: one.why
+            for one in verdicts(bench, tally)
+            if one.verdict == "untested" and one.offered and one.level != "MAY"
+        }
+    broken = {clause: found.violation.reason for clause, found in tally.found.items()}
+    return {**unreached, **broken, **{one.blame: one.what for one in tally.troubles}}
