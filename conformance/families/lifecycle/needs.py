@@ -31,6 +31,8 @@ def unmet(need: str, handshake: Handshake) -> str:
             if what in handshake.tools
             else LACKING.get(what, f"the runtime has no tools of permission {what}")
         )
+    if word == "edits":
+        return "" if what in handshake.edits else f"the runtime does no {what} at a bound"
     if word == "state":
         return "" if what in handshake.state else "a scenario cannot register keys of state"
     if word == "hook":

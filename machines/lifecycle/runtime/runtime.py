@@ -100,7 +100,10 @@ class Runtime(Agents):
         if self.state.status not in (None, "Done"):
             raise TurnedDown("the run before it is not over")
         self.state = RunState(
-            number=self.state.number + 1, messages=self.state.messages, started_ms=self.world.now_ms()
+            number=self.state.number + 1,
+            messages=self.state.messages,
+            cut=self.state.cut,
+            started_ms=self.world.now_ms(),
         )
         self.cancelling = self.ending = self.failing = False
         self.broken = None
@@ -353,7 +356,7 @@ class Runtime(Agents):
         offered = request.pop("tools")
         self.state.offered = offered if len(offered) < len(self.tools) else None
         request |= {} if self.state.offered is None else {"tools": offered}
-        turn = await self.outside(self.world.infer(self.state.messages, self.state.step, request))
+        turn = await self.outside(self.world.infer(self.thread_to_show(), self.state.step, request))
         self.phase("AfterInference")
         calls, ended = await self._look_at_turn(turn)
         if self.ends_first:

@@ -103,6 +103,7 @@ class RunState:
     early: list[Decision] = field(default_factory=list)  # buffered, in order of arrival
     seen_decisions: list[str] = field(default_factory=list)
     messages: list[Message] = field(default_factory=list)
+    cut: int = 0  # how many of them the model is not shown any more, but for a summary
     turn_was_last: bool = False  # the model asked for nothing, and nothing has happened since
     tokens: int = 0
     errors_in_a_row: int = 0
@@ -159,6 +160,7 @@ class RunState:
                 "history_of_calls": [*self.history_of_calls],
                 "started_ms": self.started_ms,
                 "steps_ended": self.steps_ended,
+                **({"cut": self.cut} if self.cut else {}),
                 **({"setup": setup} if setup else {}),
                 **({"offered": self.offered} if self.offered is not None else {}),
             },
@@ -198,6 +200,7 @@ def from_checkpoint(state: dict[str, Any]) -> RunState:
         reason=reason and Reason(reason["code"], reason["detail"], (reason.get("stop") or {}).get("code")),
         step=run["step"],
         messages=copy.deepcopy(state["messages"]),
+        cut=own.get("cut", 0),
         early=[Decision(**decision) for decision in own["early"]],
         seen_decisions=list(own["seen_decisions"]),
         turn_was_last=own["turn_was_last"],

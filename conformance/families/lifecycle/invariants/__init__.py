@@ -50,6 +50,7 @@ from runlock.conformance.families.lifecycle.invariants import (
     stored_calls,
     stored_thread,
     stream,
+    thread,
     wait,
     wire,
 )
@@ -67,6 +68,7 @@ INVARIANTS: Final = gathered(
     limit,
     keep,
     recover,
+    thread,
     history,
     store,
     stored_calls,

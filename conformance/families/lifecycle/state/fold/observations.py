@@ -50,6 +50,8 @@ def _gate_opened(state: Knowledge, seen: GateOpened) -> None:
         _asked_again(run, seen)
         state.last_model_gate = gate
         state.since_model = []
+        for edit in state.edits:
+            edit.is_seen = True
     if seen.call is not None:
         gate.call = run.calls.get(seen.call)
     if seen.on == "hook":
