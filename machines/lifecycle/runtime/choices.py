@@ -31,6 +31,7 @@ CHOICES: Final[Mapping[str, Any]] = {
     "end.live": "closed",
     "input.waiting": "refuse",
     "tool.raises": "failed_call",
+    "round.failure": "isolated",
 }  # fmt: skip
 
 
