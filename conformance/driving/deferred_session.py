@@ -69,7 +69,7 @@ class DeferredSession(Session):
     def _hear_answer(self, report: Report) -> None:
         self._heard.append(report)
         for seen in report.observations:
-            self.state.observe(seen)
+            self.state.observe(self.state.read(seen))
         self.state.report(report)
 
     def _hear_end(self, leaks: Sequence[Any]) -> None:

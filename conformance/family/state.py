@@ -66,6 +66,10 @@ class State(Protocol):
         """Process a stimulus of the kit."""
         ...
 
+    def read(self, seen: Observation) -> Observation:
+        """An observation as checks, and then `observe`, are given it; called once for each."""
+        ...
+
     def observe(self, seen: Observation) -> None:
         """Process an observation of the runtime."""
         ...

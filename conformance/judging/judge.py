@@ -133,13 +133,14 @@ class Judge:
         """Judge an answer: its observations in order, then its end."""
         if self.violation is not None:
             for seen in report.observations:
-                self.state.observe(seen)
+                self.state.observe(self.state.read(seen))
             self.state.report(report)
             return
         self.answers += 1
         for monitor in self.monitors:
             monitor.answered(report)
-        for seen in report.observations:
+        for shown in report.observations:
+            seen = self.state.read(shown)
             self._check(seen)
             self.state.observe(seen)
         self.state.report(report)

@@ -30,6 +30,8 @@ def unmet(need: str, handshake: Handshake) -> str:
         return "" if has_gate else "the runtime has no permission gate"
     if word == "tools":
         return LACKING.get(what, f"the runtime has no tools of permission {what}")
+    if word == "edits":
+        return "" if what in handshake.edits else f"the runtime does no {what} at a bound"
     if word == "state":
         return "" if what in handshake.state else "a scenario cannot register keys of state"
     if word == "hook" and "hook" not in handshake.gates:

@@ -37,7 +37,7 @@ from runlock.machines.lifecycle.runtime.store import Store
 
 OBSERVES = [
     "run.status", "call.status", "phase", "message", "checkpoint", "decision", "call.shown",
-    "event", "stream.closed", "input.returned", "run.finished",
+    "event", "stream.closed", "input.returned", "run.finished", "thread.edited",
 ]  # fmt: skip
 
 
@@ -148,6 +148,7 @@ class ReferenceAdapter:
         stop = [condition.model_dump(exclude_none=True) for condition in scenario.agent.stop]
         hooks = [hook.at for hook in scenario.hooks]
         self.runtime = self.make(self.world(host), tools, stop, self.policies, hooks)
+        self.runtime.most_messages = scenario.agent.compact_above
         self.runtime.applies = "apply" in scenario.hold
         self.runtime.keys = {key.name: key.persistent for key in scenario.keys}
 
@@ -226,6 +227,7 @@ def handshake_of(profile: str, policies: Mapping[str, Any], declare: Mapping[str
             "AfterToolExecute",
         ],
         "tools": ["allow", "ask", "gate", "parameters", "offered", "agent", "expires", "timeout", "retries"],
+        "edits": ["compaction"],
         "state": ["keys"],
         "streams": ["native", "ai-sdk-v6", "ag-ui", "copilotkit"],
     }

@@ -60,6 +60,8 @@ def _scenario_needs(scenario: Mapping[str, Any]) -> Iterator[str]:
         yield from (f"tools {word}" for key, word in LIMITS.items() if tool.get(key) is not None)
         if tool.get("parameters") is not None:
             yield "tools parameters"
+    if scenario.get("agent", {}).get("compact_above") is not None:
+        yield "edits compaction"
     if scenario.get("keys"):
         yield "state keys"
     for condition in scenario.get("agent", {}).get("stop", ()):

@@ -58,6 +58,8 @@ def scenarios(handshake: Handshake, policies: Mapping[str, Any]) -> Iterator[Sce
     if "timeout" in handshake.tools and "clock.advance" in handshake.stimuli:
         limited = [tool.model_copy(update=_limit(handshake)) for tool in tools]
         yield Scenario(scenario="tools-with-a-time-limit", tools=limited)
+    if "compaction" in handshake.edits:
+        yield Scenario(scenario="tools-and-compaction", tools=tools, agent=Agent(compact_above=COMPACT_ABOVE))
     agent = AgentSpec(tools=[tool.name for tool in tools if tool.name in WITHIN])
     if "agent" in handshake.tools and agent.tools:
         within = [tool for tool in tools if tool.name in WITHIN]
@@ -73,6 +75,9 @@ def scenarios(handshake: Handshake, policies: Mapping[str, Any]) -> Iterator[Sce
 EXPIRES_MS: Final = {"ask": 1500, "gate": 3500}
 """How long a call waits, by the permission of its tool; the spans of time that pass fall on no end."""
 
+
+COMPACT_ABOVE: Final = 4
+"""A thread that a walk makes longer than this, in messages."""
 
 TIMEOUT_MS: Final = 1500
 """How long a body may be at work; a span that passes is shorter, and two of them are longer."""

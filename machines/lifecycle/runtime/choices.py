@@ -33,6 +33,7 @@ CHOICES: Final[Mapping[str, Any]] = {
     "input.late": "goes_on",
     "input.fate": "dropped",
     "tool.raises": "failed_call",
+    "round.failure": "isolated",
 }  # fmt: skip
 
 

@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from runlock.machines.lifecycle.runtime.ledger import Ledger
+from runlock.machines.lifecycle.runtime.compaction import Compaction
 from runlock.machines.lifecycle.runtime.state import Call, Decision
 
 
-class Inbox(Ledger):
+class Inbox(Compaction):
     """Receives decisions; a decision that is turned down has changed nothing."""
 
     def receive(self, decisions: Sequence[Decision]) -> list[tuple[Decision, str]]:

@@ -114,6 +114,10 @@ class Rounds(Inbox):
             return
         for index, call in enumerate(calls):
             await self.execute(call, None)
+            if call.status == "Failed" and self.policies["round.failure"] == "cancels_rest":
+                self.leave_out(calls[index + 1 :])
+                await self.journal()
+                return
             left_behind = calls[index + 1 :] if call.status == "Suspended" else ()
             self.leave_behind(left_behind)
             await self.journal()
@@ -135,6 +139,11 @@ class Rounds(Inbox):
         if self.policies["round.rest"] == "failed":
             for call in calls:
                 self.settle(call, "fail", "error", "not executed: an earlier call of the round was suspended")
+
+    def leave_out(self, calls: Sequence[Call]) -> None:
+        """The calls after one that failed are not executed."""
+        for call in calls:
+            self.settle(call, "fail", "error", "not executed: an earlier call of the round has failed")
 
     async def together(self, coroutines: Sequence[Any]) -> None:
         """Run them concurrently; the first that fails takes the others down."""

@@ -103,6 +103,7 @@ class Runtime(Steering):
             number=self.state.number + 1,
             messages=self.state.messages,
             inputs=self.state.inputs,
+            cut=self.state.cut,
             started_ms=self.world.now_ms(),
         )
         self.cancelling = self.ending = self.failing = False
@@ -385,7 +386,7 @@ class Runtime(Steering):
         self.show_inputs()
         self.inferring = True
         try:
-            return await self.outside(self.world.infer(self.state.messages, self.state.step, request))
+            return await self.outside(self.world.infer(self.thread_to_show(), self.state.step, request))
         finally:
             self.inferring = False
 

@@ -104,6 +104,7 @@ class RunState:
     seen_decisions: list[str] = field(default_factory=list)
     messages: list[Message] = field(default_factory=list)
     inputs: list[str] = field(default_factory=list)  # said while it was at work, and not shown yet
+    cut: int = 0  # how many of them the model is not shown any more, but for a summary
     turn_was_last: bool = False  # the model asked for nothing, and nothing has happened since
     tokens: int = 0
     errors_in_a_row: int = 0
@@ -161,6 +162,7 @@ class RunState:
                 "started_ms": self.started_ms,
                 "steps_ended": self.steps_ended,
                 **({"inputs": [*self.inputs]} if self.inputs else {}),
+                **({"cut": self.cut} if self.cut else {}),
                 **({"setup": setup} if setup else {}),
                 **({"offered": self.offered} if self.offered is not None else {}),
             },
@@ -201,6 +203,7 @@ def from_checkpoint(state: dict[str, Any]) -> RunState:
         step=run["step"],
         messages=copy.deepcopy(state["messages"]),
         inputs=[*own.get("inputs", ())],
+        cut=own.get("cut", 0),
         early=[Decision(**decision) for decision in own["early"]],
         seen_decisions=list(own["seen_decisions"]),
         turn_was_last=own["turn_was_last"],

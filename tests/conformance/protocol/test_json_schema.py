@@ -165,6 +165,7 @@ OBSERVATIONS = [
         "step": 1,
         "calls": {"c1": {"status": "Suspended", "attempts": 0}},
     },
+    {"kind": "thread.edited", "run": "r1", "why": "compaction", "at": 0, "cut": [], "instead": []},
 ]
 
 

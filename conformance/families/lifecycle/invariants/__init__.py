@@ -52,6 +52,7 @@ from runlock.conformance.families.lifecycle.invariants import (
     stored_calls,
     stored_thread,
     stream,
+    thread,
     wait,
     wire,
 )
@@ -70,6 +71,7 @@ INVARIANTS: Final = gathered(
     limit,
     keep,
     recover,
+    thread,
     history,
     store,
     stored_calls,

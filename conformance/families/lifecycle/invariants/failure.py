@@ -10,6 +10,7 @@ from runlock.conformance.families.lifecycle.state.disturbances import CANCEL, CR
 from runlock.conformance.families.lifecycle.state.records import ObservedCall, Run
 from runlock.conformance.family.invariant import HELD, CheckResults, broken, check, counts
 from runlock.conformance.family.rank import Rank
+from runlock.conformance.protocol import GateClosed
 
 
 @check("ROUND-6", rank=Rank.LOST, requires="calls", excuses=(CANCEL, FAULT, CRASH))
@@ -87,6 +88,68 @@ def a_raise_leads_to_the_model_or_not(state: ObservedState, seen: GateOpened) ->
     if _raised(state, run) and policy is not None:
         ends = policy == "end_run"
         yield broken("a tool threw, which ends the run, yet the model is asked") if ends else HELD
+
+
+@check("ROUND-11", at=("model",), rank=Rank.LOST, requires="calls", excuses=(CANCEL, FAULT, CRASH, INPUT))
+def a_failure_leaves_no_sibling_out(state: ObservedState, seen: GateOpened) -> CheckResults:
+    """Where failures are isolated, the model is asked only when each free call of the round was entered."""
+    run = state.run_of(seen)
+    failed = _failed_first(run, run.steps) if run is not None else None
+    if run is None or failed is None or state.policy("round.failure") != "isolated":
+        return
+    for call in _free_calls(run, run.steps):
+        why = f"call {failed.id} failed, yet call {call.id}, which nothing holds back, was not entered"
+        if call is not failed:
+            yield HELD if call.entries else broken(why)
+
+
+@check("ROUND-11", at=("tool",), rank=Rank.LOST, requires="calls", excuses=(CANCEL, FAULT, CRASH, INPUT))
+def nothing_begins_after_a_failure(state: ObservedState, seen: GateOpened) -> CheckResults:
+    """Where a failure ends the round, no call of it is entered for the first time after that."""
+    run, call = state.run_of(seen), state.entering(seen)
+    if run is None or call is None or call.entries or call.decisions:
+        return
+    failed = _failed_first(run, call.step)
+    if failed is not None and state.policy("round.failure") == "cancels_rest":
+        yield broken(f"call {failed.id} failed, which ends its round, yet call {call.id} is entered")
+
+
+@counts("ROUND-11", at=("model",), requires="calls", excuses=(CANCEL, FAULT, CRASH, INPUT))
+def nothing_has_begun_after_a_failure(state: ObservedState, seen: GateOpened) -> CheckResults:
+    """Counts the rounds that a failure has ended."""
+    run = state.run_of(seen)
+    if run is not None and state.policy("round.failure") == "cancels_rest" and _failed_first(run, run.steps):
+        yield HELD
+
+
+@check("ROUND-11", rank=Rank.LOST, requires="calls", excuses=(CANCEL, FAULT, CRASH, INPUT))
+def a_failure_takes_no_sibling_down(state: ObservedState, seen: GateClosed) -> CheckResults:
+    """Where failures are isolated, the body of no sibling is given up for one."""
+    gate = state.gates.get(seen.gate)
+    released = [params for method, params in state.newest if method == "gate.release"]
+    failed = [one["gate"] for one in released if one["outcome"]["kind"] == "error"]
+    if gate is None or gate.on != "tool" or not failed or len(state.newest) > 1:
+        return
+    other = state.gates[failed[0]].call if failed[0] in state.gates else None
+    if other is not None and gate.call is not other and state.policy("round.failure") == "isolated":
+        yield broken(f"call {other.id} failed, and the body of call {gate.opened.call} was given up")
+
+
+def _free_calls(run: Run, step: int) -> Iterator[ObservedCall]:
+    """The calls of a round that nothing holds back."""
+    for call in run.calls.values():
+        is_free = call.tool is not None and call.tool.permission == "allow" and not call.is_unclear
+        if call.step == step and is_free and not (call.raced or call.decisions):
+            yield call
+
+
+def _failed_first(run: Run, step: int) -> ObservedCall | None:
+    """The free call of a round that answered with an error, where none of it has come to wait."""
+    calls = [call for call in run.calls.values() if call.step == step]
+    if any(call.may_have_waited or call.is_unclear or call.last_verdict == "block" for call in calls):
+        return None
+    failed = (c for c in _free_calls(run, step) if c.result is not None and c.result["kind"] == "error")
+    return next((call for call in failed if call.entries[-1].alone), None)
 
 
 def _left_behind(state: ObservedState, run: Run, call: ObservedCall) -> ObservedCall | None:

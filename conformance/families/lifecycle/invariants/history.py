@@ -6,7 +6,10 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
-from runlock.conformance.families.lifecycle.invariants.thread import (
+from runlock.conformance.families.lifecycle.messages import GateOpened
+from runlock.conformance.families.lifecycle.state import ObservedState, once
+from runlock.conformance.families.lifecycle.state.records import ObservedCall, ObservedGate, Run
+from runlock.conformance.families.lifecycle.state.thread import (
     as_asked_for,
     break_between,
     brief,
@@ -14,9 +17,6 @@ from runlock.conformance.families.lifecycle.invariants.thread import (
     passages,
     spell_calls,
 )
-from runlock.conformance.families.lifecycle.messages import GateOpened
-from runlock.conformance.families.lifecycle.state import ObservedState, once
-from runlock.conformance.families.lifecycle.state.records import ObservedCall, ObservedGate, Run
 from runlock.conformance.family.invariant import HELD, CheckResults, broken, check
 from runlock.conformance.family.rank import Rank
 from runlock.conformance.protocol import Message, ToolCall

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from runlock.conformance.families.lifecycle.invariants.thread import messages_of
 from runlock.conformance.families.lifecycle.messages import FINAL_CALL_STATUSES, GateOpened
 from runlock.conformance.families.lifecycle.state import ObservedState
+from runlock.conformance.families.lifecycle.state.thread import messages_of
 from runlock.conformance.family.invariant import HELD, CheckResults, broken, check
 from runlock.conformance.family.rank import Rank
 

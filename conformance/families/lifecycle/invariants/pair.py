@@ -61,7 +61,8 @@ def _histories(state: ObservedState, seen: GateOpened) -> Sequence[tuple[Run, Pa
     run = state.run_of(seen)
     if run is None or seen.on != "model" or seen.messages is None:
         return ()
-    return ((run, pair(seen.messages)),)
+    shown = state.as_shown if state.shown_at == seen.gate else seen.messages
+    return ((run, pair(shown)),)
 
 
 @check("PAIR-2", at=("model",), rank=Rank.LOST)

@@ -219,6 +219,8 @@ def the_next_call_runs(state: ObservedState, seen: GateOpened | SegmentEnded) ->
     for before, call in pairwise(allowed):
         if _has_suspended(before) or before.result is None:
             return
+        if before.result["kind"] == "error" and state.policy("round.failure") != "isolated":
+            return  # ROUND-11 speaks of that
         if isinstance(seen, GateOpened) and seen.on == "tool":
             if seen.call == call.id:
                 yield HELD

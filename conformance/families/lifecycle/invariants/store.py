@@ -5,12 +5,6 @@ from __future__ import annotations
 from typing import Any
 
 from runlock.conformance.families.lifecycle.invariants.stream import SEGMENT_END
-from runlock.conformance.families.lifecycle.invariants.thread import (
-    as_asked_for,
-    brief,
-    messages_of,
-    what_differs,
-)
 from runlock.conformance.families.lifecycle.messages import (
     CallMoved,
     Checkpointed,
@@ -21,6 +15,12 @@ from runlock.conformance.families.lifecycle.messages import (
 from runlock.conformance.families.lifecycle.state import ObservedState
 from runlock.conformance.families.lifecycle.state.disturbances import CANCEL, INPUT
 from runlock.conformance.families.lifecycle.state.records import Run
+from runlock.conformance.families.lifecycle.state.thread import (
+    as_asked_for,
+    brief,
+    messages_of,
+    what_differs,
+)
 from runlock.conformance.family.invariant import HELD, CheckResults, broken, check, counts
 from runlock.conformance.family.rank import Rank
 from runlock.conformance.protocol import Message, Observation

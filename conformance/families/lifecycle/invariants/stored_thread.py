@@ -10,13 +10,13 @@ from runlock.conformance.families.lifecycle.invariants.checkpoint_content import
     on_storing,
     state_of,
 )
-from runlock.conformance.families.lifecycle.invariants.thread import (
+from runlock.conformance.families.lifecycle.state import ObservedState, once
+from runlock.conformance.families.lifecycle.state.thread import (
     as_asked_for,
     brief,
     messages_of,
     what_differs,
 )
-from runlock.conformance.families.lifecycle.state import ObservedState, once
 from runlock.conformance.family.invariant import HELD, CheckResults, broken
 from runlock.conformance.protocol import Message
 

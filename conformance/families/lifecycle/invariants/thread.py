@@ -1,131 +1,110 @@
-"""Whole messages: when two of them are the same, and when one history continues another."""
+"""THREAD: what an edit of the thread may cut, and what it may put there instead."""
 
 from __future__ import annotations
 
-import json
-import marshal
-from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
-from functools import lru_cache
-from typing import Any, Final
+from collections.abc import Iterator, Sequence
 
-from pydantic import TypeAdapter
-
+from runlock.conformance.families.lifecycle.messages import GateOpened, ThreadEdited
 from runlock.conformance.families.lifecycle.state import ObservedState
-from runlock.conformance.families.lifecycle.state.records import Form
+from runlock.conformance.families.lifecycle.state.records import ObservedCall
+from runlock.conformance.families.lifecycle.state.thread import brief
+from runlock.conformance.family.invariant import HELD, CheckResults, broken, check, counts
+from runlock.conformance.family.rank import Rank
 from runlock.conformance.protocol import Message
-from runlock.conformance.protocol.answers import written
-
-MESSAGES_KEPT: Final = 2_048
-
-_MESSAGES = TypeAdapter(list[Message])
 
 
-def messages_of(state: Any) -> list[Message] | None:
-    """The messages that a checkpoint holds, or None where it holds none that can be read."""
-    raw = state.get("messages") if isinstance(state, Mapping) else None
-    try:
-        return _read(written(raw))
-    except ValueError:  # which a `ValidationError` is too
-        return None
+@check("THREAD-1", at=("model",), rank=Rank.SHOWN)
+def a_declared_edit_is_shown(state: ObservedState, seen: GateOpened) -> CheckResults:
+    """The first inference after a declared edit shows what the edit has left."""
+    edit = state.edits[-1] if state.edits else None
+    if edit is None or not edit.is_declared or edit.is_seen or seen.messages is None:
+        return
+    there = state.as_shown[edit.at : edit.at + len(edit.instead)]
+    why = (
+        f"an edit put {_briefly(edit.instead)} at message {edit.at}, yet the model is shown {_briefly(there)}"
+    )
+    yield HELD if edit.stands_in(state.as_shown) else broken(why)
 
 
-@lru_cache(MESSAGES_KEPT)
-def _read(messages: bytes) -> list[Message]:
-    """The messages, whose readers change nothing; equal lists are parsed once."""
-    return _MESSAGES.validate_python(marshal.loads(messages))
+def _briefly(messages: Sequence[Message]) -> str:
+    return ", ".join(map(brief, messages)) or "nothing"
 
 
-def what_differs(before: Message, after: Message) -> str:
-    """In which part two messages differ, or an empty string; a status that is left out differs from none."""
-    if before.role != after.role or before.call != after.call:
-        return "speaker"
-    if before.text != after.text:
-        return "text"
-    if None not in (before.status, after.status) and before.status != after.status:
-        return "status"
-    return "calls" if spell_calls(before.tool_calls) != spell_calls(after.tool_calls) else ""
+@check("THREAD-2", rank=Rank.LOST)
+def an_edit_leaves_pairs_whole(state: ObservedState, seen: ThreadEdited) -> CheckResults:
+    """The calls whose turns an edit cuts are those whose results it cuts."""
+    asked = _asked(seen.cut) - _asked(seen.instead)
+    answered = _answered(seen.cut) - _answered(seen.instead)
+    apart = sorted((asked ^ answered) - _without_a_result(state))
+    if apart:
+        what, left = ("turn", "result") if apart[0] in asked else ("result", "turn")
+        yield broken(f"an edit cuts the {what} of call {apart[0]}, and leaves its {left}")
+    elif asked:
+        yield HELD
 
 
-def spell_calls(calls: Iterable[Any]) -> list[str]:
-    """The calls of a turn in their order; an argument that is null counts as left out."""
-    return [json.dumps([one.id, one.name, _without_nulls(one.args)], sort_keys=True) for one in calls]
+def _asked(messages: Sequence[Message]) -> set[str]:
+    return {call.id for message in messages for call in message.tool_calls}
 
 
-def _without_nulls(args: Mapping[str, Any]) -> dict[str, Any]:
-    return {key: value for key, value in args.items() if value is not None}
+def _answered(messages: Sequence[Message]) -> set[str]:
+    return {message.call for message in messages if message.role == "tool" and message.call is not None}
 
 
-def brief(message: Message) -> str:
-    """A message as a sentence quotes it."""
-    of_call = f" of call {message.call}" if message.call else ""
-    status = f" ({message.status})" if message.status else ""
-    asked = ", ".join(f"{call.id}={call.name} {json.dumps(call.args)}" for call in message.tool_calls)
-    return f"{message.role}{of_call}{status} {message.text[:30]!r}{' asking for ' + asked if asked else ''}"
+def _without_a_result(state: ObservedState) -> set[str]:
+    """The calls that are not over, or whose result may not be written yet."""
+    return {call.id for call in _calls(state) if not call.is_final}
 
 
-def as_asked_for(state: ObservedState, messages: Sequence[Message]) -> Sequence[Message]:
-    """The messages, with each call that was edited as the model asked for it: a history may show both."""
-    if "an edit" not in state.features:
-        return messages
-    edited = {call.id: call.forms for run in state.runs.values() for call in run.every_call if call.edits}
-    return [_as_asked_for(message, edited) for message in messages]
+def _calls(state: ObservedState) -> Iterator[ObservedCall]:
+    return (call for run in state.runs.values() for call in run.every_call)
 
 
-def _as_asked_for(message: Message, edited: Mapping[str, list[Form]]) -> Message:
-    calls = [
-        one.model_copy(update={"name": forms[0].name, "args": forms[0].args})
-        if (forms := edited.get(one.id)) and any(Form(one.name, one.args).is_like(form) for form in forms)
-        else one
-        for one in message.tool_calls
-    ]
-    return message.model_copy(update={"tool_calls": calls})
+def _is_live(call: ObservedCall) -> bool:
+    return call.waits or bool(call.executing)
 
 
-@dataclass(slots=True)
-class Passage:
-    """A message of the user or the model, and the results that follow it, those that are final."""
-
-    said: Message
-    results: list[Message] = field(default_factory=list)
-
-
-def passages(messages: Sequence[Message]) -> list[Passage]:
-    """A history cut at each message of the user or the model; what the system says is left out."""
-    found: list[Passage] = []
-    for message in messages:
-        if message.role in ("user", "assistant"):
-            found.append(Passage(message))
-        elif message.role == "tool" and message.status != "pending" and found:
-            found[-1].results.append(message)
-    return found
+@check("THREAD-3", rank=Rank.LOST)
+def an_edit_leaves_what_is_to_be_done(state: ObservedState, seen: ThreadEdited) -> CheckResults:
+    """An edit cuts neither the newest input nor the turn of a call that waits or runs."""
+    newest = state.run.said if state.run is not None else ""
+    cut = any(newest and newest in m.text for m in seen.cut if m.role == "user")
+    kept = any(newest in m.text for m in seen.instead)
+    gone = _asked(seen.cut) - _asked(seen.instead)
+    live = next((c.id for c in _calls(state) if c.id in gone and _is_live(c)), None)
+    if cut and not kept:
+        yield broken(f"an edit cuts {newest!r}, which is the newest input")
+    elif live is not None:
+        yield broken(f"an edit cuts call {live}, which is not over")
+    else:
+        yield HELD
 
 
-def break_between(before: Sequence[Passage], after: Sequence[Passage]) -> str:
-    """How a history does not continue an earlier one, or an empty string."""
-    for index, was in enumerate(before):
-        if index >= len(after):
-            return f"{brief(was.said)} is missing"
-        now = after[index]
-        if what_differs(was.said, now.said):
-            return f"{brief(was.said)} is now {brief(now.said)}"
-        if changed := _changed_result(was.results, now.results):
-            return changed
-    return ""
+@check("THREAD-4", rank=Rank.SHOWN)
+def what_stands_for_a_result_says_the_truth(state: ObservedState, seen: ThreadEdited) -> CheckResults:
+    """A result that an edit puts in the place of another has the same status."""
+    was = {message.call: message.status for message in seen.cut if message.role == "tool"}
+    for message in seen.instead:
+        before = was.get(message.call)
+        if message.role == "tool" and before is not None and message.status is not None:
+            why = f"the result of call {message.call} was {before}, and the edit makes it {message.status}"
+            yield HELD if message.status == before else broken(why)
 
 
-def _changed_result(before: Sequence[Message], after: Sequence[Message]) -> str:
-    """Which result is gone, or is not what it was; those that have come since may stand anywhere.
+@counts("THREAD-4")
+def nothing_stands_for_a_result(state: ObservedState, seen: ThreadEdited) -> CheckResults:
+    """Counts the edits that put no result in the place of another."""
+    if not _answered(seen.instead):
+        yield HELD
 
-    Results under an id that was used twice are left to PAIR-3 and ROUND-3.
-    """
-    places, uses = [], Counter(one.call for one in before)
-    for was in (one for one in before if uses[one.call] == 1):
-        same = [at for at, now in enumerate(after) if now.call == was.call]
-        if not same:
-            return f"{brief(was)} is missing"
-        if what_differs(was, after[same[0]]):
-            return f"{brief(was)} is now {brief(after[same[0]])}"
-        places.append(same[0])
-    return "" if places == sorted(places) else "its results stand in another order"
+
+@check("THREAD-5", at=("model",), rank=Rank.LOST)
+def an_undeclared_edit_leaves_what_is_live(state: ObservedState, seen: GateOpened) -> CheckResults:
+    """One message takes the place of no call that waits or runs."""
+    edit = state.last_edit
+    if edit is not None and state.shown_at == seen.gate:
+        gone = _asked(edit.cut)
+        live = next((call.id for call in _calls(state) if call.id in gone and _is_live(call)), None)
+        yield (
+            HELD if live is None else broken(f"one message took the place of call {live}, which is not over")
+        )

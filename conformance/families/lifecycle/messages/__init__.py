@@ -35,6 +35,7 @@ from runlock.conformance.families.lifecycle.messages.observations import (
     Snapshot as Snapshot,
     StopReason as StopReason,
     StreamClosed as StreamClosed,
+    ThreadEdited as ThreadEdited,
     gate_name as gate_name,
     kept_apart as kept_apart,
 )

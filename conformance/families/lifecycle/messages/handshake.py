@@ -80,6 +80,7 @@ class Handshake(shared.Handshake):
     tools: list[ToolFeature] = Field(default=["allow", "ask", "gate"])
     decisions: DecisionSupport = DecisionSupport()
     inputs: InputSupport = InputSupport()
+    edits: list[Literal["compaction"]] = Field(default_factory=list)  # that a scenario asks for by a bound
     hooks: list[PhaseName] = Field(default_factory=list)  # where a plugin can be held, at a hook gate
     state: list[Literal["keys"]] = Field(default_factory=list)  # keys that a scenario registers
     streams: list[StreamKind] = Field(default=["native"])  # what a watcher can ask for

@@ -285,6 +285,18 @@ class RunInspected(Snapshot, Observation, line="inspect {status}", words=inspect
     kind: Literal["inspect"] = "inspect"
 
 
+class ThreadEdited(
+    Observation, line="thread.edited {why}", words="{why}: the thread is edited at message {at}"
+):
+    """A part of the thread has given way to other messages; `at` counts the messages from 0."""
+
+    kind: Literal["thread.edited"] = "thread.edited"
+    why: Literal["compaction", "dropped", "skipped", "timeout"]
+    at: int = Field(ge=0)
+    cut: list[Message] = Field(default_factory=list)
+    instead: list[Message] = Field(default_factory=list)
+
+
 class Nested(Observation):
     """What a run within a call showed: clauses about the run around it do not look at it."""
 
@@ -306,6 +318,7 @@ def kept_apart(seen: Observation) -> Observation:
 LISTED: Final = listed(
     GateOpened, GateClosed, RunMoved, CallMoved, PhaseEntered, ResumeEntered, DecisionTaken, CallShown,
     MessageAppended, Checkpointed, Published, StreamClosed, InputReturned, SegmentEnded, RunInspected,
+    ThreadEdited,
 )  # fmt: skip
 """The kinds of observations that clauses know, each with its model."""
 

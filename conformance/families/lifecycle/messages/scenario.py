@@ -100,6 +100,11 @@ class Agent(Wire):
     """How the agent of the scenario is configured."""
 
     stop: list[StopCondition] = Field(default_factory=list)
+    compact_above: int | None = Field(default=None, gt=0)  # a longer thread, in messages, is shortened
+
+
+def _bound(agent: Agent) -> dict[str, int]:
+    return {} if agent.compact_above is None else {"compact_above": agent.compact_above}
 
 
 class Scenario(shared.Scenario):
@@ -120,4 +125,4 @@ class Scenario(shared.Scenario):
             {key: value for key, value in tool.items() if value is not None or key not in LEFT_OUT}
             for tool in whole["tools"]
         ]
-        return {**whole, "tools": tools, "agent": {"stop": stop}}
+        return {**whole, "tools": tools, "agent": {"stop": stop, **_bound(self.agent)}}

@@ -240,6 +240,7 @@ def _is_over(call: ObservedCall) -> bool:
 
     One that shows no status may have come to it without a sign: decided, or for want of a tool.
     """
-    given_up = bool(call.entries) and call.entries[-1].gone is not None
+    last = call.entries[-1] if call.entries else None
+    given_up = last is not None and last.gone is not None and not last.has_timed_out
     unseen = call.claimed is None and not call.executing and bool(call.decisions or call.tool is None)
     return (call.is_final or unseen) and not given_up

@@ -142,3 +142,21 @@ class StopsForWhatItCannotApply(Runtime):
             await super().apply(calls)
         except WorldFault as fault:
             raise RunBlocked(str(fault)) from fault
+
+
+@fault("ROUND-11", "which nothing holds back, was not entered", policies=SEQUENTIAL)
+class LeavesTheRestOut(Runtime):
+    """Leaves out what comes after a failed call, though it says that failures are isolated."""
+
+    async def execute_all(self, calls: Sequence[Call]) -> None:
+        self.policies = {**self.policies, "round.failure": "cancels_rest"}
+        await super().execute_all(calls)
+
+
+@fault("ROUND-11", "which ends its round, yet call", policies={**SEQUENTIAL, "round.failure": "cancels_rest"})
+class RunsTheRest(Runtime):
+    """Executes what comes after a failed call, though it says that it leaves that out."""
+
+    async def execute_all(self, calls: Sequence[Call]) -> None:
+        self.policies = {**self.policies, "round.failure": "isolated"}
+        await super().execute_all(calls)

@@ -13,6 +13,9 @@ from runlock.machines.lifecycle.runtime.state import Call, Decision
 MIXED: Final = "explains what was seen: not "
 
 
+SEQUENTIAL: Final = {"round.executor": "sequential"}
+
+
 class Mixing(Runtime):
     """Has the one value at every other time."""
 
@@ -64,6 +67,17 @@ class RunsRoundsEitherWay(Mixing):
     """Runs the calls of one round one after the other, and those of the next all at once."""
 
     key, values = "round.executor", ("sequential", "parallel")
+
+    async def execute_all(self, calls: Sequence[Call]) -> None:
+        self.turn()
+        await super().execute_all(calls)
+
+
+@fault("RUN-34", "no value of the policy round.failure explains", policies=SEQUENTIAL, declare=NO_PROFILE)
+class LeavesTheRestOutNowAndThen(Mixing):
+    """What comes after a failed call is executed in one round, and left out in the next."""
+
+    key, values = "round.failure", ("isolated", "cancels_rest")
 
     async def execute_all(self, calls: Sequence[Call]) -> None:
         self.turn()

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
+from runlock.conformance.families.lifecycle.state.edits import read
 from runlock.conformance.families.lifecycle.state.fold.decisions import turned_down
 from runlock.conformance.families.lifecycle.state.fold.expiry import with_expiries
 from runlock.conformance.families.lifecycle.state.fold.inputs import inputs_answered
@@ -49,6 +50,10 @@ class ObservedState(Knowledge):
             pass_on(self, parts, alone=self.alone)
         self.known.clear()
 
+    def read(self, seen: Observation) -> Observation:
+        """An observation as checks are given it."""
+        return read(self, seen)
+
     def observe(self, seen: Observation) -> None:
         """The SUT shows something."""
         run = self.runs.get(seen.run or "")
@@ -67,7 +72,7 @@ class ObservedState(Knowledge):
     def answer(self, report: Report) -> None:
         """Record a whole answer: its observations in order, and its end."""
         for seen in report.observations:
-            self.observe(seen)
+            self.observe(self.read(seen))
         self.report(report)
 
     def report(self, report: Report) -> None:

@@ -316,6 +316,18 @@ VARIANTS: Final[tuple[Variant, ...]] = (
         "tools take as long as they take",
         declare={"tools": ["allow", "ask", "gate", "parameters", "offered", "agent", "expires"]},
     ),
+    Variant("shortening-unsaid", "shortens its thread without a word", declare=_less("run.status", "phase")),
+    Variant(
+        "leaving-the-rest-out",
+        "a failure ends its round",
+        policies={"round.executor": "sequential", "round.failure": "cancels_rest"},
+    ),
+    Variant(
+        "leaving-the-rest-out-tirea",
+        "a failure ends its round",
+        "tirea",
+        {"round.executor": "sequential", "round.failure": "cancels_rest"},
+    ),
     Variant("refusing-other-tools", "an edit changes no tool", policies={"edit.tool": "refused"}),
     Variant("showing-again", "a wait is shown again after a crash", make=ShowsAgain),
     Variant("editing-the-thread", "the history has what was edited", make=KeepsEditsInTheThread),

@@ -71,7 +71,7 @@ def shown_within(state: Knowledge, seen: Nested) -> None:
     if inner is None or (name == seen.run and begins_anew(inner, seen.seen)):
         inner = _begun(state, name)
     if inner is not None:
-        inner.observe(seen.seen if name == seen.run else seen)
+        inner.observe(inner.read(seen.seen if name == seen.run else seen))
 
 
 def _begun(state: Knowledge, name: str) -> Knowledge | None:

@@ -53,6 +53,8 @@ def _gate_opened(state: Knowledge, seen: GateOpened) -> None:
         inputs_shown(state, seen)
         state.last_model_gate = gate
         state.since_model = []
+        for edit in state.edits:
+            edit.is_seen = True
     if seen.call is not None:
         gate.call = run.calls.get(seen.call)
     if seen.on == "hook":

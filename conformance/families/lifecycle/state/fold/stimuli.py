@@ -219,6 +219,7 @@ def _crashed(state: Knowledge, _params: Mapping[str, Any]) -> None:
     for gate in state.open_gates:
         gate.gone = "crash"
     state.volatile = StateVolatile()
+    state.as_shown, state.edits = (), [edit for edit in state.edits if edit.instead]
     for name, run in state.runs.items():
         run.crash(whole[name])
 
