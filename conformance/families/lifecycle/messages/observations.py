@@ -243,7 +243,7 @@ class StreamClosed(Observation, line="stream.closed {watcher}", words=closed):
 
 
 class InputReturned(Observation, line="input.returned {text}", words="input {text!q} is given back"):
-    """An input that was taken and not shown to the model is given back to whoever sent it."""
+    """An input that was taken and not shown to the model is given back to its sender."""
 
     kind: Literal["input.returned"] = "input.returned"
     text: str
