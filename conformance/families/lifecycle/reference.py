@@ -37,7 +37,7 @@ from runlock.machines.lifecycle.runtime.store import Store
 
 OBSERVES = [
     "run.status", "call.status", "phase", "message", "checkpoint", "decision", "call.shown",
-    "event", "stream.closed", "input.returned", "run.finished", "thread.edited",
+    "event", "stream.closed", "run.finished", "thread.edited",
 ]  # fmt: skip
 
 
@@ -205,6 +205,7 @@ class ReferenceAdapter:
 def handshake_of(profile: str, policies: Mapping[str, Any], declare: Mapping[str, Any]) -> Handshake:
     """What the reference says of itself: every policy with its value, everything shown."""
     shown = [*OBSERVES, *(["resume"] if policies["waiting"] == "reentered" else [])]
+    shown += ["input.returned"] if policies["input.fate"] == "returned" else []
     fields: dict[str, Any] = {
         "implementation": Party(name="runlock-reference", version="1.0", language="python"),
         "profile": profile,

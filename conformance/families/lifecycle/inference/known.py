@@ -29,6 +29,10 @@ ALIKE: Final[Mapping[str, tuple[frozenset[str], str]]] = {
         frozenset({"acceptance", "checkpoint", "no"}),
         "a runtime may keep more than it promises, and no decision was lost that speaks against these",
     ),
+    "input.fate": (
+        frozenset({"dropped", "returned"}),
+        "a runtime that does not show input.returned may give input back where the kit does not look",
+    ),
     "state": (
         frozenset({"runtime", "caller"}),
         "an adapter that holds the value for its caller shows the same",

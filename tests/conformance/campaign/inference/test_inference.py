@@ -66,7 +66,7 @@ UNTOLD = {
 """What the reference does not tell under each profile, and why, in addition to durability and state."""
 
 SHOWN_BY_ANY = {
-    **{key: ALIKE[key][1] for key in ("durability", "decision.kept", "state")},
+    **{key: ALIKE[key][1] for key in ("durability", "decision.kept", "input.fate", "state")},
     **{key: hidden(key, {}) for key in ENDS},
 }
 

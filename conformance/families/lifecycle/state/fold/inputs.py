@@ -29,7 +29,7 @@ def input_sent(state: Knowledge, params: Mapping[str, Any]) -> None:
 
 
 def input_refused(state: Knowledge, refusal: Refusal) -> None:
-    """An input was refused; if the SUT had not settled before, it is unknown which."""
+    """An input was refused; if the SUT had not settled before, it is not known which."""
     for given in state.given:
         if not state.settled_before and given.at > state.last_settled:
             given.answer = "unsure"
