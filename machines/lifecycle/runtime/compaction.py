@@ -43,10 +43,10 @@ class Compaction(Ledger):
         return [*self.in_place_of(cut), *self.state.messages[cut:]] if cut else self.state.messages
 
     def in_place_of(self, cut: int) -> list[Message]:
-        """A summary, and the newest input of the user if that was cut."""
+        """A summary, and the last of what the user had said by then."""
         summary: dict[str, Any] = {"role": "user", "text": f"[a summary of {cut} messages]"}
-        said = newest_input(self.state)
-        return [summary, self.state.messages[said]] if said < cut else [summary]
+        said = [message for message in self.state.messages[:cut] if message["role"] == "user"]
+        return [summary, *said[-1:]]
 
     def place_of_cut(self) -> int:
         """Before which message the thread may be cut: not in a round, nor past a call that is live."""

@@ -53,15 +53,16 @@ def _answered(messages: Sequence[Message]) -> set[str]:
 
 def _without_a_result(state: ObservedState) -> set[str]:
     """The calls that are not over, or whose result may not be written yet."""
-    return {call.id for call in _calls(state) if not call.is_final}
+    every = (call for run in state.runs.values() for call in run.every_call)
+    return {call.id for call in every if not call.is_final}
 
 
 def _calls(state: ObservedState) -> Iterator[ObservedCall]:
-    return (call for run in state.runs.values() for call in run.every_call)
+    return (call for run in state.runs.values() if not run.is_done for call in run.every_call)
 
 
 def _is_live(call: ObservedCall) -> bool:
-    return call.waits or bool(call.executing)
+    return (call.waits and not (call.decisions or call.is_unclear)) or bool(call.executing)
 
 
 @check("THREAD-3", rank=Rank.LOST)

@@ -1,0 +1,88 @@
+"""What an agent may do with nothing declared, and what it is blamed for: limits, summaries, failures."""
+
+import pytest
+import short_agents
+
+from runlock.conformance.driving.bench import Bench
+from runlock.conformance.driving.strategies.scripted import play, script_of
+from runlock.conformance.driving.tally import Tally
+from runlock.conformance.families.lifecycle.family import FAMILY
+from runlock.conformance.families.lifecycle.host.hosted import Hosted
+
+TOO_LONG = """
+scenario s
+  tool read allow
+
+start r1 "read it"
+release model turn c1:read
+advance 3000
+release model turn c2:read
+release tool:c2 ok two
+release model turn done
+"""
+
+LONG = """
+scenario s
+  tool read allow
+
+start r1 "read all"
+release model turn c1:read c2:read
+release tool:c1 ok one
+release tool:c2 ok two
+release model turn c3:read c4:read
+release tool:c3 ok three
+release tool:c4 ok four
+release model turn done
+start r2 "read on"
+release model turn done
+"""
+
+FAILS = """
+scenario s
+  tool read allow
+
+start r1 "read all"
+release model turn c1:read c2:read
+release tool:c1 error "no such file"
+release tool:c2 ok two
+release model turn c3:read c4:read
+release tool:c3 error "no such file"
+release tool:c4 ok four
+release model turn done
+"""
+
+
+def broken(agent, text):
+    """The clauses that an agent breaks in a script."""
+    bench, tally = Bench(lambda: Hosted(agent)), Tally()
+    script = script_of(FAMILY, "s", text)
+    bench.play(script.scenario, play(script), tally)
+    bench.close()
+    return set(tally.found)
+
+
+@pytest.mark.parametrize(
+    ("agent", "script"),
+    [
+        (short_agents.Agent, FAILS),
+        (short_agents.Limits, TOO_LONG),
+        (short_agents.SumsUp, LONG),
+        (short_agents.EndsTheRound, FAILS),
+    ],
+)
+def test_a_freedom_that_nothing_declares_is_not_blamed(agent, script):
+    """A right agent breaks nothing."""
+    assert broken(agent, script) == set()
+
+
+@pytest.mark.parametrize(
+    ("agent", "script", "clause"),
+    [
+        (short_agents.LimitsTheWait, TOO_LONG, "LIMIT-1"),
+        (short_agents.SumsUpHalfARound, LONG, "PAIR-2"),
+        (short_agents.EndsEveryOtherRound, FAILS, "RUN-34"),
+    ],
+)
+def test_a_fault_is_blamed_on_its_clause(agent, script, clause):
+    """Of what a wrong agent breaks, the clause of its fault leads."""
+    assert broken(agent, script) == {clause}
