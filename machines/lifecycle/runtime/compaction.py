@@ -57,11 +57,6 @@ class Compaction(Ledger):
         return cut
 
 
-def newest_input(state: RunState) -> int:
-    """Where the newest input of the user stands."""
-    return max(at for at, message in enumerate(state.messages) if message["role"] == "user")
-
-
 def turns_of_live_calls(state: RunState) -> list[int]:
     """Where the turns stand that asked for calls which are not over."""
     live = {call.id for call in state.live()}
