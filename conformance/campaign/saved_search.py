@@ -10,6 +10,7 @@ import json
 import os
 from collections import Counter
 from collections.abc import Hashable, Iterable, Mapping
+from contextlib import suppress
 from dataclasses import asdict, fields, replace
 from pathlib import Path
 from typing import Any, Final
@@ -81,15 +82,24 @@ class SavedSearch:
                     said = f"it had {SAID[key].format(_in_words(was))}, and this has {_in_words(now)}"
                 raise UsageError(f"{self.path} is of another search that was stopped: {said}.", _ANEW)
 
-    def write(self, played: Mapping[Unit, Played]) -> None:
-        """Save shards that are complete and without errors; the rest is repeated."""
+    def write(self, played: Mapping[Unit, Played]) -> bool:
+        """Save shards that are complete and without errors; the rest is repeated.
+
+        Returns false if nothing can be written, which costs only that the search begins anew.
+        """
         whole = {unit: one for unit, one in played.items() if one.is_whole and not one.tally.troubles}
         units = [
             {"unit": list(unit), "tally": _tally_as_json(one.tally)} for unit, one in sorted(whole.items())
         ]
         partial = self.path.with_suffix(".part")
-        partial.write_text(json.dumps({"search": self._search, "units": units}) + "\n", encoding="utf-8")
-        os.replace(partial, self.path)
+        try:
+            partial.write_text(json.dumps({"search": self._search, "units": units}) + "\n", encoding="utf-8")
+            os.replace(partial, self.path)
+        except OSError:
+            with suppress(OSError):
+                partial.unlink(missing_ok=True)
+            return False
+        return True
 
     def remove(self) -> None:
         """Remove the file, since the search is complete."""

@@ -117,8 +117,12 @@ def _remove_earlier(folder: Path, kept: Collection[Path]) -> None:
 def _replace(path: Path, text: str) -> None:
     """Write a file as a whole: a reader sees the old one or the new one."""
     fresh = path.with_name(f".{path.name}.{os.getpid()}")
-    fresh.write_text(text, encoding="utf-8")
-    os.replace(fresh, path)
+    try:
+        fresh.write_text(text, encoding="utf-8")
+        os.replace(fresh, path)
+    except OSError:
+        fresh.unlink(missing_ok=True)
+        raise
 
 
 def write_result(report: dict[str, Any], folder: Path) -> Path:
