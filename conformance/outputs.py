@@ -40,6 +40,10 @@ def replace(path: Path, text: str) -> None:
     """Write a file as a whole: a reader sees the old one or the new one."""
     fresh = path.with_name(f".{path.name}.{os.getpid()}")
     fresh.unlink(missing_ok=True)  # of a process that was killed, or a link
-    with fresh.open("x", encoding="utf-8") as file:
-        file.write(text)
-    os.replace(fresh, path)
+    try:
+        with fresh.open("x", encoding="utf-8") as file:
+            file.write(text)
+        os.replace(fresh, path)
+    except OSError:
+        fresh.unlink(missing_ok=True)
+        raise

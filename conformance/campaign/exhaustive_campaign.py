@@ -6,29 +6,35 @@ schedules of a length are shared among workers, and added up in the order of the
 
 from __future__ import annotations
 
+import time
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from typing import Final, Protocol
 
+from runlock.conformance.campaign.interrupts import INTERRUPTED, Limits, polite_interrupt
 from runlock.conformance.campaign.order import Exhaustive, Means, Order
-from runlock.conformance.campaign.result import INTERRUPTED, ClauseVerdict, Result, Search
+from runlock.conformance.campaign.result import ClauseVerdict, Result, Search
 from runlock.conformance.campaign.saved_search import SavedSearch
 from runlock.conformance.campaign.stages import Stage, Unit, stages_of
 from runlock.conformance.campaign.supervisor import (
     broken_in,
     concluded,
     employed,
+    facts_of,
     merged,
     played_to_the_end,
     search_of,
     witnesses_of,
 )
 from runlock.conformance.campaign.units import Facts, Played
-from runlock.conformance.campaign.workforce import Advanced, Limits, Workforce, given_up_at
+from runlock.conformance.campaign.workforce import Advanced, Finished, Workforce, given_up_at
 from runlock.conformance.driving.strategies.exhaustive import GUESSED, PLAYED, PROBED
 from runlock.conformance.driving.tally import Tally
+
+SAVED_EVERY_SECONDS: Final = 30.0
+"""How often a search saves itself; what it finds does not depend on it."""
 
 UNREACHED: Final = "no schedule within the bound reaches it"
 UNREACHED_YET: Final = "no schedule that was played reaches it"
@@ -97,15 +103,15 @@ def exhaust(
     """
     limits = Limits.of(means.seconds)
     plan, progress = order.plan, Progress(order.plan.depth)
-    with employed(order, means) as workforce:
-        facts = workforce.facts()
+    with polite_interrupt(limits), employed(order, means) as workforce:
+        facts = facts_of(workforce)
         stages = stages_of(plan, facts.family)
         saved = SavedSearch(folder, order, facts)
         progress.played = saved.read()
         if progress.played:
             callbacks.resumed(saved.path, sum(one.tally.schedules for one in progress.played.values()))
         try:
-            _play(workforce, facts, stages, progress, limits, callbacks)
+            _play(workforce, facts, stages, progress, limits, callbacks, _Saving(saved, progress))
         except KeyboardInterrupt:  # between two lengths
             limits.cut_off = INTERRUPTED
         _keep(saved, progress, limits, callbacks)
@@ -127,6 +133,7 @@ def _play(
     progress: Progress,
     limits: Limits,
     callbacks: ProgressCallbacks,
+    finished: Finished,
 ) -> None:
     for at, stage in enumerate(stages):
         units = [(at, unit) for unit in range(stage.units)]
@@ -137,12 +144,24 @@ def _play(
             before = sum(progress.played[unit].tally.schedules for unit in units if unit not in fresh)
             muted = broken_in((one for unit, one in progress.played.items() if unit[0] < at), facts)
             progress.played |= played_to_the_end(
-                workforce, facts, units, limits, _after(before, callbacks), muted, progress.played
+                workforce, facts, units, limits, _after(before, callbacks), muted, progress.played, finished
             )
         elif fresh:
             progress.played |= _guessed(workforce, fresh, limits)
         if limits.cut_off or given_up_at(progress.units, progress.played) is not None:
             return
+
+
+class _Saving:
+    """Saves a search every half minute, so that even SIGKILL costs no more."""
+
+    def __init__(self, saved: SavedSearch, progress: Progress) -> None:
+        self._saved, self._progress, self._last = saved, progress, time.monotonic()
+
+    def __call__(self, done: Mapping[Unit, Played]) -> None:
+        if time.monotonic() - self._last >= SAVED_EVERY_SECONDS:
+            self._saved.write({**self._progress.played, **done})
+            self._last = time.monotonic()
 
 
 def _after(before: int, callbacks: ProgressCallbacks) -> Advanced:
@@ -153,8 +172,8 @@ def _after(before: int, callbacks: ProgressCallbacks) -> Advanced:
 def _keep(saved: SavedSearch, progress: Progress, limits: Limits, callbacks: ProgressCallbacks) -> None:
     """Save a search that was cut off, or remove the file of a complete one."""
     if limits.cut_off:
-        saved.write(progress.played)
-        callbacks.stopped(saved.path)
+        if saved.write(progress.played):
+            callbacks.stopped(saved.path)
     else:
         saved.remove()
 

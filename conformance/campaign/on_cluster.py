@@ -15,6 +15,7 @@ from contextlib import suppress
 from functools import lru_cache
 from typing import Any, Final, NamedTuple
 
+from runlock.conformance.campaign.interrupts import Limits, polite_interrupt
 from runlock.conformance.campaign.order import Order, Plan
 from runlock.conformance.campaign.stages import Unit
 from runlock.conformance.campaign.units import Facts, Played
@@ -24,11 +25,10 @@ from runlock.conformance.campaign.worker_process import GLANCE_SECONDS, GRACE_SE
 from runlock.conformance.campaign.workforce import (
     STOP_SECONDS,
     Advanced,
-    Limits,
+    Finished,
     Muted,
     WorkQueue,
     cut_short,
-    polite_interrupt,
 )
 from runlock.conformance.cluster import REMOTE, Cluster, TaskLost
 from runlock.conformance.driving.findings import Witness
@@ -69,23 +69,29 @@ class ClusterWorkers:
         return facts
 
     def play(
-        self, units: Sequence[Unit], limits: Limits, advanced: Advanced, muted: Muted = frozenset()
+        self,
+        units: Sequence[Unit],
+        limits: Limits,
+        advanced: Advanced,
+        muted: Muted = frozenset(),
+        finished: Finished = lambda _: None,
     ) -> dict[Unit, Played]:
         share = WorkQueue(units, deque(units), muted, self._order.first)
         self._limits = limits
         with polite_interrupt(limits):
             with cut_short(limits):
-                self._play(share, limits, advanced)
+                self._play(share, limits, advanced, finished)
             self._stop(share)
         return share.results
 
-    def _play(self, share: WorkQueue, limits: Limits, advanced: Advanced) -> None:
+    def _play(self, share: WorkQueue, limits: Limits, advanced: Advanced, finished: Finished) -> None:
         """Play until nothing is left, or a limit is reached; units that are dropped are not waited for."""
         while not limits.is_over and (share.queue or any(map(share.is_wanted, self._busy.values()))):
             while share.queue and len(self._busy) < self._cluster.ahead:
                 unit = share.queue.popleft()
                 self._busy[self._cluster.start(play_unit, self._sent, unit, share.muted)] = unit
             self._take(share, limits)
+            finished(share.results)
             advanced(share.schedules)
 
     def _take(self, share: WorkQueue, limits: Limits) -> None:

@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, Final, Literal
 
+from runlock.conformance.campaign.interrupts import INTERRUPTED
 from runlock.conformance.driving.exceptions import Raised
 from runlock.conformance.driving.findings import Trouble, Witness
 from runlock.conformance.driving.ledger import Ledger
@@ -14,9 +15,6 @@ from runlock.conformance.family.family import Family, family_named
 
 Verdict = Literal["held", "broken", "untested", "not-applicable", "error"]
 Overall = Literal["held", "broken", "undecided"]
-
-INTERRUPTED: Final = "it was interrupted"
-"""Why a result is partial that decides nothing but what it broke."""
 
 THIN: Final = 5
 """Below this number of exercises, a held clause is called thinly tested."""

@@ -84,13 +84,20 @@ class SavedSearch:
                     said = f"it had {SAID[key].format(_in_words(was))}, and this has {_in_words(now)}"
                 raise UsageError(f"{self.path} is of another search that was stopped: {said}.", _ANEW)
 
-    def write(self, played: Mapping[Unit, Played]) -> None:
-        """Save shards that are complete and without errors; the rest is repeated."""
+    def write(self, played: Mapping[Unit, Played]) -> bool:
+        """Save shards that are complete and without errors; the rest is repeated.
+
+        Returns false if nothing can be written, which costs only that the search begins anew.
+        """
         whole = {unit: one for unit, one in played.items() if one.is_whole and not one.tally.troubles}
         units = [
             {"unit": list(unit), "tally": _tally_as_json(one.tally)} for unit, one in sorted(whole.items())
         ]
-        replace(self.path, json.dumps({"search": self._search, "units": units}) + "\n")
+        try:
+            replace(self.path, json.dumps({"search": self._search, "units": units}) + "\n")
+        except OSError:
+            return False
+        return True
 
     def remove(self) -> None:
         """Remove the file, since the search is complete."""

@@ -14,6 +14,7 @@ from types import MappingProxyType
 from typing import Any, Final
 
 from runlock.conformance.campaign.causes import grouped
+from runlock.conformance.campaign.interrupts import Limits, impatient, polite_interrupt
 from runlock.conformance.campaign.on_cluster import ClusterWorkers
 from runlock.conformance.campaign.order import ALONE, Exhaustive, Means, Order, Plan, Sampled
 from runlock.conformance.campaign.result import ClauseVerdict, Level, Result, Search, Toured
@@ -24,8 +25,8 @@ from runlock.conformance.campaign.worker import as_found
 from runlock.conformance.campaign.worker_pool import WorkerPool
 from runlock.conformance.campaign.workforce import (
     Advanced,
+    Finished,
     InProcessRunner,
-    Limits,
     Muted,
     Workforce,
     given_up_at,
@@ -52,8 +53,8 @@ def campaign(
 ) -> Result:
     """Run a whole campaign; after an interrupt, return a partial result."""
     limits = Limits.of(means.seconds)
-    with employed(order, means) as workforce:
-        facts = workforce.facts()
+    with polite_interrupt(limits), employed(order, means) as workforce:
+        facts = facts_of(workforce)
         stages = stages_of(order.plan, facts.family)
         expects(sum(stage.schedules for stage in stages))
         units = units_of(stages)
@@ -78,6 +79,7 @@ def played_to_the_end(
     advanced: Advanced,
     muted: Muted = frozenset(),
     before: Mapping[Unit, Played] = MappingProxyType({}),
+    finished: Finished = lambda _: None,
 ) -> dict[Unit, Played]:
     """Run units, except those that were run before; repeat those that broke a clause with the broken clauses
     muted, until nothing more breaks.
@@ -85,7 +87,8 @@ def played_to_the_end(
     A schedule ends at its first violation, so each other clause is judged to the end only then.
     """
     played = {unit: before[unit] for unit in units if unit in before}
-    played |= workforce.play([unit for unit in units if unit not in played], limits, advanced, muted)
+    left = [unit for unit in units if unit not in played]
+    played |= workforce.play(left, limits, advanced, muted, finished)
     while not limits.is_over and given_up_at(units, played) is None:
         again = [unit for unit, one in played.items() if one.tally.cut_short]
         if not again:
@@ -119,6 +122,12 @@ def _workforce(order: Order[Plan], means: Means) -> Workforce:
     if means.on is not None:
         return ClusterWorkers(order, means.on, means.jobs)
     return InProcessRunner(order) if means.in_process else WorkerPool(order, means.jobs)
+
+
+def facts_of(workforce: Workforce) -> Facts:
+    """The handshake; an interrupt ends the command, since nothing was judged yet."""
+    with impatient():
+        return workforce.facts()
 
 
 def witnesses_of(workforce: Workforce, tally: Tally, facts: Facts) -> list[Witness]:
@@ -184,7 +193,8 @@ def _failures(tally: Tally) -> str:
 def made_short(workforce: Workforce, found: list[Found]) -> list[Witness]:
     """A shrunk witness for each clause; after an interrupt, the violation as it was found."""
     try:
-        return workforce.shorten(found)
+        with impatient():
+            return workforce.shorten(found)
     except KeyboardInterrupt:  # immediately: the violations are shown as they were found
         return [as_found(one) for one in found]
 

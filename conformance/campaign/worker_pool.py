@@ -9,6 +9,7 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Any, Final
 
+from runlock.conformance.campaign.interrupts import Limits, polite_interrupt
 from runlock.conformance.campaign.order import Order, Plan
 from runlock.conformance.campaign.stages import Unit
 from runlock.conformance.campaign.units import Facts, Played
@@ -22,17 +23,17 @@ from runlock.conformance.campaign.worker_process import (
 from runlock.conformance.campaign.workforce import (
     STOP_SECONDS,
     Advanced,
-    Limits,
+    Finished,
     Muted,
     WorkQueue,
     cut_short,
-    polite_interrupt,
 )
 from runlock.conformance.driving.connection import STARTS_MAX, refuse_another
 from runlock.conformance.driving.findings import Trouble, Witness
 from runlock.conformance.driving.ledger import Ledger
 from runlock.conformance.driving.tally import Found
 from runlock.conformance.errors import AnotherHandshake, RunlockError, SutDied, TimedOut
+from runlock.conformance.transport import guardian
 
 HANDSHAKE: Final = "its handshake"
 
@@ -43,6 +44,7 @@ class WorkerPool:
     def __init__(self, order: Order[Plan], jobs: int, folder: str | None = None) -> None:
         self._order = order
         self._folder = tempfile.TemporaryDirectory(prefix="runlock-", dir=folder)
+        guardian.tidy(self._folder.name)
         self._journals = 0
         self._facts: Facts | None = None
         self.ledger = Ledger()
@@ -124,18 +126,23 @@ class WorkerPool:
     # -- units
 
     def play(
-        self, units: Sequence[Unit], limits: Limits, advanced: Advanced, muted: Muted = frozenset()
+        self,
+        units: Sequence[Unit],
+        limits: Limits,
+        advanced: Advanced,
+        muted: Muted = frozenset(),
+        finished: Finished = lambda _: None,
     ) -> dict[Unit, Played]:
         share = WorkQueue(units, deque(units), muted, self._order.first)
         self._limits = limits
         with polite_interrupt(limits):
             with cut_short(limits):
-                self._play(share, limits, advanced)
+                self._play(share, limits, advanced, finished)
             if limits.cut_off:
                 self._stop(share)
         return share.results
 
-    def _play(self, share: WorkQueue, limits: Limits, advanced: Advanced) -> None:
+    def _play(self, share: WorkQueue, limits: Limits, advanced: Advanced, finished: Finished) -> None:
         def next_unit() -> tuple[Unit, tuple[str, Any]] | None:
             if not share.queue:
                 return None
@@ -146,6 +153,7 @@ class WorkerPool:
             self._share_out(next_unit)
             for worker, unit, outcome in self._answers():
                 self._enter(share, worker, unit, outcome)
+            finished(share.results)
             advanced(share.schedules + sum(worker.at for worker in self._busy()))
 
     def _enter(self, share: WorkQueue, worker: WorkerHandle, unit: Unit, outcome: Played | Lost) -> None:

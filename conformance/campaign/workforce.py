@@ -3,9 +3,6 @@
 from __future__ import annotations
 
 import os
-import signal
-import threading
-import time
 from collections import Counter, deque
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
@@ -13,8 +10,8 @@ from dataclasses import dataclass, field
 from typing import Final, Protocol
 
 from runlock.conformance.campaign.containment import contained, end_if_forked
+from runlock.conformance.campaign.interrupts import INTERRUPTED, Limits, polite_interrupt
 from runlock.conformance.campaign.order import Order, Plan
-from runlock.conformance.campaign.result import INTERRUPTED
 from runlock.conformance.campaign.stages import Unit
 from runlock.conformance.campaign.units import Facts, Played
 from runlock.conformance.campaign.worker import as_found, bench_of, shortened
@@ -24,8 +21,6 @@ from runlock.conformance.driving.ledger import Ledger
 from runlock.conformance.driving.tally import Found, Tally
 from runlock.conformance.errors import RunlockError
 
-INTERRUPTS: Final = (signal.SIGINT, signal.SIGTERM)
-OUT_OF_TIME: Final = "its time was over"
 HANGS_MAX: Final = 2
 """Schedules that blocked their process, after which a campaign gives up: each of them takes long."""
 STOP_SECONDS: Final = 5.0
@@ -34,29 +29,11 @@ STOP_SECONDS: Final = 5.0
 Advanced = Callable[[int], None]
 """Called with the number of schedules that were run so far."""
 
+Finished = Callable[[Mapping[Unit, Played]], None]
+"""Called with the units that are done, now and then."""
+
 Muted = frozenset[str]
 """Clauses that broke before, and mixed policies: the schedules go on without them."""
-
-
-@dataclass(slots=True)
-class Limits:
-    """The limits of a campaign, and which of them cut it off."""
-
-    deadline: float | None = None
-    cut_off: str = ""
-    is_terminated: bool = False  # by SIGTERM, after which little time is left
-
-    @staticmethod
-    def of(budget_seconds: float | None) -> Limits:
-        """Limits that start now."""
-        return Limits(None if budget_seconds is None else time.monotonic() + budget_seconds)
-
-    @property
-    def is_over(self) -> bool:
-        """Whether the time is over, which is then the reason for the cut-off."""
-        if self.deadline is not None and time.monotonic() > self.deadline:
-            self.cut_off = self.cut_off or OUT_OF_TIME
-        return bool(self.cut_off)
 
 
 class Workforce(Protocol):
@@ -72,7 +49,12 @@ class Workforce(Protocol):
         ...
 
     def play(
-        self, units: Sequence[Unit], limits: Limits, advanced: Advanced, muted: Muted = frozenset()
+        self,
+        units: Sequence[Unit],
+        limits: Limits,
+        advanced: Advanced,
+        muted: Muted = frozenset(),
+        finished: Finished = lambda _: None,
     ) -> dict[Unit, Played]:
         """Run units until a limit is reached or a unit fails permanently."""
         ...
@@ -130,17 +112,23 @@ class InProcessRunner:
         return self.bench.facts
 
     def play(
-        self, units: Sequence[Unit], limits: Limits, advanced: Advanced, muted: Muted = frozenset()
+        self,
+        units: Sequence[Unit],
+        limits: Limits,
+        advanced: Advanced,
+        muted: Muted = frozenset(),
+        finished: Finished = lambda _: None,
     ) -> dict[Unit, Played]:
         self._limits, self._advanced, self._before = limits, advanced, 0
         self.bench.mute(muted)
         results: dict[Unit, Played] = {}
-        with contained(), polite_interrupt(limits):
+        with contained(), polite_interrupt(limits, ends_a_hang=True):
             for unit in units:
                 if limits.is_over:
                     break
                 results[unit] = self._played(unit, limits)
                 self._before += self.bench.played
+                finished(results)
                 if given_up_at(units, results, first=self._first) is not None:
                     break
         return results
@@ -169,33 +157,6 @@ class InProcessRunner:
     def close(self) -> None:
         with contained():
             self.bench.close()
-
-
-@contextmanager
-def polite_interrupt(limits: Limits) -> Iterator[None]:
-    """Let a first interrupt wait for the end of the schedule; a second one takes effect at once.
-
-    The runtime could catch an exception in the middle of a schedule, and one in the middle of a message would
-    break the conversation with a worker.
-    """
-    if threading.current_thread() is not threading.main_thread():  # signals can only be handled there
-        yield
-        return
-
-    def interrupt(number: int, _: object) -> None:
-        limits.cut_off = INTERRUPTED
-        limits.is_terminated = limits.is_terminated or number == signal.SIGTERM
-        for one in INTERRUPTS:
-            signal.signal(one, signal.default_int_handler)
-        if limits.is_terminated:  # a target that hangs would use up the time that is left
-            raise KeyboardInterrupt
-
-    before = {one: signal.signal(one, interrupt) for one in INTERRUPTS}
-    try:
-        yield
-    finally:
-        for one, handler in before.items():
-            signal.signal(one, handler)
 
 
 @contextmanager

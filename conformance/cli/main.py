@@ -7,7 +7,6 @@ sentence, with what would have been right; RUNLOCK_TRACEBACK=1 adds the tracebac
 from __future__ import annotations
 
 import os
-import signal
 import sys
 import threading
 from collections.abc import Iterator, Sequence
@@ -16,7 +15,9 @@ from typing import Final
 
 import typer
 
+from runlock.conformance.campaign.interrupts import impatient
 from runlock.conformance.cli.app import USAGE, app
+from runlock.conformance.cli.commands.output_streams import open_streams
 from runlock.conformance.cli.usage_errors import misuse_in_words
 from runlock.conformance.errors import RunlockError
 from runlock.conformance.text import plain
@@ -28,6 +29,8 @@ BUG: Final = 70
 
 def main(argv: Sequence[str] | None = None) -> int:
     """Run the command line; the exit code."""
+    if argv is None:
+        open_streams()
     code = _code(sys.argv[1:] if argv is None else list(argv))
     if argv is None:
         _leave_threads(code)
@@ -66,15 +69,9 @@ def _code(words: list[str]) -> int:
 
 @contextmanager
 def _terminated_as_interrupted() -> Iterator[None]:
-    """Let SIGTERM do what the interrupt key does: resources are released, and results are kept."""
-    if threading.current_thread() is not threading.main_thread():  # signals can only be handled there
+    """Let SIGTERM and SIGHUP do what the interrupt key does: resources are released, and results are kept."""
+    with impatient():
         yield
-        return
-    before = signal.signal(signal.SIGTERM, signal.default_int_handler)
-    try:
-        yield
-    finally:
-        signal.signal(signal.SIGTERM, before)
 
 
 def _run(words: list[str]) -> int:

@@ -25,8 +25,9 @@ import pytest
 from runlock.conformance.campaign.audit import audit
 from runlock.conformance.campaign.baseline import Compared, compared, read_baseline
 from runlock.conformance.campaign.families_of import families_for, family_of, refuse_retired
+from runlock.conformance.campaign.interrupts import INTERRUPTED
 from runlock.conformance.campaign.order import Order, Sampled
-from runlock.conformance.campaign.result import INTERRUPTED, Result
+from runlock.conformance.campaign.result import Result
 from runlock.conformance.campaign.supervisor import campaign
 from runlock.conformance.campaign.targets import resolve
 from runlock.conformance.errors import RunlockError

@@ -2,13 +2,15 @@
 
 The kit holds the only write end of a pipe to it.  When the kit ends, even by SIGKILL, the operating system
 closes the pipe, and the guardian kills each registered process group, and (if there is a /proc) every process
-that has the cookie of one in its environment.  It works on any POSIX system.
+that has the cookie of one in its environment.  Then it removes the temporary folders.  It works on any POSIX
+system.
 """
 
 from __future__ import annotations
 
 import atexit
 import contextlib
+import json
 import multiprocessing
 import os
 import subprocess
@@ -22,11 +24,14 @@ from runlock.conformance.errors import RunlockError
 
 WAIT_SECONDS: Final = 5.0
 
-# Lines are `+COOKIE GROUP` and `-COOKIE`; a group is 0 until the process has started.
+# Lines are `+COOKIE GROUP`, `-COOKIE` and `/FOLDER`; a group is 0 until the process has started.
 _PROGRAM: Final = r"""
-import os, signal, sys
-known = {}
+import json, os, shutil, signal, sys
+known, folders = {}, set()
 for line in sys.stdin:
+    if line[0] == "/":
+        folders.add(json.loads(line[1:]))
+        continue
     cookie, _, group = line[1:].strip().partition(" ")
     if line[0] == "+":
         known[cookie] = int(group)
@@ -57,6 +62,8 @@ for _ in range(8):
         break
     for number in found:
         kill(os.kill, number)
+for folder in folders:
+    shutil.rmtree(folder, ignore_errors=True)
 """
 
 
@@ -119,6 +126,11 @@ def _outlive_nobody(sentinel: int) -> None:
 def watch(cookie: str, group: int = 0) -> None:
     """Register a child before it starts, and again with its process group."""
     _guardian().tell(f"+{cookie} {group}\n")
+
+
+def tidy(folder: str) -> None:
+    """Remove a temporary folder when the kit has ended, if it is still there."""
+    _guardian().tell(f"/{json.dumps(folder)}\n")
 
 
 def forget(cookie: str) -> None:

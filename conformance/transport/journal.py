@@ -9,6 +9,7 @@ from __future__ import annotations
 import json
 import os
 from collections.abc import Iterator
+from contextlib import suppress
 from pathlib import Path
 from typing import Any, Final
 
@@ -49,7 +50,8 @@ class Journal:
 
     def write(self, key: str, value: Any) -> None:
         """Append one record, and everything that was not written yet."""
-        os.write(self._descriptor, (self._unwritten + _line(key, value)).encode())
+        with suppress(OSError):  # a full disk: the trace is then missing if the process ends
+            os.write(self._descriptor, (self._unwritten + _line(key, value)).encode())
         self._unwritten = ""
 
     def starts_again(self) -> None:

@@ -213,8 +213,9 @@ def _ended_by_sigterm() -> Iterator[None]:
     def terminate(*_: object) -> None:
         raise Terminated
 
-    before = signal.signal(signal.SIGTERM, terminate)
+    before = {one: signal.signal(one, terminate) for one in (signal.SIGTERM, signal.SIGHUP)}
     try:
         yield
     finally:
-        signal.signal(signal.SIGTERM, before)
+        for one, earlier in before.items():
+            signal.signal(one, earlier)

@@ -121,7 +121,8 @@ EXCEPTIONS = {
         "conformance.campaign.worker_process",
         "time.monotonic",
     ): "a worker that hangs is given up; no verdict comes of it",
-    ("conformance.campaign.workforce", "time.monotonic"): "--budget only cuts off, and says so",
+    ("conformance.campaign.interrupts", "time.monotonic"): "--budget only cuts off, and says so",
+    ("conformance.campaign.exhaustive_campaign", "time.monotonic"): "how often a search saves itself",
 }
 
 

@@ -19,12 +19,13 @@ from runlock.conformance.campaign.inference.result import (
     settled,
     to_find_out,
 )
+from runlock.conformance.campaign.interrupts import Limits, polite_interrupt
 from runlock.conformance.campaign.order import ALONE, Inferring, Means, Order
 from runlock.conformance.campaign.stages import Stage, stages_of, units_of
-from runlock.conformance.campaign.supervisor import employed, made_short, merged
+from runlock.conformance.campaign.supervisor import employed, facts_of, made_short, merged
 from runlock.conformance.campaign.units import Facts
 from runlock.conformance.campaign.worker import as_found
-from runlock.conformance.campaign.workforce import Limits, Workforce
+from runlock.conformance.campaign.workforce import Workforce
 from runlock.conformance.driving.findings import Trouble, Witness
 from runlock.conformance.driving.ledger import Ledger
 from runlock.conformance.driving.tally import Found, Tally
@@ -68,8 +69,8 @@ def infer(
     """Infer as many policies as the schedules of the order allow."""
     limits, known = Limits.of(means.seconds), _Known()
     while True:
-        with employed(order, means) as workforce:
-            facts = workforce.facts()
+        with polite_interrupt(limits), employed(order, means) as workforce:
+            facts = facts_of(workforce)
             family = facts.family
             stages = stages_of(order.plan, family)
             expects(sum(stage.schedules for stage in stages))

@@ -28,10 +28,11 @@ from runlock.conformance.campaign.families_of import (
     family_of,
     refuse_retired,
 )
+from runlock.conformance.campaign.interrupts import held_back
 from runlock.conformance.campaign.order import Exhaustive, Means, Order, Sampled
 from runlock.conformance.campaign.result import Result
 from runlock.conformance.campaign.supervisor import campaign
-from runlock.conformance.cli.commands.output_streams import results
+from runlock.conformance.cli.commands.output_streams import results, said_if_lost
 from runlock.conformance.cli.commands.progress import progress, searching
 from runlock.conformance.errors import UsageError
 from runlock.conformance.report import result_folder as folder
@@ -231,10 +232,13 @@ def _report(result: Result, options: Options, known: Known | None, stdout: TextI
     code = (
         result.exit_code(options.is_strict) if compared is None else _code_compared(result, compared, options)
     )
-    files = folder.write_traces(result, options.out)
+    files: dict[str, Path] = {}
+    with held_back(), said_if_lost(options.out):
+        files = folder.write_traces(result, options.out)
     baseline = None if known is None or compared is None else _baseline(known, compared)
     report = machine.as_json(result, files, code, baseline)
-    folder.write_result(report, options.out)
+    with held_back(), said_if_lost(options.out / folder.RESULT):
+        folder.write_result(report, options.out)
     page = Page(stdout)
     if options.as_json:
         page.console.out(json.dumps(report, indent=1))

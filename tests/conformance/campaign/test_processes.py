@@ -1,5 +1,6 @@
 """No process outlives the kit, whatever a target does and however the kit ends."""
 
+import errno
 import json
 import os
 import signal
@@ -7,10 +8,11 @@ import subprocess
 import sys
 import time
 from collections.abc import Iterator
+from contextlib import suppress
 from pathlib import Path
 
 import pytest
-from command_line import child
+from command_line import child, run
 from places import ROOT
 
 from runlock.conformance.errors import RunlockError
@@ -89,7 +91,7 @@ def test_a_target_that_hangs_is_blamed_and_leaves_nothing(folder: Path, jobs: in
 
 
 @pytest.mark.parametrize("jobs", [1, 3])
-@pytest.mark.parametrize("name", ["SIGINT", "SIGTERM", "SIGKILL"])
+@pytest.mark.parametrize("name", ["SIGINT", "SIGTERM", "SIGHUP", "SIGKILL"])
 def test_a_signal_leaves_nothing(folder: Path, name: str, jobs: int) -> None:
     """A signal ends targets and workers; one that can be handled leaves a result and no temporary file."""
     kit = checking(jobs, 0.3)
@@ -98,13 +100,13 @@ def test_a_signal_leaves_nothing(folder: Path, name: str, jobs: int) -> None:
     kit.communicate(timeout=LIMIT_SECONDS)
     assert until(lambda: not alive(folder))
     number = len(started(folder))
+    assert until(lambda: not os.listdir(folder / "temporary"))
 
     if name == "SIGKILL":
         assert kit.returncode == -signal.SIGKILL
         assert not until(lambda: len(started(folder)) != number, 1)
     else:
         assert kit.returncode == 3
-        assert not os.listdir(folder / "temporary")
         assert json.loads((folder / "out/result.json").read_text())["partial"] == "it was interrupted"
 
 
@@ -148,3 +150,53 @@ def test_an_orphaned_worker_starts_no_target(monkeypatch: pytest.MonkeyPatch) ->
     monkeypatch.setattr(guardian, "_STATE", guardian._State(parent=os.getppid() + 1))
     with pytest.raises(RunlockError, match="is gone"):
         guardian.refuse_orphan()
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("jobs", [1, 4, 8])
+@pytest.mark.parametrize("seconds", [0.5, 1.5, 2.5, 3.5, 5, 7])
+def test_an_interrupt_at_any_moment_leaves_what_was_judged(folder: Path, jobs: int, seconds: float) -> None:
+    """A result, or the sentence that nothing was judged; never a bug of the kit."""
+    words = ("check", "mutant:tool-runner/YieldsATurnTwice", "--examples", 90, "--jobs", jobs, "-o", "out")
+    KITS.append(child(*words))
+    with suppress(subprocess.TimeoutExpired):
+        KITS[-1].wait(seconds)
+    KITS[-1].send_signal(signal.SIGINT)
+    _, err = KITS[-1].communicate(timeout=LIMIT_SECONDS)
+
+    is_begun = (folder / "out").exists()
+    assert KITS[-1].returncode in (1, 3) or not is_begun
+    assert (
+        not is_begun or (folder / "out/result.json").exists() or "Interrupted before the first verdict" in err
+    )
+    assert until(lambda: not os.listdir(folder / "temporary"))
+
+
+CHECK = "check mutant:tool-runner/YieldsATurnTwice --examples 8 --jobs 1 -o out"
+
+
+@pytest.mark.parametrize("closed", [">&-", "2>&-", "<&- >&- 2>&-", ">/dev/full", "2>/dev/full", "| true"])
+def test_a_stream_that_cannot_be_written_costs_what_it_would_have_shown(folder: Path, closed: str) -> None:
+    """The exit code and the result in the folder are those of the check."""
+    command = f"{sys.executable} -m runlock.conformance.cli {CHECK} {closed}; exit ${{PIPESTATUS[0]}}"
+    ran = subprocess.run(["bash", "-c", command], check=False, capture_output=True, timeout=LIMIT_SECONDS)
+
+    assert ran.returncode == 1
+    assert json.loads((folder / "out/result.json").read_text())["verdict"] == "broken"
+
+
+def test_a_folder_that_is_full_costs_the_files(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """The report is printed, says what is missing, and has the exit code of the verdict."""
+
+    def full(*_: object, **__: object) -> None:
+        raise OSError(errno.ENOSPC, "full")
+
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr(os, "replace", full)
+    ran = run(capsys, *CHECK.replace("--jobs 1", "").split())
+
+    assert (ran.code, "broken: mutant:tool-runner" in ran.out) == (1, True)
+    assert "out/result.json could not be written: No space left on device." in ran.err
+    assert not list(Path("out").iterdir())

@@ -8,9 +8,10 @@ import pytest
 from command_line import run
 from damaged_files import spoil
 
+from runlock.conformance.campaign import exhaustive_campaign
 from runlock.conformance.campaign.exhaustive_campaign import exhaust
+from runlock.conformance.campaign.interrupts import INTERRUPTED
 from runlock.conformance.campaign.order import ALONE, Exhaustive, Order
-from runlock.conformance.campaign.result import INTERRUPTED
 from runlock.conformance.campaign.saved_search import FILE, SavedSearch
 from runlock.conformance.campaign.units import Facts, Played
 from runlock.conformance.driving.bench import Bench
@@ -75,6 +76,22 @@ def test_a_search_that_was_stopped_comes_to_the_same(folder, last):
     assert searched(order, folder / "parts", again) == expected
     assert again.played <= whole.played - again.before
     assert not (folder / "parts" / FILE).exists()
+
+
+def test_a_search_saves_itself_while_it_runs(folder, monkeypatch):
+    """What SIGKILL costs is half a minute; here every unit is saved."""
+    monkeypatch.setattr(exhaustive_campaign, "SAVED_EVERY_SECONDS", 0)
+    seen = []
+
+    class Killed(ProgressCallbacks):
+        def advanced(self, played):
+            file = folder / FILE
+            seen.append(len(json.loads(file.read_text())["units"]) if file.exists() else 0)
+
+    exhaust(Order(TINY, Exhaustive(2)), ALONE, Killed(), folder)
+    assert seen[0] == 0
+    assert seen[-1] > 10
+    assert not (folder / FILE).exists()
 
 
 @pytest.mark.long
