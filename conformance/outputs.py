@@ -1,6 +1,6 @@
 """Writes files where a user, or the name of a finding, puts them; a link at that place is not followed.
 
-A folder may come from somebody else, and a link in it may lead to any file of the user.
+A folder may come from another person, and a link in it may lead to any file of the user.
 """
 
 from __future__ import annotations

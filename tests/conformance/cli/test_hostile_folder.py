@@ -1,4 +1,4 @@
-"""A folder of somebody else: its files are no code, its links are not followed, its names are only names."""
+"""A folder of another person: its files are no code, its links are not followed, its names are only names."""
 
 from __future__ import annotations
 
