@@ -2,7 +2,7 @@
 
 What comes in is bounded before memory is taken for it: a line or a document in its size, a value in its depth
 and in the number of its parts, a compressed file in what it unpacks to.  Each error of a decoder becomes one
-sentence that names the file.  Two ends of a file differ.  One that *breaks off* was cut while it was
+sentence that names the file.  A file can end badly in two ways.  One that *breaks off* was cut while it was
 written or copied: what comes before the cut is as it was recorded.  One that is `Damaged` is refused by its
 decoder, and nothing that was read from it can be trusted, since a checksum stands at the end.
 """
