@@ -122,7 +122,13 @@ def nothing_has_begun_after_a_failure(state: ObservedState, seen: GateOpened) ->
         yield HELD
 
 
-@check("ROUND-11", rank=Rank.LOST, requires="calls", excuses=(CANCEL, FAULT, CRASH, INPUT))
+@check(
+    "ROUND-11",
+    rank=Rank.STATUS,
+    requires="calls",
+    excuses=(CANCEL, FAULT, CRASH, INPUT),
+    is_deferred=True,
+)
 def a_failure_takes_no_sibling_down(state: ObservedState, seen: GateClosed) -> CheckResults:
     """Where failures are isolated, the body of no sibling is given up for one."""
     gate = state.gates.get(seen.gate)
