@@ -18,6 +18,7 @@ from weaker_handshakes import (
 from runlock.conformance.campaign.verdicts import verdicts
 from runlock.conformance.driving.bench import Bench
 from runlock.conformance.driving.occasions import occasions
+from runlock.conformance.driving.strategies.random_walk import run_shard
 from runlock.conformance.driving.strategies.scripted import Script, applicable, corpus, play
 from runlock.conformance.driving.tally import Tally
 from runlock.conformance.family.chooser import Seeded, chance, pick
@@ -25,6 +26,10 @@ from runlock.conformance.family.family import Family
 
 SHARES = (1_000, 8, 2)
 """One in this number of the features of a field is left out: hardly any, some, or half of them."""
+
+
+WALKS = 8
+"""Random schedules that are played on each reference, which meet what no script needs."""
 
 
 def drawn(family: Family, seed: int) -> tuple[str, Offer]:
@@ -46,7 +51,7 @@ def bench_of(family: Family, profile: str, offer: dict[str, Any]) -> Bench:
 
 
 def played(bench: Bench) -> Tally:
-    """For each clause the schedules that reach it, until one does; the rest of the corpus if none did."""
+    """For each clause the schedules that reach it, until one does, and some random walks."""
     tally, family = Tally(), bench.family
     tally.exercised[family.judging.determinism] += 1  # each schedule would have to be played twice
     for clause, standing in bench.standings.items():
@@ -56,6 +61,7 @@ def played(bench: Bench) -> Tally:
     for script in corpus(family) if _unreached(bench, tally) else ():
         if not applicable(family, script, bench.handshake):
             _play(bench, script, tally)
+    tally.add(run_shard(bench, 0, WALKS, seed=0))
     return tally
 
 

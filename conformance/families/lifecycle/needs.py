@@ -55,7 +55,7 @@ def unmet(need: str, handshake: Handshake) -> str:
 
 def _unmet_stream(what: str, handshake: Handshake) -> str:
     if what == "any":
-        has_watchers = not {"watch", "watch.request"}.isdisjoint(handshake.stimuli)
+        has_watchers = handshake.is_watched("watch") or handshake.is_watched("watch.request")
         return "" if has_watchers else "the runtime does not take watch"
     if what != "calls":
         return "" if what in handshake.streams else f"the runtime has no {what} stream"

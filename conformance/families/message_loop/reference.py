@@ -25,6 +25,7 @@ from runlock.conformance.families.message_loop.messages import (
     SLOTS,
     STIMULI,
     TURNS,
+    Assertion,
     Handshake,
     OfferedOutcomes,
     Scenario,
@@ -52,6 +53,7 @@ class HostedWorld:
         self.host = host
         self.shown: Collection[str] = handshake.observes
         self.events: Collection[str] = handshake.events
+        self.gates: Collection[str] = handshake.gates
         self.stores = handshake.control.store != "none"
 
     async def stream(self, request: Mapping[str, Any], stage: str | None) -> AsyncIterator[world.StreamPart]:
@@ -91,6 +93,8 @@ class HostedWorld:
     async def check(
         self, stage: str, transcript: Sequence[Mapping[str, Any]], cap_hit: bool
     ) -> world.Verdict:
+        if "assert" not in self.gates:
+            return Assertion(kind="ok")  # the loop has assertions of its own, which accept everything
         with translated():
             return await self.host.check(stage, transcript, cap_hit)
 

@@ -42,7 +42,7 @@ class Stage:
 
     def request(self, method: str, params: dict[str, Any]) -> Move:
         """A move that is a request: with a watcher, where each request has a stream of its own."""
-        if "watch.request" not in self.handshake.stimuli:
+        if not self.handshake.is_watched("watch.request"):
             return Move(method, params)
         return request(self.handshake, method, params, self.fresh("w"), self.counts["w"])
 
@@ -73,7 +73,7 @@ class Stage:
 
 def request(handshake: Handshake, method: str, params: dict[str, Any], watcher: str, number: int) -> Move:
     """A request with a watcher, if each has a stream of its own; `number` selects the kind of stream."""
-    if "watch.request" not in handshake.stimuli:
+    if not handshake.is_watched("watch.request"):
         return Move(method, params)
     stream = handshake.streams[number % len(handshake.streams)]
     return Move(method, {**params, "watcher": watcher, "stream": stream})

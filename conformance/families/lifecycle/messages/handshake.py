@@ -84,3 +84,7 @@ class Handshake(shared.Handshake):
     hooks: list[PhaseName] = Field(default_factory=list)  # where a plugin can be held, at a hook gate
     state: list[Literal["keys"]] = Field(default_factory=list)  # keys that a scenario registers
     streams: list[StreamKind] = Field(default=["native"])  # what a watcher can ask for
+
+    def is_watched(self, by: str) -> bool:
+        """Whether someone can watch by `watch`, or by `watch.request`, and has a stream to ask for."""
+        return by in self.stimuli and bool(self.streams)
