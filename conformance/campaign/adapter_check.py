@@ -239,7 +239,9 @@ class _Drive:
         return Tried(gate, FAILS, "the handshake names it, and it was never opened.", "adapter")
 
     def _seen(self, kind: str) -> Tried:
-        shown = self.tally.shown[f"observes {kind}"]
+        need = f"observes {kind}"
+        self._play_until(lambda script: need in script.needs, lambda: self.tally.shown[need] > 0)
+        shown = self.tally.shown[need]
         return Tried(kind, WORKS) if shown else Tried(kind, NOT_REACHED, "none was shown here")
 
     # -- verbs that no script sends

@@ -166,7 +166,8 @@ def _ledger_as_json(ledger: Ledger) -> dict[str, Any]:
 
 
 def _ledger(stored: Mapping[str, Any]) -> Ledger:
-    return Ledger(stored["scenarios"], {one["kind"]: Incident(**one) for one in stored["kinds"]})
+    incidents = _INCIDENTS.validate_python(stored["kinds"])
+    return Ledger(int(stored["scenarios"]), {one.kind: one for one in incidents})
 
 
 def _pairs(counts: Mapping[Any, int]) -> list[Any]:
@@ -213,6 +214,7 @@ def _trace(records: Any) -> Trace:
 _SEARCHED: Final = TypeAdapter(Counter[tuple[int, str]])
 _COVERAGE: Final = TypeAdapter(Coverage)
 _VIOLATION: Final = TypeAdapter(Violation)
+_INCIDENTS: Final = TypeAdapter(list[Incident])
 _EXCLUSION: Final = TypeAdapter(Exclusion)
 _MOVES: Final = TypeAdapter(tuple[Move, ...])
 

@@ -61,7 +61,7 @@ def _scenario_needs(scenario: Mapping[str, Any]) -> Iterator[str]:
         if tool.get("parameters") is not None:
             yield "tools parameters"
     if scenario.get("agent", {}).get("compact_above") is not None:
-        yield "edits compaction"
+        yield from ("edits compaction", "observes thread.edited")
     if scenario.get("keys"):
         yield "state keys"
     for condition in scenario.get("agent", {}).get("stop", ()):

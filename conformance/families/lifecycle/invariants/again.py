@@ -36,8 +36,9 @@ def the_next_run_asks_the_model(state: ObservedState, seen: SegmentEnded) -> Che
     if run is None or run.steps or run.hooks or seen.reason.code != "Error" or len(state.runs) == 1:
         return
     former = next(one for one in reversed(state.runs.values()) if one is not run)
-    how = f"the run before it was over ({_end_of(former)})"
-    yield broken(f"{how}, yet run {run.id} ended as Error before the model was asked")
+    if former.steps:  # else it has never worked
+        how = f"the run before it was over ({_end_of(former)})"
+        yield broken(f"{how}, yet run {run.id} ended as Error before the model was asked")
 
 
 def _end_of(run: Run) -> str:
