@@ -142,8 +142,9 @@ def _finished_of(run: Run, calls: Iterable[ObservedCall]) -> Iterator[tuple[Run,
 
 
 def _raced(run: Run, call: ObservedCall) -> bool:
-    """Whether the answer came while the run may have been on its way to another end already."""
-    return _ended_early(run) and not all(gate.alone for gate in call.entries)
+    """Whether the answer came while the run, or the call at a time limit, may have ended already."""
+    raced = [gate for gate in call.entries if not gate.alone]
+    return bool(raced) and (_ended_early(run) or any(gate.answered_ms > gate.at_ms for gate in raced))
 
 
 def _ended_early(run: Run) -> bool:

@@ -32,6 +32,8 @@ class ObservedGate:
     at_ms: int = 0  # and when that was
     outcome: Mapping[str, Any] | None = None  # as released
     alone: bool = True  # its release met no race
+    answered_at: int = 0  # the stimulus that released it
+    answered_ms: int = 0  # and when that was
     gone: str | None = None  # why the SUT gave it up
     gone_ms: int | None = None  # and when that was
     is_left: bool = False  # the run goes on as if its call were over, and what it answers is late

@@ -52,4 +52,4 @@ def _is_passed_by(state: Knowledge, call: ObservedCall, seen: Observation) -> bo
         return seen.reason.code == "Suspended" and seen.run == call.run
     other = state.call_of(seen) if isinstance(seen, GateOpened) and seen.on == "tool" else None
     is_next = other is not None and other.step == call.step and other.run == call.run
-    return is_next and other is not None and not (other.entries or other.decisions)
+    return is_next and other is not None and not other.entries

@@ -42,12 +42,15 @@ def _released(state: Knowledge, params: Mapping[str, Any]) -> None:
         state.audience.activities.append(params["outcome"].get("content"))
         return
     gate.outcome, gate.alone = params["outcome"], state.alone
+    gate.answered_at, gate.answered_ms = state.stimuli, state.now_ms
     state.shut(gate)
     if gate.is_left:
         return
     if gate.on in ("model", "tool"):
         state.since_answer = []
     run = state.runs[gate.run]
+    if gate.on == "tool" and run.cancel_at is not None and not run.cancel_settled:
+        run.may_lose_cancel = True
     kind = gate.outcome["kind"]
     if kind in ("pending", "suspend"):
         state.add_feature("a wait")
@@ -158,13 +161,14 @@ def _cancelled(state: Knowledge, params: Mapping[str, Any]) -> None:
 def _meets_an_answer(state: Knowledge, run: Run) -> bool:
     """Whether the cancel races with the answer of a tool: either may win."""
     released = {params.get("gate") for method, params in state.newest if method == "gate.release"}
-    return any(gate.id in released for call in run.calls.values() for gate in call.entries)
+    entries = [gate for call in run.calls.values() for gate in call.entries]
+    return any(gate.id in released or gate.answered_at > state.last_settled for gate in entries)
 
 
 def settled(state: Knowledge, run: Run) -> None:
     """A quiescent answer has come: a cancel is heard, or has lost its race and the run went on."""
     late = [gate for gate in state.gates_of(run) if gate.on in WORKING_GATES]
-    if run.may_lose_cancel and any(gate.at == run.cancel_at for gate in late):
+    if run.may_lose_cancel and any(gate.at >= (run.cancel_at or 0) for gate in late):
         run.volatile.cancel_at, run.cut_off, run.left_to_drain = None, [], []
     run.may_lose_cancel = False
     run.volatile.cancel_settled = run.cancel_settled or run.cancel_at is not None
