@@ -13,7 +13,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import AbstractContextManager, closing
 from dataclasses import dataclass
 from functools import lru_cache
-from itertools import groupby
+from itertools import groupby, islice
 from pathlib import Path
 from typing import Any, Final, Protocol
 
@@ -26,12 +26,14 @@ from runlock.conformance.audit.shapes import Held, shape_of
 from runlock.conformance.audit.summary import Summary
 from runlock.conformance.errors import UsageError
 from runlock.conformance.extras import MissingExtra
+from runlock.conformance.inputs import RECORDS_MAX, Damaged
 from runlock.conformance.judging.selection import EVERYTHING, Selection
 
 Advanced = Callable[[int], None]
 """Called with the number of files that were read."""
 
 NOTHING_READ: Final = "nothing of it could be read"
+UNKNOWN: Final = "no importer recognises its first record"
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,11 +47,13 @@ class Task:
         """The importer of a file; `UsageError` if no format fits."""
         if self.format is not None:
             return importer_named(self.format)
-        with closing(records_of(path)) as records:
+        incidents: list[str] = []
+        with closing(records_of(path, incidents.append)) as records:
             first = list(_head(records))
         found = importer_of(first[-1] if first else None)
         if found is None:
-            raise UsageError(f"{path}: {NOTHING_READ}; no importer recognises its first record.")
+            why = incidents or [one.sentence for one in first if isinstance(one, Unreadable)] or [UNKNOWN]
+            raise UsageError(f"{path}: {NOTHING_READ}; {why[0]}.")
         return found
 
 
@@ -99,22 +103,34 @@ def judged(
 
 def read_file(task: Task, number: int, path: Path, folder: Path, into: Summary | None = None) -> Summary:
     """Judge a file in which no thread is apart; write the rows of any other one to the partitions."""
-    summary = Summary() if into is None else into
+    found, judge = Summary(), _judge_of(task)
     try:
-        importer = task.importer(path)
-        if isinstance(importer, TextImporter) and is_text(path):
-            judge_texts(importer.texts(lines_of(path), str(path)), importer, _judge_of(task), summary, path)
-            return summary
-        rows = _watched(importer.keyed(records_of(path), str(path)), str(path), summary)
-        if importer.is_scattered:
-            split(rows, importer.name, number, folder)
-        else:
-            judge_rows(rows, importer, _judge_of(task), summary)
+        _read(task, number, path, folder, found)
     except MissingExtra:
         raise
-    except (UsageError, OSError) as error:
-        summary.error(f"{error}" if str(path) in str(error) else f"{path}: {error}")
-    return summary
+    except UsageError as error:
+        found = found if not isinstance(error, Damaged) else Summary()
+        found.error(f"{error}" if str(path) in str(error) else f"{path}: {error}")
+    except Exception as error:  # one file must not end the audit of all others
+        found.error(f"{path}: it cannot be read: {type(error).__name__}: {error}")
+    judge.shapes.forget_counts()
+    if into is None:
+        return found
+    into.add(found)
+    return into
+
+
+def _read(task: Task, number: int, path: Path, folder: Path, into: Summary) -> None:
+    importer, source = task.importer(path), str(path)
+    if isinstance(importer, TextImporter) and is_text(path):
+        lines = lines_of(path, into.error)
+        judge_texts(importer.texts(lines, source), importer, _judge_of(task), into, path)
+        return
+    rows = _watched(importer.keyed(records_of(path, into.error), source), source, into)
+    if importer.is_scattered:
+        split(rows, importer.name, number, folder)
+    else:
+        judge_rows(rows, importer, _judge_of(task), into)
 
 
 @lru_cache(maxsize=1)
@@ -161,7 +177,11 @@ def judge_texts(
 def judge_rows(rows: Iterable[Row], importer: Importer, judge: ThreadJudge, into: Summary) -> None:
     """Judge rows in which each thread is in one piece."""
     for thread, of_thread in groupby(rows, key=lambda row: row.thread):
-        _judge_one(thread, [row.record for row in of_thread], importer, judge, into)
+        records = [row.record for row in islice(of_thread, RECORDS_MAX + 1)]
+        if len(records) > RECORDS_MAX:
+            into.error(f"{thread}: it has more than {RECORDS_MAX:,} records")
+        else:
+            _judge_one(thread, records, importer, judge, into)
 
 
 def _judge_one(

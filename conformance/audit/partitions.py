@@ -15,9 +15,10 @@ from pathlib import Path
 from typing import Any, Final
 from zlib import crc32
 
-from runlock.conformance.audit.reading import BATCH, decoder
+from runlock.conformance.audit.reading import decoder
 from runlock.conformance.audit.recording import Row, Unreadable
 from runlock.conformance.extras import the_module
+from runlock.conformance.inputs import BATCH, MEMORY, name_for_sql
 
 PARTITIONS: Final = 32
 COLUMNS: Final = "{part: 'int', format: 'varchar', thread: 'varchar', place: 'bigint', record: 'varchar'}"
@@ -43,15 +44,16 @@ def split(rows: Iterable[Row], format_: str, number: int, folder: Path) -> int:
             spill.write(json.dumps(dict(zip(names, line, strict=True))) + "\n")
         spill.flush()
         if count:
-            _database(folder).execute(_copying(folder / "parts", number), [number, spill.name])
+            where = [number, name_for_sql(Path(spill.name)), str(folder / "parts")]
+            _database(folder).execute(_copying(number), where)
     return count
 
 
-def _copying(parts: Path, number: int) -> str:
+def _copying(number: int) -> str:
     """The statement that sorts the rows of a file into the partitions."""
     rows = f"select *, ? as file from read_json(?, format = 'newline_delimited', columns = {COLUMNS})"
     how = f"format parquet, partition_by (part), overwrite_or_ignore, filename_pattern 'file{number}_{{i}}'"
-    return f"copy ({rows}) to '{parts}' ({how})"
+    return f"copy ({rows}) to ? ({how})"
 
 
 def _text(record: Any) -> str:
@@ -62,7 +64,7 @@ def _text(record: Any) -> str:
 
 def rows_of(part: int, folder: Path) -> Iterator[tuple[str, Row]]:
     """The rows of a partition, each with its format, sorted by format, thread and place."""
-    files = sorted(str(file) for file in (folder / "parts" / f"part={part}").glob("*.parquet"))
+    files = sorted(name_for_sql(file) for file in (folder / "parts" / f"part={part}").glob("*.parquet"))
     if not files:
         return
     found, loads = _database(folder).execute(SORTED, [files]), decoder()
@@ -84,6 +86,4 @@ def _database(folder: Path) -> Any:
 @lru_cache(maxsize=1)
 def _opened(folder: Path) -> Any:
     """A database of its own in each process, which spills to the folder."""
-    made = the_module("duckdb").connect()
-    made.execute(f"set temp_directory = '{folder}'; set threads = 1; set memory_limit = '1GB'")
-    return made
+    return the_module("duckdb").connect(config={**MEMORY, "temp_directory": str(folder)})

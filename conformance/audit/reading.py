@@ -2,34 +2,37 @@
 
 from __future__ import annotations
 
-import gzip
 import json
 from collections.abc import Callable, Generator, Iterable, Iterator
 from functools import cache
 from glob import glob, has_magic
-from io import BufferedReader, BytesIO, TextIOWrapper
+from itertools import chain
 from pathlib import Path
-from typing import IO, Any, Final, cast
+from typing import Any, Final
 
 from runlock.conformance.audit.recording import Unreadable
 from runlock.conformance.errors import UsageError
-from runlock.conformance.extras import the_module
+from runlock.conformance.inputs import PACKED, Lines, NotJson, decoded, rows_of
 
 ENDINGS: Final = (".jsonl", ".ndjson", ".json", ".sse", ".parquet")
-PACKED: Final = (".gz", ".zst")
 NOISE: Final = (b"event:", b"id:", b"retry:", b":")
 """Lines of a stream of server-sent events that hold no data."""
 
 OWN_RESULT: Final = "result.json"
 """What `check` and `audit` leave next to their traces; in a folder it is no recording."""
 
-BATCH: Final = 2_000
+Incident = Callable[[str], None]
+"""Takes a sentence about a file that is not whole."""
 
 
 def files_of(paths: list[str]) -> Iterator[Path]:
-    """Every file that the paths name, in a fixed order; each must name at least one."""
+    """Every file that the paths name, in a fixed order; each must name at least one.
+
+    The name of a file that exists is no pattern, whatever is in it.
+    """
     for path in paths:
-        found = sorted(map(Path, glob(path, recursive=True))) if has_magic(path) else [Path(path)]
+        is_pattern = has_magic(path) and not Path(path).exists()
+        found = sorted(map(Path, glob(path, recursive=True))) if is_pattern else [Path(path)]
         files = [file for one in found for file in _files_in(one)]
         if not files:
             raise UsageError(f"{path} names no recording.", f"Recordings end in {', '.join(ENDINGS)}.")
@@ -49,33 +52,38 @@ def _ending(path: Path) -> str:
     return Path(path.stem).suffix if path.suffix in PACKED else path.suffix
 
 
-def records_of(path: Path) -> Generator[Any, None, None]:
+def records_of(path: Path, incident: Incident = lambda _: None) -> Generator[Any, None, None]:
     """The JSON values of a file, in its order; `Unreadable` stands for a line that is none.
 
-    A file that breaks off in its last line was cut while it was written: what there is of that line is left
-    out.
+    A file that breaks off in its last line was cut while it was written.  That is an incident, and what there
+    is of that line is left out.
     """
     if _ending(path) == ".parquet":
-        yield from _parquet(path)
+        yield from _of_rows(path)
         return
-    with _opened(path) as stream:
-        yield from _lines(stream, is_document=_ending(path) == ".json")
+    lines = Lines(path)
+    yield from _values(lines, is_document=_ending(path) == ".json")
+    if lines.broke_off:
+        incident(lines.broke_off)
 
 
-def lines_of(path: Path) -> Iterator[str]:
-    """The lines of a file, with its bytes that are no UTF-8 escaped."""
-    with TextIOWrapper(_opened(path), encoding="utf-8", errors="surrogateescape", newline="\n") as stream:
-        try:
-            yield from stream
-        except EOFError:  # a compressed file breaks off
-            return
+def lines_of(path: Path, incident: Incident) -> Iterator[str]:
+    """The lines of a file, with its bytes that are no UTF-8 escaped; as `records_of` if it breaks off."""
+    lines = Lines(path)
+    for number, line in enumerate(lines, 1):
+        if line.endswith(b"\n") or _is_json(line):
+            yield line.decode("utf-8", "surrogateescape")
+        else:
+            lines.cut_after(number - 1)
+    if lines.broke_off:
+        incident(lines.broke_off)
 
 
 def values_of(lines: Iterable[str], first: int) -> Iterator[Any]:
     """The JSON values of lines, the first of which has this number in its file."""
     for number, line in enumerate(lines, first):
-        for value in _lines(BytesIO(line.encode("utf-8", "surrogateescape")), is_document=False):
-            yield Unreadable(number, value.why) if isinstance(value, Unreadable) else value
+        if text := _data(line.encode("utf-8", "surrogateescape")):
+            yield _value(number, text)
 
 
 def is_text(path: Path) -> bool:
@@ -83,49 +91,30 @@ def is_text(path: Path) -> bool:
     return _ending(path) not in (".parquet", ".json", ".sse")
 
 
-def _opened(path: Path) -> IO[bytes]:
-    if path.suffix == ".gz":
-        return cast("IO[bytes]", gzip.open(path, "rb"))
-    if path.suffix == ".zst":
-        return cast("IO[bytes]", BufferedReader(the_module("zstandard").open(str(path), "rb")))
-    return path.open("rb")
-
-
-def _lines(stream: IO[bytes], *, is_document: bool) -> Iterator[Any]:
-    loads = decoder()
-    number = 0
-    for number, line in enumerate(_until_cut(stream), 1):
-        text = _data(line)
-        if not text:
+def _values(lines: Lines, *, is_document: bool) -> Iterator[Any]:
+    """The values of lines; those of a document may be one value over all lines, or a list of values."""
+    every = iter(lines)
+    for number, line in enumerate(every, 1):
+        if not (text := _data(line)):
             continue
-        try:
-            value = loads(text)
-        except (ValueError, RecursionError) as error:
-            if is_document and number == 1:
-                yield from _document(line + stream.read())
-                return
-            if line.endswith(b"\n"):
-                yield Unreadable(number, str(error))
+        value = _value(number, text)
+        if isinstance(value, Unreadable) and is_document and number == 1:
+            value = _value(1, lines.joined(chain([line], every)))
+        elif isinstance(value, Unreadable) and not line.endswith(b"\n"):
+            lines.cut_after(number - 1)
             continue
         yield from value if is_document and isinstance(value, list) else (value,)
 
 
-def _until_cut(stream: IO[bytes]) -> Iterator[bytes]:
-    """The lines of a stream, up to where a compressed file breaks off."""
+def _value(number: int, text: bytes) -> Any:
     try:
-        yield from stream
-    except EOFError:
-        return
+        return decoded(text, decoder())
+    except NotJson as error:
+        return Unreadable(number, str(error))
 
 
-def _document(text: bytes) -> Iterator[Any]:
-    """A file that is one JSON value over several lines; a list counts as its elements."""
-    try:
-        value = decoder()(text)
-    except (ValueError, RecursionError) as error:
-        yield Unreadable(1, str(error))
-        return
-    yield from value if isinstance(value, list) else (value,)
+def _is_json(line: bytes) -> bool:
+    return not isinstance(_value(0, _data(line) or b"0"), Unreadable)
 
 
 def _data(line: bytes) -> bytes:
@@ -145,27 +134,20 @@ def decoder() -> Callable[[bytes], Any]:
     except ImportError:
         return json.loads
 
-    def decoded(text: bytes) -> Any:
+    def either(text: bytes) -> Any:
         try:
             return loads(text)
         except ValueError:
             return json.loads(text)
 
-    return decoded
+    return either
 
 
-def _parquet(path: Path) -> Iterator[Any]:
+def _of_rows(path: Path) -> Iterator[Any]:
     """The rows of a Parquet file: its one text column as JSON, or else the columns as an object."""
-    found = the_module("duckdb").connect().execute("select * from read_parquet(?)", [str(path)])
-    names, loads = [column[0] for column in found.description], decoder()
-    number = 0
-    while rows := found.fetchmany(BATCH):
-        for row in rows:
-            number += 1
-            if len(names) > 1 or not isinstance(row[0], str | bytes):
-                yield dict(zip(names, row, strict=True))
-                continue
-            try:
-                yield loads(row[0] if isinstance(row[0], bytes) else row[0].encode())
-            except ValueError as error:
-                yield Unreadable(number, str(error))
+    for number, row in enumerate(rows_of(path), 1):
+        first, *others = row.values()
+        if others or not isinstance(first, str | bytes):
+            yield row
+        else:
+            yield _value(number, first if isinstance(first, bytes) else first.encode())

@@ -106,7 +106,7 @@ class TextImporter(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class Unreadable:
-    """A line that is no JSON, in the place of its record."""
+    """A line that is no JSON within the bounds, in the place of its record; `why` completes "it …"."""
 
     line: int
     why: str
@@ -114,4 +114,4 @@ class Unreadable:
     @property
     def sentence(self) -> str:
         """What is wrong, as a sentence."""
-        return f"line {self.line} is no JSON: {self.why}"
+        return f"line {self.line} {self.why}"

@@ -129,6 +129,11 @@ class Shapes:
         if len(self.known) < SHAPES_MAX:
             self.known[shape] = held
 
+    def forget_counts(self) -> None:
+        """Drop what was counted since the last time: it is of a file that was not read to its end."""
+        for held in self.known.values():
+            held.times = 0
+
     def flush(self, summary: Summary) -> None:
         """Add the threads that were counted since the last time."""
         for held in self.known.values():

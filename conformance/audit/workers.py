@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import multiprocessing
 from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import FIRST_COMPLETED, Future, ProcessPoolExecutor, wait
 from contextlib import closing, contextmanager
@@ -11,6 +10,7 @@ from typing import Any
 from runlock.conformance.audit.engine import Workers
 from runlock.conformance.audit.summary import Summary
 from runlock.conformance.cluster import AHEAD, Cluster
+from runlock.conformance.safe_path import spawned
 
 Work = Callable[..., Summary]
 
@@ -56,9 +56,8 @@ class RayTasks:
 
 @contextmanager
 def processes(jobs: int) -> Iterator[Workers]:
-    """That many processes; they are spawned, since a database does not survive a fork."""
-    context = multiprocessing.get_context("spawn")
-    with ProcessPoolExecutor(jobs, mp_context=context) as pool:
+    """That many processes on this machine."""
+    with spawned(jobs) as pool:
         yield Processes(pool, jobs)
 
 

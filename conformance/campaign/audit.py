@@ -17,10 +17,11 @@ from runlock.conformance.driving.exceptions import exceptions_of
 from runlock.conformance.driving.tally import Found, Tally
 from runlock.conformance.errors import UsageError
 from runlock.conformance.family.family import DEFAULT, Family, family_named
+from runlock.conformance.family.fitting import check_fits
 from runlock.conformance.judging.judge import Violation
 from runlock.conformance.judging.selection import EVERYTHING, Selection
 from runlock.conformance.trace.moves import moves_of
-from runlock.conformance.trace.trace import Trace, read_trace
+from runlock.conformance.trace.trace import Trace, numbered_records
 from runlock.spec.model import SpecError
 
 UNREACHED: Final = "the recording does not reach it"
@@ -28,8 +29,10 @@ UNREACHED: Final = "the recording does not reach it"
 
 def audit(path: Path, target: str, selection: Selection = EVERYTHING) -> Result:
     """The result for a file; a clause that the recording does not exercise is untested."""
-    trace = read_trace(path)
+    numbered = numbered_records(path)
+    trace = Trace([record for _, record in numbered])
     facts = facts_of(path, trace, selection.with_skipped)
+    check_fits(facts.family, numbered, str(path), observations=False)
     tally = Tally()
     for scene in scenes(trace):
         _enter(tally, path, scene, facts)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import re
-import tomllib
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from datetime import date
@@ -16,8 +15,8 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from runlock.conformance.campaign.result import ClauseVerdict, Result
 from runlock.conformance.errors import UsageError
+from runlock.conformance.inputs import toml_of
 from runlock.conformance.text import plain, quoted
-from runlock.conformance.trace.input_files import text_of
 from runlock.spec.model import Spec
 
 TABLE: Final = "expected"
@@ -139,7 +138,8 @@ def unnumbered(text: str) -> str:
 
 def read_baseline(path: Path) -> Baseline:
     """Read a baseline, every entry with its reason."""
-    raw = _toml(path)
+    right = "`runlock baseline write RESULT -o FILE` begins one."
+    raw = toml_of(path, right, missing=f"There is no baseline at {path}.")
     listed = raw.get(TABLE, [])
     if raw.keys() - {TABLE} or not isinstance(listed, list):
         raise UsageError(f"{path} is no baseline.", f"It is a list of [[{TABLE}]].")
@@ -150,15 +150,6 @@ def read_baseline(path: Path) -> Baseline:
         right = "One entry a clause: name the words that all its violations share."
         raise UsageError(f"{path} expects {clause} twice.", right)
     return Baseline(str(path), entries)
-
-
-def _toml(path: Path) -> dict[str, Any]:
-    right = "`runlock baseline write RESULT -o FILE` begins one."
-    text = text_of(path, right, missing=f"There is no baseline at {path}.")
-    try:
-        return tomllib.loads(text)
-    except tomllib.TOMLDecodeError as error:
-        raise UsageError(f"{path} is no TOML: {error}.") from None
 
 
 def _entry(path: Path, number: int, raw: Any) -> Expected:

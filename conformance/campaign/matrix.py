@@ -6,9 +6,7 @@ Nothing in it depends on the machine: the budget is counted, and each campaign h
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from concurrent.futures import ProcessPoolExecutor
 from dataclasses import dataclass, replace
-from multiprocessing import get_context
 from pathlib import Path
 from typing import Final
 
@@ -19,6 +17,7 @@ from runlock.conformance.campaign.result import ClauseVerdict, Result
 from runlock.conformance.campaign.runtimes import Runtime
 from runlock.conformance.campaign.supervisor import campaign
 from runlock.conformance.errors import RunlockError
+from runlock.conformance.safe_path import spawned
 from runlock.conformance.transport.guardian import end_with_parent
 
 EXAMPLES: Final = 250
@@ -56,7 +55,7 @@ def matrix(
     there.sort(key=lambda one: one.examples is None)  # the slowest first, so that no worker is idle
     orders = [_order(one, environments, order) for one in there]
     judged: dict[str, Column] = {}
-    with ProcessPoolExecutor(AT_A_TIME, get_context("spawn"), end_with_parent) as pool:
+    with spawned(AT_A_TIME, end_with_parent) as pool:
         for column in pool.map(_inferred if infers else _judged, there, orders):
             finished(column)
             judged[column.runtime.name] = column

@@ -7,12 +7,13 @@ are valid only for the same search: the same runtime, within the same bound, wit
 from __future__ import annotations
 
 import json
-import os
 from collections import Counter
-from collections.abc import Hashable, Iterable, Mapping
+from collections.abc import Callable, Hashable, Iterable, Mapping
 from dataclasses import asdict, fields
 from pathlib import Path
 from typing import Any, Final
+
+from pydantic import TypeAdapter
 
 from runlock.conformance.campaign.order import Exhaustive, Order
 from runlock.conformance.campaign.stages import Unit
@@ -21,11 +22,13 @@ from runlock.conformance.driving.bench import KIT_VERSION
 from runlock.conformance.driving.tally import Found, Tally
 from runlock.conformance.errors import UsageError
 from runlock.conformance.family.coverage import Coverage
+from runlock.conformance.inputs import json_of
 from runlock.conformance.judging.judge import Violation
 from runlock.conformance.judging.policy_hypotheses import Exclusion
+from runlock.conformance.outputs import replace
 from runlock.conformance.protocol import SPEC_REVISION, Scenario
 from runlock.conformance.trace.moves import Move
-from runlock.conformance.trace.trace import Trace
+from runlock.conformance.trace.trace import Trace, misfit
 
 FILE: Final = "search.json"
 
@@ -61,14 +64,14 @@ class SavedSearch:
 
     def read(self) -> dict[Unit, Played]:
         """The results of the earlier search; a `UsageError` if there are none that can be used."""
+        if not self.path.exists():
+            return {}
         try:
-            saved = json.loads(self.path.read_text(encoding="utf-8"))
+            saved = json_of(self.path, _ANEW)
             self._must_be(saved["search"])
             units = [(one["unit"], _tally(one["tally"], self._scenario)) for one in saved["units"]]
             return {_unit(unit): Played(tally) for unit, tally in units}
-        except FileNotFoundError:
-            return {}
-        except (OSError, ValueError, LookupError, TypeError, AttributeError) as error:
+        except (ValueError, LookupError, TypeError, AttributeError) as error:
             raise UsageError(f"{self.path} cannot be read as a search that was stopped.", _ANEW) from error
 
     def _must_be(self, search: Mapping[str, Any]) -> None:
@@ -86,9 +89,7 @@ class SavedSearch:
         units = [
             {"unit": list(unit), "tally": _tally_as_json(one.tally)} for unit, one in sorted(whole.items())
         ]
-        partial = self.path.with_suffix(".part")
-        partial.write_text(json.dumps({"search": self._search, "units": units}) + "\n", encoding="utf-8")
-        os.replace(partial, self.path)
+        replace(self.path, json.dumps({"search": self._search, "units": units}) + "\n")
 
     def remove(self) -> None:
         """Remove the file, since the search is complete."""
@@ -129,18 +130,18 @@ def _tally_as_json(tally: Tally) -> dict[str, Any]:
 def _tally(stored: Mapping[str, Any], model: type[Scenario]) -> Tally:
     found = [_found(one, model) for one in stored["found"]]
     return Tally(
-        schedules=stored["schedules"],
-        stimuli=stored["stimuli"],
+        schedules=_number(stored["schedules"]),
+        stimuli=_number(stored["stimuli"]),
         policies=set(stored["policies"]),
-        cut_short=stored["cut_short"],
-        ended_by=Counter(stored["ended_by"]),
-        exercised=Counter(stored["exercised"]),
-        shown=Counter(stored["shown"]),
-        searched=_counter(stored["searched"]),
-        coverage=Coverage(**{name: _counter(pairs) for name, pairs in stored["coverage"].items()}),
+        cut_short=_number(stored["cut_short"]),
+        ended_by=_counter(stored["ended_by"].items(), str),
+        exercised=_counter(stored["exercised"].items(), str),
+        shown=_counter(stored["shown"].items(), str),
+        searched=_SEARCHED.validate_python(_counter(stored["searched"])),
+        coverage=_COVERAGE.validate_python({name: _counter(one) for name, one in stored["coverage"].items()}),
         found={one.violation.clause: one for one in found},
         excluded={
-            (key, value): (Exclusion(**one["exclusion"]), _found(one["found"], model))
+            (key, value): (_EXCLUSION.validate_python(one["exclusion"]), _found(one["found"], model))
             for one in stored["excluded"]
             for key, value in [one["one"]]
         },
@@ -151,8 +152,14 @@ def _pairs(counts: Mapping[Any, int]) -> list[Any]:
     return [[list(key), many] for key, many in counts.items()]
 
 
-def _counter(pairs: Iterable[tuple[Iterable[Hashable], int]]) -> Counter[Any]:
-    return Counter({tuple(key): many for key, many in pairs})
+def _counter(pairs: Iterable[tuple[Any, int]], key_of: Callable[[Any], Hashable] = tuple) -> Counter[Any]:
+    return Counter({key_of(key): _number(many) for key, many in pairs})
+
+
+def _number(stored: Any) -> int:
+    if type(stored) is not int or stored < 0:
+        raise ValueError(f"{stored!r} is no count")
+    return stored
 
 
 def _found_as_json(found: Found) -> dict[str, Any]:
@@ -167,12 +174,26 @@ def _found_as_json(found: Found) -> dict[str, Any]:
 
 def _found(stored: Mapping[str, Any], model: type[Scenario]) -> Found:
     return Found(
-        Violation(**stored["violation"]),
+        _VIOLATION.validate_python(stored["violation"]),
         model.model_validate(stored["scenario"]),
-        tuple(Move(**one) for one in stored["moves"]),
-        Trace(stored["trace"]),
+        _MOVES.validate_python(stored["moves"]),
+        _trace(stored["trace"]),
         frozenset(stored["muted"]),
     )
+
+
+def _trace(records: Any) -> Trace:
+    wrong = next(filter(None, map(misfit, records)), "")
+    if wrong:
+        raise ValueError(wrong)
+    return Trace(records)
+
+
+_SEARCHED: Final = TypeAdapter(Counter[tuple[int, str]])
+_COVERAGE: Final = TypeAdapter(Coverage)
+_VIOLATION: Final = TypeAdapter(Violation)
+_EXCLUSION: Final = TypeAdapter(Exclusion)
+_MOVES: Final = TypeAdapter(tuple[Move, ...])
 
 
 def _unit(pair: Iterable[int]) -> Unit:

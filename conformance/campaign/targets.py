@@ -10,12 +10,14 @@ from __future__ import annotations
 
 import difflib
 import importlib
+import importlib.util
 import inspect
 import shlex
 import shutil
 import sys
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from importlib.machinery import PathFinder
 from pathlib import Path
 from types import ModuleType
 from typing import Any, Final, Literal
@@ -244,10 +246,10 @@ def _starting_with(adapter: Any, make: Callable[[], Any]) -> Callable[[], Any]:
 
 
 def _imported(path: str, name: str) -> ModuleType:
-    _make_current_folder_importable()
     if not all(part.isidentifier() for part in name.split(".")):
         raise UsageError(f"`py:{path}` names no module: {name} is not a dotted name.", _dotted(name))
     try:
+        _import_from_here(name.partition(".")[0])
         return importlib.import_module(name)
     except ModuleNotFoundError as error:
         if error.name is not None and f"{name}.".startswith(f"{error.name}."):
@@ -264,11 +266,32 @@ def _raised_while_importing(name: str, error: BaseException) -> AdapterError:
     )
 
 
-def _make_current_folder_importable() -> None:
+def _import_from_here(name: str) -> None:
+    """Import a module of the current folder, before any other of that name but one of Python itself.
+
+    What it imports in turn is found there too, but after the modules of Python: any file may lie there.
+    """
     here = str(Path.cwd())
     if here not in sys.path:
-        sys.path.insert(0, here)
+        sys.path.insert(_end_of_standard_library(), here)
     importlib.invalidate_caches()  # so that a module that was just written is found
+    spec = PathFinder.find_spec(name, [here])
+    if spec is None or spec.loader is None or name in sys.modules or name in sys.stdlib_module_names:
+        return
+    module = sys.modules[name] = importlib.util.module_from_spec(spec)
+    try:
+        spec.loader.exec_module(module)
+    except BaseException:
+        del sys.modules[name]
+        raise
+
+
+def _end_of_standard_library() -> int:
+    """The place of the first folder with installed packages on the path of modules."""
+    installed = (
+        at for at, one in enumerate(sys.path) if Path(one).name in ("site-packages", "dist-packages")
+    )
+    return next(installed, len(sys.path))
 
 
 def _dotted(name: str) -> str:

@@ -20,6 +20,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from runlock.conformance.campaign.order import Order, Plan
+from runlock.conformance.safe_path import SAFE
 from runlock.conformance.trace.trace import Trace
 from runlock.conformance.transport import guardian
 from runlock.conformance.transport.child_process import kill_group, new_cookie, with_cookie
@@ -62,7 +63,7 @@ class WorkerHandle:
             cookie = new_cookie()
             guardian.watch(cookie)
             self.process = subprocess.Popen(
-                [sys.executable, "-c", _ENTRY, str(theirs.fileno()), str(journal)],
+                [sys.executable, SAFE, "-c", _ENTRY, str(theirs.fileno()), str(journal)],
                 pass_fds=[theirs.fileno()],
                 stdin=subprocess.DEVNULL,
                 stdout=2,  # output of the runtime is not a result

@@ -58,6 +58,8 @@ def _check_outcomes(family: Family, move: Move, where: str) -> None:
         for method, params in move.parts():
             if method == "gate.release":
                 _outcomes_at(family, params["gate"], where).validate_python(params["outcome"])
+                if "kind" not in params["outcome"]:
+                    raise UsageError(f"{where}: the outcome of the gate lacks its kind.")
     except ValidationError as error:
         raise _misfit(error, where) from None
 

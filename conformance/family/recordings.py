@@ -8,9 +8,9 @@ from runlock.conformance.errors import UsageError
 from runlock.conformance.family.family import family_named, family_names
 from runlock.conformance.family.fitting import check_fits
 from runlock.conformance.family.formats import formats_of
+from runlock.conformance.inputs import text_of
 from runlock.conformance.trace import scenario_file
 from runlock.conformance.trace.document import Document
-from runlock.conformance.trace.input_files import text_of
 from runlock.conformance.trace.scenario_file import DEFAULT_FAMILY, ENDING, family_of
 from runlock.conformance.trace.trace import Trace, numbered_records
 

@@ -10,10 +10,9 @@ import json
 import re
 from typing import Any, Final
 
-LINE_LIMIT_BYTES: Final = 4 * 1024 * 1024
-DEPTH_LIMIT: Final = 200
-"""Deeper than any message of the protocol, and shallower than the limits of the JSON and model libraries."""
+from runlock.conformance.inputs import DEPTH_MAX, NotJson, decoded
 
+LINE_LIMIT_BYTES: Final = 4 * 1024 * 1024
 QUOTE_LIMIT: Final = 100
 _SURROGATE: Final = re.compile(rb"\\u[dD][89a-fA-F]")
 
@@ -33,9 +32,10 @@ def decode(line: bytes | bytearray) -> Any:
         text = line.decode("utf-8")
     except UnicodeDecodeError as error:
         raise NotALine(f"is not UTF-8 (byte 0x{line[error.start]:02x} at position {error.start})") from None
-    message = _parsed(text)
-    if _is_deep(message, line.count(b"[") + line.count(b"{")):
-        raise NotALine(f"is nested deeper than {DEPTH_LIMIT} levels")
+    try:
+        message = decoded(line, lambda _: _parsed(text))
+    except NotJson as error:
+        raise NotALine(str(error)) from None
     if _SURROGATE.search(line):
         _refuse_lone_surrogates(message)
     return message
@@ -46,7 +46,7 @@ def detached(message: Any) -> Any:
     try:
         return decode(_ENCODER.encode(message).encode("ascii"))
     except RecursionError:
-        raise NotALine(f"is nested deeper than {DEPTH_LIMIT} levels") from None
+        raise NotALine(f"is nested deeper than {DEPTH_MAX} levels") from None
     except (TypeError, ValueError) as error:
         raise NotALine(f"is no JSON ({error})") from None
 
@@ -60,16 +60,7 @@ def quote(text: bytes | bytearray | str, limit: int = QUOTE_LIMIT) -> str:
 
 
 def _parsed(text: str) -> Any:
-    try:
-        return _DECODER.decode(_without_mark(text))
-    except json.JSONDecodeError as error:
-        raise NotALine(f"is no JSON ({error.msg} at position {error.pos})") from None
-    except (
-        ValueError
-    ) as error:  # a constant or a number that JSON does not have, or a number with too many digits
-        raise NotALine(f"is no JSON ({error})") from None
-    except RecursionError:
-        raise NotALine(f"is nested deeper than {DEPTH_LIMIT} levels") from None
+    return _DECODER.decode(_without_mark(text))
 
 
 def _without_mark(text: str) -> str:
@@ -87,23 +78,6 @@ def _finite(digits: str) -> float:
     if number in (float("inf"), float("-inf")):
         raise ValueError(f"{digits} is too large for a number")
     return number
-
-
-def _is_deep(message: Any, brackets: int) -> bool:
-    if brackets <= DEPTH_LIMIT:  # nearly every line; the traversal below is slower than parsing was
-        return False
-    level = [message]
-    for _ in range(DEPTH_LIMIT):
-        level = [inner for outer in level for inner in _members(outer)]
-        if not level:
-            return False
-    return any(isinstance(inner, (dict, list)) for inner in level)
-
-
-def _members(value: Any) -> list[Any]:
-    if isinstance(value, dict):
-        return list(value.values())
-    return value if isinstance(value, list) else []
 
 
 def _refuse_lone_surrogates(message: Any) -> None:

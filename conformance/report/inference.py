@@ -7,6 +7,7 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any, Final
 
+from runlock.conformance import outputs
 from runlock.conformance.campaign.inference.result import Against, Inferred, Value
 from runlock.conformance.report.console import Page
 from runlock.conformance.text import plain
@@ -24,7 +25,7 @@ def write_witnesses(found: Inferred, folder: Path) -> Files:
     """Write the schedule that rules each value out; returns the files by value."""
     files = {one: folder / f"{one[0]}-not-{one[1]}.jsonl" for one in found.against}
     for one, path in files.items():
-        path.write_text(found.against[one].trace.to_jsonl(), encoding="utf-8")
+        outputs.write(path, found.against[one].trace.to_jsonl())
     return files
 
 

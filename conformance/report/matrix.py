@@ -12,6 +12,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, Final
 
+from runlock.conformance import outputs
 from runlock.conformance.campaign.matrix import Column
 from runlock.conformance.campaign.programs import PROGRAMS
 from runlock.conformance.campaign.result import THIN, Result
@@ -57,7 +58,7 @@ def write_witnesses(columns: Sequence[Column], folder: Path) -> None:
         for witness in column.result.witnesses:
             path = place(folder, column.runtime.name, witness.clause)
             path.parent.mkdir(parents=True, exist_ok=True)
-            path.write_text(to_text(witness.trace), encoding="utf-8")
+            outputs.write(path, to_text(witness.trace))
 
 
 def install_command(runtime: Runtime) -> str:

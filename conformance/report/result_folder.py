@@ -16,6 +16,8 @@ from typing import Any, Final
 from runlock.conformance.campaign.result import Result
 from runlock.conformance.errors import UsageError
 from runlock.conformance.family.family import families
+from runlock.conformance.inputs import json_of
+from runlock.conformance.outputs import refuse_link, replace
 from runlock.conformance.report.text import exception_name, trouble_name
 from runlock.conformance.trace.trace import Trace, read_trace
 
@@ -25,7 +27,8 @@ _FINDING: Final = re.compile(r"(trouble|exception)-\d+")
 
 
 def ready(folder: Path) -> Path:
-    """Create the folder, and fail now if nothing can be written there later."""
+    """Create the folder, and fail now if nothing can be written there later, or if it is a link."""
+    refuse_link(folder)
     try:
         folder.mkdir(parents=True, exist_ok=True)
         with tempfile.TemporaryFile(dir=folder):
@@ -82,7 +85,7 @@ def write_traces(result: Result, folder: Path) -> dict[str, Path]:
         traces[exception_name(number)] = raised.trace.with_verdict(None, raised.what)
     files = {name: folder / f"{name}.jsonl" for name in traces}
     for name, path in files.items():
-        _replace(path, traces[name].to_jsonl())
+        replace(path, traces[name].to_jsonl())
     _remove_earlier(folder, {*files.values(), Path(result.target.removeprefix("trace:"))})
     return files
 
@@ -90,11 +93,16 @@ def write_traces(result: Result, folder: Path) -> dict[str, Path]:
 def failures_of_last_run(folder: Path, target: str) -> tuple[Trace, ...]:
     """The counterexamples that the last run of a target left here; nothing if they cannot be read."""
     try:
-        last = json.loads((folder / RESULT).read_text("utf-8"))
+        last = json_of(folder / RESULT)
         clauses = [one["clause"] for one in last["violations"] if last["target"] == target]
-    except (OSError, ValueError, LookupError, TypeError):  # there is none, or it was cut off or changed
+    except (UsageError, LookupError, TypeError):  # there is none, or it was cut off or changed
         return ()
-    return tuple(trace for clause in clauses for trace in _readable(folder / f"{clause}.jsonl"))
+    known = _clauses()  # anything else is no name of a file
+    return tuple(trace for one in clauses if one in known for trace in _readable(folder / f"{one}.jsonl"))
+
+
+def _clauses() -> list[str]:
+    return [clause for family in families() for clause in family.spec.clauses]
 
 
 def _readable(file: Path) -> Iterator[Trace]:
@@ -104,22 +112,15 @@ def _readable(file: Path) -> Iterator[Trace]:
 
 def _remove_earlier(folder: Path, kept: Collection[Path]) -> None:
     """Remove the files that an earlier run wrote under the name of a clause or a finding."""
-    clauses = {clause for family in families() for clause in family.spec.clauses}
+    clauses = _clauses()
     present = {path.resolve() for path in kept}
     for path in folder.glob("*.jsonl"):
         if path.resolve() not in present and (path.stem in clauses or _FINDING.fullmatch(path.stem)):
             path.unlink(missing_ok=True)
 
 
-def _replace(path: Path, text: str) -> None:
-    """Write a file as a whole: a reader sees the old one or the new one."""
-    fresh = path.with_name(f".{path.name}.{os.getpid()}")
-    fresh.write_text(text, encoding="utf-8")
-    os.replace(fresh, path)
-
-
 def write_result(report: dict[str, Any], folder: Path) -> Path:
     """Write the whole result."""
     path = folder / RESULT
-    _replace(path, json.dumps(report, indent=1) + "\n")
+    replace(path, json.dumps(report, indent=1) + "\n")
     return path

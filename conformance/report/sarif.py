@@ -11,6 +11,8 @@ from runlock.conformance.text import plain
 VERSION: Final = "2.1.0"
 SCHEMA: Final = "https://json.schemastore.org/sarif-2.1.0.json"
 LEVELS: Final = {"MUST": "error", "SHOULD": "warning", "MAY": "note"}
+DEFAULT: Final = "warning"
+"""What SARIF takes a result for that has no level; a later version of the kit may have more levels."""
 
 
 def sarif(result: Stored) -> str:
@@ -32,7 +34,10 @@ def sarif(result: Stored) -> str:
 def _rule(result: Stored, clause: StoredClause) -> dict[str, Any]:
     family = result.known_family
     known = family.spec.clauses.get(clause.id) if family is not None else None
-    rule: dict[str, Any] = {"id": clause.id, "defaultConfiguration": {"level": LEVELS[clause.level]}}
+    rule: dict[str, Any] = {
+        "id": clause.id,
+        "defaultConfiguration": {"level": LEVELS.get(clause.level, DEFAULT)},
+    }
     if known is not None:
         rule["shortDescription"] = {"text": result.title(clause.id) or clause.id}
         rule["fullDescription"] = {"text": known.sentence}
@@ -43,7 +48,7 @@ def _result(result: Stored, clause: StoredClause) -> dict[str, Any]:
     violation = result.of_clause(clause.id)
     found: dict[str, Any] = {
         "ruleId": clause.id,
-        "level": LEVELS[clause.level],
+        "level": LEVELS.get(clause.level, DEFAULT),
         "message": {"text": plain(clause.why)},
         "locations": _locations(violation),
     }

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import shlex
 from collections.abc import Mapping
 from functools import cached_property
@@ -14,10 +13,10 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError
 from runlock.conformance.campaign.result import Overall, Verdict
 from runlock.conformance.errors import UsageError
 from runlock.conformance.family.family import DEFAULT, Family, family_named
+from runlock.conformance.inputs import json_of
 from runlock.conformance.report.clause_names import title
 from runlock.conformance.report.result_folder import RESULT
 from runlock.conformance.text import plain, quoted
-from runlock.conformance.trace.input_files import text_of
 from runlock.conformance.trace.moves import Move
 
 SCHEMA: Final = 1
@@ -285,7 +284,7 @@ class Stored(Part):
         try:
             if self.known_family is not None:
                 return self.known_family.wording.move(Move(move.method, params, move.params.get("turns")))
-        except (KeyError, TypeError, AttributeError):  # not a stimulus of the protocol
+        except (LookupError, TypeError, ValueError, AttributeError):  # not a stimulus of the protocol
             pass
         return plain(f"{move.method} {quoted(move.params)}")
 
@@ -305,26 +304,18 @@ def word(verdict: Verdict | Literal["undecided"]) -> str:
 def read_stored(path: Path) -> Stored:
     """Read a result, given as its file or as its folder."""
     file = path / RESULT if path.is_dir() else path
-    raw = _json(file)
+    right = "`runlock check TARGET -o DIR` leaves one in DIR."
+    raw = json_of(file, right, missing=f"There is no result at {file}.")
     if not isinstance(raw, dict) or "schema" not in raw:
         raise UsageError(f"{file} is no result of `runlock check`.", f"A folder of results has a {RESULT}.")
     if raw["schema"] != SCHEMA:
-        raise UsageError(f"{file} is of schema {raw['schema']!r}.", f"This kit reads schema {SCHEMA}.")
+        raise UsageError(f"{file} is of schema {quoted(raw['schema'])}.", f"This kit reads schema {SCHEMA}.")
     try:
         return Stored.model_validate(raw)
     except ValidationError as error:
         raise UsageError(
             f"{file} is no whole result: {_misfit(error)}.", "Run `runlock check` again."
         ) from None
-
-
-def _json(file: Path) -> Any:
-    right = "`runlock check TARGET -o DIR` leaves one in DIR."
-    text = text_of(file, right, missing=f"There is no result at {file}.")
-    try:
-        return json.loads(text)
-    except (ValueError, RecursionError):
-        raise UsageError(f"{file} is not JSON.", f"A folder of results has a {RESULT}.") from None
 
 
 def _misfit(error: ValidationError) -> str:

@@ -6,12 +6,12 @@ kit showed in each of them.
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any, Final, NamedTuple
 
 from runlock.conformance.campaign.programs import GONE, THERE
+from runlock.conformance.inputs import json_of
 
 SCHEMA: Final = 1
 FILE: Final = "versions.json"
@@ -30,7 +30,7 @@ class Seen(NamedTuple):
 
 def known(file: Path) -> Any:
     """The content of the file, if it is there."""
-    return json.loads(file.read_text("utf-8")) if file.is_file() else {}
+    return json_of(file) if file.is_file() else {}
 
 
 def merged(file: Path, news: Object) -> dict[str, Any]:

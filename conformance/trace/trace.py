@@ -8,14 +8,15 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Final
 
 from runlock.conformance.errors import UsageError
+from runlock.conformance.inputs import text_of
+from runlock.conformance.protocol.framing import NotALine, decode
 from runlock.conformance.text import plain
-from runlock.conformance.trace.input_files import text_of
 
 KEYS: Final = ("handshake", "scenario", "stimulus", "observation", "report", "crash", "end")
 
@@ -123,17 +124,18 @@ def read_trace(path: Path) -> Trace:
 
 def numbered_records(path: Path) -> list[tuple[int, Record]]:
     """The records of a trace file, each with its line."""
-    return list(_records(path, text_of(path, "A trace file is UTF-8 text.").splitlines()))
+    return list(_records(path, text_of(path, "A trace file is UTF-8 text.").split("\n")))
 
 
-def _records(path: Path, lines: Iterable[str]) -> Iterator[tuple[int, Record]]:
+def _records(path: Path, lines: Sequence[str]) -> Iterator[tuple[int, Record]]:
     for number, line in enumerate(lines, 1):
         if not line.strip():
             continue
         try:
-            record = json.loads(line)
-        except (ValueError, RecursionError) as error:
-            raise UsageError(f"{path}:{number} is no JSON: {error}.", _RIGHT) from error
+            record = decode(line.encode())
+        except NotALine as error:
+            cut = ", where the file breaks off," if number == len(lines) else ""
+            raise UsageError(f"{path}:{number}{cut} {error}.", _RIGHT) from None
         if wrong := misfit(record):
             raise UsageError(f"{path}:{number}: {wrong}.", _RIGHT)
         yield number, record
@@ -146,8 +148,26 @@ def misfit(record: Any) -> str:
     key, value = next(iter(record.items()))
     if not isinstance(value, dict):
         return f"`{key}` holds no object"
-    if key == "stimulus" and not {"method", "params"} <= value.keys():
+    if key == "stimulus":
+        return _misfit_of_stimulus(value)
+    if key == "observation" and value.get("kind") == "gate.open" and not isinstance(value.get("gate"), str):
+        return "a gate opens that has no id"
+    if key == "end":
+        return _misfit_of_verdict(value.get("verdict"))
+    return ""
+
+
+def _misfit_of_stimulus(value: Mapping[str, Any]) -> str:
+    if not {"method", "params"} <= value.keys():
         return "a stimulus lacks its method or params"
+    if not isinstance(value["method"], str) or not isinstance(value["params"], dict):
+        return "the method of a stimulus is no text, or its params are no object"
+    return ""
+
+
+def _misfit_of_verdict(verdict: Any) -> str:
+    if isinstance(verdict, dict) and not isinstance(verdict.get("clause"), str | None):
+        return "the clause of a verdict is no text"
     return ""
 
 

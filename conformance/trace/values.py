@@ -26,6 +26,9 @@ _BARE: Final = re.compile(r"[^\W\d][\w.:/-]*")
 _CONSTANTS: Final = frozenset({"true", "false", "null", "NaN", "Infinity", "-Infinity"})
 _NOTHING: Final = object()
 
+DEFINED_MAX: Final = 100_000
+"""Values that the definitions named in one line may hold, since a few lines can define any number."""
+
 
 class Malformed(Exception):
     """Text that is not a scenario: `what` is wrong with it, and what would have been `right`."""
@@ -124,6 +127,7 @@ class Reader:
         self.text = text
         self.definitions = definitions
         self.at = 0
+        self.left = DEFINED_MAX
 
     def parts(self) -> list[Part]:
         """The rest of the text, as the parts of a line."""
@@ -179,7 +183,13 @@ class Reader:
         if token[1:] not in self.definitions:
             known = ", ".join(f"@{name}" for name in self.definitions) or "none"
             raise Malformed(f"{token} is not defined.", f"The definitions in this file are: {known}.")
-        return self.definitions[token[1:]]
+        value = self.definitions[token[1:]]
+        self.left -= _counted(value, self.left)
+        if self.left < 0:
+            raise Malformed(
+                f"The definitions in this line hold more than {DEFINED_MAX:,} values.", "No message does."
+            )
+        return value
 
     def _object(self, base: dict[str, Any] | None) -> dict[str, Any]:
         self.at += 1
@@ -265,6 +275,16 @@ def _unquoted(token: str) -> str:
 def _refuse_twice(name: str, known: Any) -> None:
     if name in known:
         raise Malformed(f"`{name}` is given twice.", "Each key has one value.")
+
+
+def _counted(value: Any, most: int) -> int:
+    """The number of values in a value; more than `most` are not counted."""
+    waiting, count = [value], 0
+    while waiting and count <= most:
+        one = waiting.pop()
+        count += 1
+        waiting += one.values() if isinstance(one, dict) else one if isinstance(one, list) else ()
+    return count
 
 
 def _as_list(base: Any) -> list[Any]:

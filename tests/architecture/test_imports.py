@@ -20,7 +20,15 @@ PACKAGES = ("spec", "machines", "conformance", "diagrams")
 LAYERS = (
     ("spec",),
     ("machines",),
-    ("conformance.text", "conformance.errors", "conformance.extras", "conformance.cluster"),
+    (
+        "conformance.text",
+        "conformance.errors",
+        "conformance.extras",
+        "conformance.inputs",
+        "conformance.outputs",
+        "conformance.safe_path",
+        "conformance.cluster",
+    ),
     ("conformance.protocol",),
     ("conformance.trace",),
     ("conformance.family", "conformance.transport"),

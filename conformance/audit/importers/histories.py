@@ -6,12 +6,14 @@ import json
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
+from runlock.conformance.inputs import decoded
+
 
 def object_of(value: Any) -> dict[str, Any]:
     """The arguments of a call as an object; formats write them as an object or as its JSON text."""
     if isinstance(value, str):
         try:
-            value = json.loads(value)
+            value = decoded(value)
         except ValueError:
             return {}
     return dict(value) if isinstance(value, Mapping) else {}
@@ -21,7 +23,7 @@ def text_of(value: Any) -> str:
     """A result as text; two spellings of one JSON value give the same text."""
     if isinstance(value, str):
         try:
-            parsed = json.loads(value)
+            parsed = decoded(value)
         except ValueError:
             return value
         value = parsed if isinstance(parsed, dict | list) else value

@@ -7,7 +7,6 @@ its name, where that leaves no doubt.
 
 from __future__ import annotations
 
-import json
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any, Final
@@ -19,6 +18,7 @@ from runlock.conformance.audit.importers.otel_genai import SPANS_SHOW
 from runlock.conformance.audit.importers.otlp import Span
 from runlock.conformance.audit.importers.spans import Chat, Spans, Tool, recording_of
 from runlock.conformance.audit.recording import Grade, Recording, Row
+from runlock.conformance.inputs import decoded
 
 KIND: Final = "openinference.span.kind"
 INTERRUPTED: Final = "GraphInterrupt"
@@ -122,7 +122,7 @@ def _tool(span: Span) -> Tool:
 def _answer(text: str) -> Mapping[str, Any]:
     """The message that a tool answered, as LangChain writes it; empty if it is none."""
     try:
-        value = json.loads(text)
+        value = decoded(text)
     except ValueError:
         return {}
     data = value.get("data", value) if isinstance(value, dict) else {}

@@ -7,7 +7,6 @@ open call waits for one.
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any, Final
 
@@ -17,6 +16,7 @@ from runlock.conformance.audit.importers.histories import assistant, call, objec
 from runlock.conformance.audit.importers.otlp import Span
 from runlock.conformance.audit.importers.spans import Chat, Spans, Tool, recording_of
 from runlock.conformance.audit.recording import Grade, Recording, Row
+from runlock.conformance.inputs import decoded
 
 OPERATION: Final = "gen_ai.operation.name"
 CHATS: Final = ("chat", "generate_content", "text_completion")
@@ -139,7 +139,7 @@ def _chat(span: Span, segment: str) -> Chat:
 
 def _json(text: str) -> list[dict[str, Any]] | None:
     try:
-        value = json.loads(text)
+        value = decoded(text)
     except ValueError:
         return None
     return value if isinstance(value, list) else None

@@ -6,6 +6,8 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any, Final
 
 from runlock.conformance.audit.recording import Grade, Piece, Recording, Row, Shown, Unreadable
+from runlock.conformance.errors import UsageError
+from runlock.conformance.inputs import RECORDS_MAX
 from runlock.conformance.trace.trace import KEYS, Trace, misfit
 
 SCENARIO: Final = '{"scenario"'
@@ -54,6 +56,8 @@ class Traces:
         """Each scenario, with the handshake before it."""
         handshake, piece = "", Piece(_name(source, 0), "", 1, [])
         for number, line in enumerate(lines, 1):
+            if len(piece.own) > RECORDS_MAX:
+                raise UsageError(f"{piece.thread}: it has more than {RECORDS_MAX:,} records.")
             if line.startswith(REST):
                 piece.own.append(line)
                 continue

@@ -2,20 +2,21 @@
 
 from __future__ import annotations
 
-import json
 import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from difflib import get_close_matches
 from pathlib import Path
 from typing import Any, Final
 
+from runlock.conformance import outputs
 from runlock.conformance.campaign.audit import facts_of, the_scene
 from runlock.conformance.campaign.rejudging import judged
 from runlock.conformance.cli.commands.output_streams import results
 from runlock.conformance.errors import UsageError
 from runlock.conformance.family.family import DEFAULT, family_names
 from runlock.conformance.family.recordings import read_recording
-from runlock.conformance.trace.input_files import text_of
+from runlock.conformance.inputs import json_of
+from runlock.conformance.text import plain
 from runlock.conformance.trace.scenario_file import ENDING
 from runlock.conformance.trace.trace import Trace
 from runlock.diagrams import matrix
@@ -119,7 +120,13 @@ def _because(path: Path, trace: Trace) -> str:
 
 
 def _of_json(path: Path) -> Iterator[tuple[str, str, bytes]]:
-    found = _object(path)
+    try:
+        yield from _drawn(path, _object(path))
+    except (AttributeError, LookupError, TypeError, ValueError) as error:
+        raise UsageError(f"{path} is no whole result: {plain(error)}.", WRITTEN_BY) from None
+
+
+def _drawn(path: Path, found: dict[str, Any]) -> Iterator[tuple[str, str, bytes]]:
     if "kills" in found:
         yield "svg", ".svg", matrix.drawn(found).text().encode()
     elif "coverage" in found:
@@ -130,10 +137,7 @@ def _of_json(path: Path) -> Iterator[tuple[str, str, bytes]]:
 
 
 def _object(path: Path) -> dict[str, Any]:
-    try:
-        found = json.loads(text_of(path, WRITTEN_BY))
-    except ValueError as error:
-        raise UsageError(f"{path} cannot be read: {error}.", WRITTEN_BY) from None
+    found = json_of(path, WRITTEN_BY)
     if not isinstance(found, dict):
         raise UsageError(f"{path} holds no object.", WRITTEN_BY)
     return found
@@ -175,6 +179,7 @@ def _print(made: Sequence[Made]) -> int:
 
 
 def _folder(out: Path) -> Path:
+    outputs.refuse_link(out)
     try:
         out.mkdir(parents=True, exist_ok=True)
     except OSError as error:
@@ -186,7 +191,6 @@ def _folder(out: Path) -> Path:
 
 def _write(path: Path, content: bytes) -> Path:
     try:
-        path.write_bytes(content)
+        return outputs.write(path, content)
     except OSError as error:
         raise UsageError(f"{path} cannot be written: {error.strerror}.", "-o names another folder.") from None
-    return path

@@ -15,6 +15,7 @@ from runlock.conformance.cli.commands.output_streams import results
 from runlock.conformance.errors import UsageError
 from runlock.conformance.family.exploration import Asked, Estimate, Exploration
 from runlock.conformance.family.family import Family, families, family_named, family_of_profile
+from runlock.conformance.outputs import no_link
 from runlock.conformance.report import state_space as report
 from runlock.conformance.report.console import Page
 from runlock.diagrams import state_space as drawn
@@ -155,7 +156,7 @@ def _export(explored: Any, options: Options) -> None:
         if path is None:
             continue
         try:
-            with path.open("w", encoding="utf-8") as file:
+            with open(path, "w", encoding="utf-8", opener=no_link) as file:
                 write(explored.search, explored.plan.model, file)
         except drawn.TooLarge as error:
             path.unlink(missing_ok=True)

@@ -10,6 +10,7 @@ from fnmatch import fnmatchcase
 from pathlib import Path
 from typing import Any, Final, TextIO
 
+from runlock.conformance import outputs
 from runlock.conformance.campaign.matrix import Column, matrix
 from runlock.conformance.campaign.order import Order, Sampled
 from runlock.conformance.campaign.programs import PROGRAMS, THERE, compared
@@ -67,7 +68,7 @@ def compare_versions(options: Options) -> int:
     file, is_seen = options.out / versions.FILE, False
     for name, found in compared(asked, options.environments, PROGRAMS):
         content = written.dumped(versions.merged(file, {name: found}))
-        file.write_text(f"{content}\n", encoding="utf-8")
+        outputs.write(file, f"{content}\n")
         for program, said in found["programs"].items():
             pairs = zip(found["versions"], said, strict=True)
             shown = ", ".join(f"{version} {plain(word)}" for version, word in pairs)
@@ -111,9 +112,9 @@ def _told(column: Column) -> None:
 def _report(columns: Sequence[Column], options: Options, budget: Mapping[str, Any], stdout: TextIO) -> int:
     written.write_witnesses(columns, options.out)
     report = written.as_json(columns, budget)
-    (options.out / "matrix.json").write_text(written.dumped(report) + "\n", encoding="utf-8")
+    outputs.write(options.out / "matrix.json", written.dumped(report) + "\n")
     history = versions.known(options.out / versions.FILE)
-    (options.out / "matrix.md").write_text(written.as_markdown(report, history=history), encoding="utf-8")
+    outputs.write(options.out / "matrix.md", written.as_markdown(report, history=history))
     lines = Page(stdout)
     if options.as_json:
         lines.console.out(written.dumped(report))

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import os
 import sys
 from collections.abc import Callable, Mapping
 from difflib import get_close_matches
 from pathlib import Path
 from typing import Final
 
+from runlock.conformance import outputs
 from runlock.conformance.errors import UsageError
 from runlock.conformance.report.badge import badge, drawn
 from runlock.conformance.report.html import web
@@ -48,11 +48,11 @@ def write(text: str, out: Path | None) -> None:
     """Write a text to a file, or to standard output; always in UTF-8."""
     if out is None:
         sys.stdout.flush()
-        sys.stdout.buffer.write(text.encode())
+        sys.stdout.buffer.write(text.encode("utf-8", "backslashreplace"))
         sys.stdout.buffer.flush()
         return
     try:
-        out.write_text(text, encoding="utf-8")
+        outputs.write(out, text)
     except OSError as error:
-        why = os.strerror(error.errno) if error.errno else str(error)
+        why = error.strerror or str(error)
         raise UsageError(f"{out} cannot be written: {why}.", "Name another file with `-o`.") from None

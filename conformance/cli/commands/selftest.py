@@ -4,11 +4,9 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from concurrent.futures import ProcessPoolExecutor
 from dataclasses import asdict, dataclass, field
 from fnmatch import fnmatchcase
 from functools import partial
-from multiprocessing import get_context
 from statistics import median
 from typing import Any, Final, TypeVar
 
@@ -20,6 +18,7 @@ from runlock.conformance.cli.commands.output_streams import results
 from runlock.conformance.errors import UsageError
 from runlock.conformance.family.family import Family
 from runlock.conformance.report.console import Page
+from runlock.conformance.safe_path import spawned
 from runlock.conformance.selftest.mutation_testing import (
     MutantResult,
     VariantResult,
@@ -116,7 +115,7 @@ class _sharing:
     """Distributes work among processes, and returns the results in the order of the work."""
 
     def __init__(self, jobs: int) -> None:
-        self._pool = ProcessPoolExecutor(jobs, get_context("spawn"), end_with_parent) if jobs > 1 else None
+        self._pool = spawned(jobs, end_with_parent) if jobs > 1 else None
 
     def __enter__(self) -> Callable[[Callable[[Named], Any], Iterable[Named]], Iterator[Any]]:
         return map if self._pool is None else self._pool.map

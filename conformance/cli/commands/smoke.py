@@ -22,6 +22,7 @@ from runlock.conformance.cli.commands.output_streams import results
 from runlock.conformance.errors import UsageError
 from runlock.conformance.report.clause_names import grouped
 from runlock.conformance.report.console import Page
+from runlock.conformance.safe_path import SAFE
 from runlock.conformance.text import plain
 from runlock.conformance.transport.stdio import Pipe
 from runlock.conformance.transport.sut import Sut
@@ -48,8 +49,8 @@ def smoke(target: str, *, as_json: bool, timeout_scale: float) -> int:
 
 def _apart(target: str, timeout_scale: float) -> Callable[[], Sut]:
     """A Python runtime in a separate process, which it may end or block without harm."""
-    words = [sys.executable, "-m", "runlock.conformance.cli", "serve", target]
-    environment = {**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)}
+    words = [sys.executable, SAFE, "-m", "runlock.conformance.cli", "serve", target]
+    environment = {**os.environ, "PYTHONPATH": os.pathsep.join(filter(None, sys.path))}
     return lambda: Pipe(words, timeout_scale=timeout_scale, env=environment)
 
 

@@ -115,14 +115,16 @@ def test_a_missing_extra_is_one_sentence(monkeypatch: pytest.MonkeyPatch) -> Non
 
 
 def test_compressed_files_are_read(tmp_path: Path) -> None:
-    """Gzip and Zstandard; a file that breaks off is open."""
+    """Gzip; a file that breaks off is open, and the audit undecided."""
     text = RIGHT[0].read_bytes()
     packed = gzip.compress(text)
     (tmp_path / "whole.jsonl.gz").write_bytes(packed)
     (tmp_path / "torn.jsonl.gz").write_bytes(packed[: len(packed) * 3 // 4])
     found = audited(*files_of([str(tmp_path)]))
 
-    assert (found.threads, found.open, broken(found), found.result.troubles) == (2, 1, {}, [])
+    (cut_off,) = found.result.troubles
+    assert (found.threads, found.open, broken(found), found.result.verdict) == (2, 1, {}, "undecided")
+    assert "torn.jsonl.gz broke off after line " in cut_off.what
 
 
 def test_zstandard_is_read(tmp_path: Path) -> None:

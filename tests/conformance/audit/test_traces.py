@@ -40,7 +40,9 @@ def test_a_recording_that_ends_early_is_open(path: Path, tmp_path: Path) -> None
         file.write_bytes(text[:cut])
         found = audited(file)
 
-        assert (broken(found), found.open, found.result.troubles) == ({}, 1, [])
+        (cut_off,) = found.result.troubles
+        assert (broken(found), found.open, found.result.verdict) == ({}, 1, "undecided")
+        assert f"{file} broke off after line " in cut_off.what
 
 
 def test_threads_of_many_files_are_counted(tmp_path: Path) -> None:

@@ -132,6 +132,7 @@ def test_a_violation_without_an_entry_is_a_surprise():
     ("text", "said"),
     [
         ("[[expected", "known.toml is no TOML: "),
+        (f"a = {'[' * 3000}{']' * 3000}", "known.toml is nested deeper than 200 levels. "),
         ("[[expcted]]", "known.toml is no baseline. It is a list of [[expected]]."),
         ("expected = 3", "known.toml is no baseline. It is a list of [[expected]]."),
         ("expected = [3]", "known.toml, entry 1: it is 3. An entry is a table under [[expected]]."),

@@ -1,9 +1,12 @@
 """A search that is stopped leaves a file from which the same command goes on, to the same result."""
 
 import json
+import random
+from contextlib import suppress
 
 import pytest
 from command_line import run
+from damaged_files import spoil
 
 from runlock.conformance.campaign.exhaustive_campaign import exhaust
 from runlock.conformance.campaign.order import ALONE, Exhaustive, Order
@@ -13,6 +16,7 @@ from runlock.conformance.campaign.workforce import INTERRUPTED
 from runlock.conformance.driving.bench import Bench
 from runlock.conformance.driving.strategies.scripted import applicable, corpus, play
 from runlock.conformance.driving.tally import Tally
+from runlock.conformance.errors import UsageError
 from runlock.conformance.families.lifecycle.family import FAMILY
 from runlock.conformance.families.lifecycle.host.hosted import Hosted
 from runlock.conformance.families.lifecycle.reference import ReferenceAdapter
@@ -152,6 +156,20 @@ def test_another_runtime_or_kit_is_refused(capsys, folder):
         file.write_text(json.dumps({**saved, "search": {**saved["search"], key: value}}))
         ran = run(capsys, *words)
         assert (ran.code, said in " ".join(ran.err.split())) == (2, True)
+
+
+@pytest.mark.parametrize("begin", [0, *(pytest.param(n, marks=pytest.mark.long) for n in (10, 20, 30, 40))])
+def test_no_odd_value_in_a_saved_search_is_a_bug_of_the_kit(folder, begin):
+    """Where a value does not belong, the search is gone on with, or refused with a sentence."""
+    order, parts = Order(BROKEN, Exhaustive(2)), folder / "parts"
+    searched(order, parts, ProgressCallbacks(20))
+    saved = json.loads((parts / FILE).read_text())
+    for seed in range(begin, begin + 10):
+        units = json.loads(json.dumps(saved["units"]))
+        spoil(units, random.Random(seed))
+        (parts / FILE).write_text(json.dumps({**saved, "units": units}))
+        with suppress(UsageError):
+            searched(order, parts, ProgressCallbacks(1))
 
 
 @pytest.mark.parametrize("text", ["", "{", "[]", '{"search": {}}', '{"search": 3, "units": []}'])

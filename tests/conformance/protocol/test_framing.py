@@ -6,8 +6,8 @@ from typing import Any
 
 import pytest
 
+from runlock.conformance.inputs import DEPTH_MAX
 from runlock.conformance.protocol.framing import (
-    DEPTH_LIMIT,
     NotALine,
     decode,
     detached,
@@ -47,8 +47,8 @@ def test_what_json_does_not_have_is_not_written(value: Any) -> None:
         (b'{"n": 1e999}', "is no JSON (1e999 is too large for a number)"),
         (b"\xef\xbb\xbf{}", "is no JSON (a byte order mark stands before it)"),
         (b'"\\ud800"', "holds half a surrogate pair, which is no text"),
-        (nested(DEPTH_LIMIT + 1), f"is nested deeper than {DEPTH_LIMIT} levels"),
-        (nested(100_000), f"is nested deeper than {DEPTH_LIMIT} levels"),
+        (nested(DEPTH_MAX + 1), f"is nested deeper than {DEPTH_MAX} levels"),
+        (nested(100_000), f"is nested deeper than {DEPTH_MAX} levels"),
     ],
 )
 def test_a_line_that_cannot_be_read_says_why(line: bytes, says: str) -> None:
@@ -75,7 +75,7 @@ def test_an_unusual_line_is_read(line: bytes, value: Any) -> None:
 
 def test_the_deepest_line_is_read() -> None:
     """The limit itself is no fault."""
-    assert decode(nested(DEPTH_LIMIT)) is not None
+    assert decode(nested(DEPTH_MAX)) is not None
 
 
 def test_a_detached_copy_shares_nothing() -> None:

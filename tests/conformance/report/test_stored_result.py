@@ -231,7 +231,13 @@ def test_the_result_of_a_check_can_be_reported(capsys):
 @pytest.mark.parametrize(
     ("text", "said"),
     [
-        ("not json", "result.json is not JSON. A folder of results has a result.json."),
+        (
+            "not json",
+            (
+                "result.json is no JSON (Expecting value at position 0). "
+                "`runlock check TARGET -o DIR` leaves one in DIR."
+            ),
+        ),
         ("[1]", "result.json is no result of `runlock check`. A folder of results has a result.json."),
         ('{"schema": 2}', "result.json is of schema 2. This kit reads schema 1."),
         ('{"schema": 1}', "result.json is no whole result: it lacks target. Run `runlock check` again."),

@@ -10,6 +10,9 @@ from runlock.conformance.trace.moves import moves_of
 from runlock.conformance.trace.scenario_file import from_text, parse, render, to_text
 from runlock.conformance.trace.trace import Trace
 
+LAUGHS = "recover store=@a8\n@a0 = [x]\n" + "".join(f"@a{n} = [{f'@a{n - 1} ' * 10}]\n" for n in range(1, 9))
+"""A few lines that define a list of a hundred million values."""
+
 RECORDED = """\
 # A run that is asked to write.
 target reference:awaken-8
@@ -175,6 +178,7 @@ def test_a_long_value_is_defined_by_what_changed():
         ("settle\n----\nrun.status Running ->", "Write `run.status OLD -> NEW`; OLD is left out at first."),
         ("settle\n----\nreport nothing", "`report` says whether the runtime is quiescent."),
         ("record a=1 b=2", "`record` takes one key and its value. The keys are handshake, scenario"),
+        (LAUGHS, ":7: The definitions in this line hold more than 100,000 values."),
         ("recover store=" + "[" * 5000, ":1: a value is nested too deep."),
         ("recover store=" + "9" * 5000, "is too long for a number. Write it in quotes."),
         ("scenario s tool=1", "`scenario` has no field `tool`. Did you mean `tools`?"),

@@ -67,7 +67,11 @@ def test_a_digest_is_the_same_under_other_ids() -> None:
         ('{"odd": {}}', "is no record of a trace"),
         ('{"end": 3}', "`end` holds no object"),
         ('{"stimulus": {"method": "settle"}}', "a stimulus lacks its method or params"),
-        ("[" * 100_000, "is no JSON"),
+        ("[" * 100_000, "is nested deeper than 200 levels"),
+        ('{"stimulus": {"method": ["settle"], "params": {}}}', "the method of a stimulus is no text"),
+        ('{"stimulus": {"method": "settle", "params": []}}', "or its params are no object"),
+        ('{"observation": {"kind": "gate.open", "gate": {}}}', "a gate opens that has no id"),
+        ('{"end": {"verdict": {"clause": ["RUN-1"]}}}', "the clause of a verdict is no text"),
     ],
 )
 def test_a_line_that_is_no_record_is_named(tmp_path: Path, line: str, says: str) -> None:
