@@ -1,4 +1,4 @@
-"""Writes files where a user, or the name of a finding, puts them; a link at that place is not followed.
+"""Writes output files, and never through a symbolic link.
 
 A folder may come from another person, and a link in it may lead to any file of the user.
 """
@@ -29,7 +29,7 @@ def no_link(path: str, flags: int) -> int:
 
 
 def write(path: Path, content: str | bytes) -> Path:
-    """Write a file in place; half a surrogate pair, which has no form in UTF-8, is written as its code."""
+    """Write a file; a lone surrogate, which UTF-8 cannot encode, is written as its escape sequence."""
     data = content if isinstance(content, bytes) else content.encode("utf-8", "backslashreplace")
     with open(path, "wb", opener=no_link) as file:
         file.write(data)
@@ -37,7 +37,7 @@ def write(path: Path, content: str | bytes) -> Path:
 
 
 def replace(path: Path, text: str) -> None:
-    """Write a file as a whole: a reader sees the old one or the new one."""
+    """Replace a file atomically: a reader sees the old one or the new one."""
     fresh = path.with_name(f".{path.name}.{os.getpid()}")
     fresh.unlink(missing_ok=True)  # of a process that was killed, or a link
     with fresh.open("x", encoding="utf-8") as file:
