@@ -19,9 +19,10 @@ def refuse_link(folder: Path) -> None:
 
 
 def no_link(path: str, flags: int) -> int:
-    """The opener of a file, as `open` takes one, that refuses a link."""
+    """The opener of a file, as `open` takes one, that refuses a link; `/dev/stdout` and its like are none."""
+    is_device = os.path.abspath(path).startswith("/dev/")  # where the links are those of the system
     try:
-        return os.open(path, flags | os.O_NOFOLLOW, 0o666)
+        return os.open(path, flags if is_device else flags | os.O_NOFOLLOW, 0o666)
     except OSError as error:
         if error.errno == errno.ELOOP:
             raise OSError(errno.ELOOP, "it is a link, which is not followed", path) from None

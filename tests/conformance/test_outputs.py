@@ -36,6 +36,16 @@ def test_nothing_is_written_through_a_link(link: Path) -> None:
     assert (link.parent / "mine").read_text() == "mine"
 
 
+def test_a_stream_of_the_command_can_be_named() -> None:
+    """`-o /dev/stdout`, and what a shell writes for `-o >(command)`, are links of the system."""
+    reads, writes = os.pipe()
+    write(Path(f"/dev/fd/{writes}"), "shown")
+    os.close(writes)
+
+    assert os.read(reads, 99) == b"shown"
+    os.close(reads)
+
+
 def test_a_link_is_replaced(link: Path) -> None:
     """A result takes the place of the link; so it does of a file that a killed process left half-written."""
     (link.parent / f".link.{os.getpid()}").symlink_to(link.parent / "mine")
