@@ -24,19 +24,19 @@ from runlock.conformance.extras import the_module
 from runlock.conformance.text import plain
 
 SIZE_MAX: Final = 64 * 1024 * 1024
-"""Bytes of a line, or of a document that is read as a whole; both unpacked."""
+"""Bytes of a line, or of a document that is read as a whole, after decompression."""
 
 DEPTH_MAX: Final = 200
 """Deeper than any message of the protocol, and shallower than the limits of the JSON and model libraries."""
 
 VALUES_MAX: Final = 4_000_000
-"""Parts of one value, counted by its brackets and commas before it is parsed."""
+"""Values in one JSON text, estimated by its brackets and commas before it is parsed."""
 
 RATIO_MAX: Final = 1_000
-"""How often a compressed file may hold its own size, in addition to one line; real recordings reach 100."""
+"""A compressed file may unpack to this many times its size, plus `SIZE_MAX`; real recordings reach 100."""
 
 RECORDS_MAX: Final = 250_000
-"""Records of one thread, which are judged together and so are in memory together."""
+"""Records of one thread, which are in memory together when it is judged."""
 
 PACKED: Final = (".gz", ".zst")
 _MANY: Final = f"holds more than {VALUES_MAX:,} values"
@@ -44,10 +44,10 @@ _DEEP: Final = f"is nested deeper than {DEPTH_MAX} levels"
 _LONG: Final = f"than {SIZE_MAX // 1024**2} MiB"
 _NOTHING: Final = "Nothing in it was judged."
 _CHUNK: Final = 1024
-"""Bytes that are unpacked at once; Zstandard makes at most 32 MiB of them."""
+"""Compressed bytes that are unpacked at once; with Zstandard they become at most 32 MiB."""
 
 MEMORY: Final = {"memory_limit": "1GB", "threads": 1}
-"""What a database may use; it spills to a folder, or refuses."""
+"""The configuration of DuckDB: beyond the limit it writes to a temporary folder, or fails."""
 
 BATCH: Final = 2_000
 _MAGIC: Final = b"PAR1"

@@ -1,4 +1,4 @@
-"""Writes files where a user, or the name of a finding, puts them; a link at that place is not followed.
+"""Writes output files, and never through a symbolic link.
 
 A folder may come from another person, and a link in it may lead to any file of the user.
 """
@@ -19,9 +19,10 @@ def refuse_link(folder: Path) -> None:
 
 
 def no_link(path: str, flags: int) -> int:
-    """The opener of a file, as `open` takes one, that refuses a link."""
+    """The opener of a file, as `open` takes one, that refuses a link; `/dev/stdout` and its like are none."""
+    is_device = os.path.abspath(path).startswith("/dev/")  # where the links are those of the system
     try:
-        return os.open(path, flags | os.O_NOFOLLOW, 0o666)
+        return os.open(path, flags if is_device else flags | os.O_NOFOLLOW, 0o666)
     except OSError as error:
         if error.errno == errno.ELOOP:
             raise OSError(errno.ELOOP, "it is a link, which is not followed", path) from None
@@ -29,7 +30,7 @@ def no_link(path: str, flags: int) -> int:
 
 
 def write(path: Path, content: str | bytes) -> Path:
-    """Write a file in place; half a surrogate pair, which has no form in UTF-8, is written as its code."""
+    """Write a file; a lone surrogate, which UTF-8 cannot encode, is written as its escape sequence."""
     data = content if isinstance(content, bytes) else content.encode("utf-8", "backslashreplace")
     with open(path, "wb", opener=no_link) as file:
         file.write(data)
@@ -37,7 +38,7 @@ def write(path: Path, content: str | bytes) -> Path:
 
 
 def replace(path: Path, text: str) -> None:
-    """Write a file as a whole: a reader sees the old one or the new one."""
+    """Replace a file atomically: a reader sees the old one or the new one."""
     fresh = path.with_name(f".{path.name}.{os.getpid()}")
     fresh.unlink(missing_ok=True)  # of a process that was killed, or a link
     try:

@@ -1,6 +1,6 @@
-"""Starts Python processes to which the folder in which they start is no source of code.
+"""Starts Python processes that import nothing from the current folder.
 
-Python puts that folder first on the path of modules, and a file `socket.py` in it replaces Python's own.
+Python puts that folder first on the path of modules, where a file `socket.py` would replace Python's own.
 """
 
 from __future__ import annotations
@@ -13,10 +13,10 @@ from multiprocessing.context import SpawnContext, SpawnProcess
 from typing import Final
 
 SAFE: Final = "-P"
-"""The option of Python that leaves that folder out."""
+"""The option of Python that keeps the current folder off the path of modules."""
 
 _VARIABLE: Final = "PYTHONSAFEPATH"
-"""The same for processes whose options the standard library chooses."""
+"""The environment variable that does the same, for processes whose options the standard library chooses."""
 
 
 def spawned(jobs: int, initializer: Callable[[], None] | None = None) -> ProcessPoolExecutor:

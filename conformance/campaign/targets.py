@@ -248,8 +248,10 @@ def _starting_with(adapter: Any, make: Callable[[], Any]) -> Callable[[], Any]:
 def _imported(path: str, name: str) -> ModuleType:
     if not all(part.isidentifier() for part in name.split(".")):
         raise UsageError(f"`py:{path}` names no module: {name} is not a dotted name.", _dotted(name))
+    first = name.partition(".")[0]
+    _refuse_name_of_python(first)
     try:
-        _import_from_here(name.partition(".")[0])
+        _import_from_here(first)
         return importlib.import_module(name)
     except ModuleNotFoundError as error:
         if error.name is not None and f"{name}.".startswith(f"{error.name}."):
@@ -266,8 +268,17 @@ def _raised_while_importing(name: str, error: BaseException) -> AdapterError:
     )
 
 
+def _refuse_name_of_python(name: str) -> None:
+    """Raise a `UsageError` if a file of the current folder has the name of a module of Python."""
+    if name in sys.stdlib_module_names and (Path.cwd() / f"{name}.py").exists():
+        right = "Rename the file: no file of this folder takes the place of a module of Python."
+        raise UsageError(
+            f"`{name}` is a module of Python, and {name}.py in this folder is another one.", right
+        )
+
+
 def _import_from_here(name: str) -> None:
-    """Import a module of the current folder, before any other of that name but one of Python itself.
+    """Import a module of the current folder rather than an installed one of that name.
 
     What it imports in turn is found there too, but after the modules of Python: any file may lie there.
     """
@@ -276,7 +287,7 @@ def _import_from_here(name: str) -> None:
         sys.path.insert(_end_of_standard_library(), here)
     importlib.invalidate_caches()  # so that a module that was just written is found
     spec = PathFinder.find_spec(name, [here])
-    if spec is None or spec.loader is None or name in sys.modules or name in sys.stdlib_module_names:
+    if spec is None or spec.loader is None or name in sys.modules:
         return
     module = sys.modules[name] = importlib.util.module_from_spec(spec)
     try:

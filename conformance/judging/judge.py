@@ -192,10 +192,8 @@ class Judge:
             if self.leaves_open:
                 self._record_all(self._under_each_value(check, *seen), check.rank)
             else:
-                if check.excuses and state.is_excused(check.excuses, *seen):
-                    continue
                 read.clear()
-                for found in check.check(state, *seen):
+                for found in check.run(state, *seen):
                     if read:
                         self.policies |= read
                     self._record(check.clause, found, check.rank, is_deferred=check.is_deferred)

@@ -18,8 +18,6 @@ from places import DATA
 
 from runlock.conformance.campaign.targets import resolve
 from runlock.conformance.report.result_folder import failures_of_last_run
-from runlock.conformance.safe_path import spawned
-from runlock.conformance.transport.guardian import end_with_parent
 
 Capsys = pytest.CaptureFixture[str]
 SHADOWS = ("socket", "json", "random", "typing", "queue")
@@ -64,6 +62,7 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 def _started_there(folder: Path, *words: str) -> tuple[int, list[str]]:
     """The exit code of a command in a folder with such files, and which of them ran."""
+    (folder / "runlock").mkdir()  # which looks like the package, and is not
     for name in SHADOWS:
         (folder / f"{name}.py").write_text(SHADOW)
     (folder / "acme.py").write_text(f"import {', '.join(SHADOWS)}\nfrom cli_fakes import Tiny\n")
@@ -105,15 +104,6 @@ def test_a_file_with_the_name_of_a_module_changes_nothing(
 def test_other_commands_start_processes_in_the_same_way(words: tuple[str, ...], folder: Path) -> None:
     """The process of a smoke test, and the pool of a selftest."""
     assert _started_there(folder, *words)[1] == []
-
-
-def test_a_pool_leaves_the_environment_as_it_is(monkeypatch: pytest.MonkeyPatch) -> None:
-    """The targets that a process of the pool starts find their own modules next to them."""
-    monkeypatch.delenv("PYTHONSAFEPATH", raising=False)
-    with spawned(1, end_with_parent) as pool:
-        theirs = pool.submit(os.getenv, "PYTHONSAFEPATH").result()
-
-    assert (theirs, os.environ.get("PYTHONSAFEPATH")) == (None, None)
 
 
 def test_a_target_is_imported_from_where_it_was_named(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:

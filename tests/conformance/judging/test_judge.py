@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterator
 from dataclasses import replace
-from typing import Any
+from typing import Any, ClassVar
 
 import pytest
 from judged_records import fold, new_judge
@@ -195,6 +195,27 @@ class ObjectsToGates(Monitor):
         """Object to a gate, and to nothing else."""
         if isinstance(seen, GateOpened):
             yield clause_result("RUN-3", "no transition")
+
+
+class ReadsGates(ObjectsToGates):
+    """Is asked about gates alone, and notes what it was asked about."""
+
+    reads = (GateOpened,)
+    asked: ClassVar[list[str]] = []
+
+    def observe(self, seen: Any) -> Iterator[ClauseResult]:
+        """Object to a gate."""
+        self.asked.append(seen.kind)
+        return super().observe(seen)
+
+
+def test_a_monitor_is_asked_about_what_it_reads() -> None:
+    """It misses nothing of that, and one that names no kinds is asked about each."""
+    ReadsGates.asked.clear()
+    ruling = judged(records=[START, RUNNING, GATE, REPORT], monitors=(ReadsGates,)).ruling
+
+    assert ReadsGates.asked == ["gate.open"]
+    assert ruling.violation == judged(records=[START, GATE, REPORT], monitors=(ObjectsToGates,)).violation
 
 
 def test_a_monitor_objects_last() -> None:

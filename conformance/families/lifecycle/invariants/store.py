@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 from runlock.conformance.families.lifecycle.invariants.stream import SEGMENT_END
@@ -50,7 +51,7 @@ def messages_only_grow(state: ObservedState, seen: Checkpointed) -> CheckResults
     yield HELD
 
 
-def _stored_before(state: ObservedState, seen: Checkpointed) -> list[Message] | None:
+def _stored_before(state: ObservedState, seen: Checkpointed) -> Sequence[Message] | None:
     """The messages of the checkpoint before, of this run: after a crash, of the one recovered from."""
     of_this_life = state.checkpoints[state.kept_before[0] :]
     earlier = next((one.state for one in reversed(of_this_life) if one.state and one.run == seen.run), None)

@@ -22,7 +22,7 @@ MESSAGES_KEPT: Final = 2_048
 _MESSAGES = TypeAdapter(list[Message])
 
 
-def messages_of(state: Any) -> list[Message] | None:
+def messages_of(state: Any) -> Sequence[Message] | None:
     """The messages that a checkpoint holds, or None where it holds none that can be read."""
     raw = state.get("messages") if isinstance(state, Mapping) else None
     try:
@@ -32,7 +32,7 @@ def messages_of(state: Any) -> list[Message] | None:
 
 
 @lru_cache(MESSAGES_KEPT)
-def _read(messages: bytes) -> list[Message]:
+def _read(messages: bytes) -> Sequence[Message]:
     """The messages, whose readers change nothing; equal lists are parsed once."""
     return _MESSAGES.validate_python(marshal.loads(messages))
 
