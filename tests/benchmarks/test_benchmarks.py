@@ -31,6 +31,7 @@ BENCHMARKS = {
     "kills": Small("1 1", r"call-by-call +1 +[1-9] +0\n"),
     "load": Small("101", r"file for a finished one, KiB +\d+\.\d\d +\d+\.\d\d +\d+\.\d\d\n"),
     "pipe": Small("1", r"[1-9]\d* round trips, [1-9]"),
+    "random_faults": Small("5", r"5 of 5 faults ended as they should\n"),
     "shares": Small("awaken-8 16 2", r"Hypothesis draws +[1-9]\d* +0\nthe judge +\d+ +[1-9]"),
     "throughput": Small("awaken-8 16 2", r"schedules of 2 +[1-9]\d* .*; [1-9]\d* of [1-9][\d,]* again\n"),
     "tours": Small("1", r"tirea +44 +44 in "),
