@@ -1,9 +1,9 @@
 """Random faults: checks of a right runtime that goes wrong, in one of many ways, at one of many verbs.
 
 `python tests/benchmarks/random_faults.py [FAULTS [SEED]]` draws that many faults from a seed and checks each,
-one in twenty by the command line.  No check may be held after its fault was due, raise an error of the kit, or
-leave a process or a folder.  The double leaves a mark when its fault is due, since one that is due after the
-last answer never shows.
+one in twenty by the command line.  No check may be held after its fault was due, raise an error of the kit,
+or leave a process or a folder.  The double leaves a mark when its fault is due, since one that is due after
+the last answer never shows.
 """
 
 from __future__ import annotations

@@ -6,6 +6,7 @@ import sys
 from typing import NamedTuple
 
 import pytest
+import random_faults
 import verdicts
 from places import BENCHMARKS as FOLDER
 from places import ROOT
@@ -68,3 +69,10 @@ def test_a_benchmark_runs(name: str) -> None:
 
     assert ran.returncode == 0, ran.stdout + ran.stderr
     assert re.search(small.prints, ran.stdout), ran.stdout
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("seed", range(10))
+def test_no_random_fault_is_forgotten(seed: int) -> None:
+    """Of five hundred none is held without a word, none is a bug of the kit, and nothing is left."""
+    assert random_faults.main(50, seed) == 0
