@@ -62,8 +62,12 @@ class Fault:
 
     @property
     def also(self) -> tuple[str, ...]:
-        """The other verdict that it may have: what is wrong in each replay of a schedule is broken."""
-        return ("broken",) if self.what in SHOWN and self.every < OFTEN else ()
+        """The other verdicts that it may have.
+
+        What is wrong in each replay of a schedule is broken; the order within an answer is mostly free.
+        """
+        broken = ("broken",) if self.what in SHOWN and self.every < OFTEN else ()
+        return (*broken, "held") if self.what == "reorders_observations" else broken
 
     @property
     def words(self) -> tuple[str, str, str]:
