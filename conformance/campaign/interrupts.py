@@ -39,7 +39,7 @@ class Limits:
         return bool(self.cut_off)
 
 
-Handler = Callable[[int, Any], Any]
+Handler = Callable[[int, Any], Any] | signal.Handlers
 
 
 @contextmanager
@@ -77,6 +77,11 @@ def held_back() -> Iterator[None]:
         yield
     if came:
         raise KeyboardInterrupt
+
+
+def ignore_interrupts() -> None:
+    """Ignore interrupts from here on, since everything is done."""
+    _handle(signal.SIG_IGN)
 
 
 @contextmanager

@@ -15,7 +15,7 @@ from typing import Final
 
 import typer
 
-from runlock.conformance.campaign.interrupts import impatient
+from runlock.conformance.campaign.interrupts import ignore_interrupts, impatient
 from runlock.conformance.cli.app import USAGE, app
 from runlock.conformance.cli.commands.output_streams import open_streams
 from runlock.conformance.cli.usage_errors import misuse_in_words
@@ -33,12 +33,13 @@ def main(argv: Sequence[str] | None = None) -> int:
         open_streams()
     code = _code(sys.argv[1:] if argv is None else list(argv))
     if argv is None:
-        _leave_threads(code)
+        _leave(code)
     return code
 
 
-def _leave_threads(code: int) -> None:
-    """End this process if a runtime left a thread in it, which Python would wait for."""
+def _leave(code: int) -> None:
+    """Let no interrupt change the exit code, and end this process if a runtime left a thread in it."""
+    ignore_interrupts()
     left = [one for one in threading.enumerate() if not one.daemon and one is not threading.main_thread()]
     if left:
         print(f"runlock: a thread still runs that the runtime left: {plain(left[0].name)}.", file=sys.stderr)

@@ -28,6 +28,7 @@ from runlock.conformance.protocol.answers import (
     fitted,
     fitted_report,
     moved_by_itself,
+    refuse_flood,
 )
 from runlock.conformance.text import cut, plain
 from runlock.conformance.trace.moves import CRASH_AND_RECOVER, INSPECT, Move, as_seen
@@ -67,6 +68,7 @@ class Session:
         self.trace = Trace()
         self.steps: list[Step] = []
         self.sent: list[Move] = []
+        self.observed = 0  # how many observations the answers held
         self.before: Trace | None = None  # of a snapshot to which the answers were others now
         self.attempted: list[Move] = []  # the stimulus without an answer, if there is one
         self.trace.add("handshake", handshake.as_sent)
@@ -129,6 +131,7 @@ class Session:
         self._hear_stimulus(method, params)
         raw = self._request(method, params) if answer is None else answer
         self.steps.append(Step(move, method, params, raw))
+        self.observed = refuse_flood(method, raw, self.observed)
         report = fitted_report(self.family.vocabulary, raw, method)
         self.gates.check(method, report)
         for observation in raw.get("observations") or ():

@@ -31,6 +31,15 @@ Message = TypeVar("Message", bound=Wire)
 
 REPORTS_KEPT: Final = 1024
 
+OBSERVATIONS_MAX: Final = 5_000
+"""Observations in one answer: more than a scenario needs, and few enough to be judged in seconds."""
+
+OBSERVATIONS_OF_A_SCENARIO_MAX: Final = 20_000
+GATES_MAX: Final = 500
+"""Gates that one incarnation may open in a scenario."""
+
+_IS_SHORT: Final = "A scenario is short; what shows more of it than this is not at rest."
+
 _BY_VALUE: Final = 2  # the last format of `marshal` whose output does not depend on shared references
 
 _WISHES: Final = {
@@ -65,6 +74,24 @@ def fitted_report(vocabulary: Vocabulary, raw: Mapping[str, Any], method: str) -
         return _read(vocabulary.report, written(raw))
     except ValueError:  # which a `ValidationError` is too
         return fitted(vocabulary.report, raw, f"The answer to {method}", f"{method}.answer")
+
+
+def refuse_flood(method: str, raw: Mapping[str, Any], before: int) -> int:
+    """The number of observations of a scenario with this answer; an `AdapterError` if they are too many."""
+    shown = raw.get("observations")
+    number = len(shown) if isinstance(shown, list) else 0
+    if number > OBSERVATIONS_MAX:
+        raise AdapterError(
+            f"The answer to {method} holds {number:,} observations; {OBSERVATIONS_MAX:,} are the most.",
+            _IS_SHORT,
+        )
+    if before + number > OBSERVATIONS_OF_A_SCENARIO_MAX:
+        raise AdapterError(
+            f"With the answer to {method}, the scenario shows {before + number:,} observations; "
+            f"{OBSERVATIONS_OF_A_SCENARIO_MAX:,} are the most.",
+            _IS_SHORT,
+        )
+    return before + number
 
 
 @lru_cache(REPORTS_KEPT)
@@ -132,6 +159,12 @@ class Gates:
             why, right = self._flaw(seen)
             if why:
                 raise AdapterError(f"The answer to {method} {why}.", right)
+        if len(self.is_open) > GATES_MAX:
+            raise AdapterError(
+                f"With the answer to {method}, {len(self.is_open):,} gates were opened; "
+                f"{GATES_MAX} are the most in one life of the runtime.",
+                _IS_SHORT,
+            )
 
     def _flaw(self, seen: Observation) -> tuple[str, str]:
         if isinstance(seen, GateOpened):

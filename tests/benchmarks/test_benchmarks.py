@@ -6,6 +6,7 @@ import sys
 from typing import NamedTuple
 
 import pytest
+import random_faults
 import verdicts
 from places import BENCHMARKS as FOLDER
 from places import ROOT
@@ -31,6 +32,7 @@ BENCHMARKS = {
     "kills": Small("1 1", r"call-by-call +1 +[1-9] +0\n"),
     "load": Small("101", r"file for a finished one, KiB +\d+\.\d\d +\d+\.\d\d +\d+\.\d\d\n"),
     "pipe": Small("1", r"[1-9]\d* round trips, [1-9]"),
+    "random_faults": Small("5", r"5 of 5 faults ended as they should\n"),
     "shares": Small("awaken-8 16 2", r"Hypothesis draws +[1-9]\d* +0\nthe judge +\d+ +[1-9]"),
     "throughput": Small("awaken-8 16 2", r"schedules of 2 +[1-9]\d* .*; [1-9]\d* of [1-9][\d,]* again\n"),
     "tours": Small("1", r"tirea +44 +44 in "),
@@ -67,3 +69,10 @@ def test_a_benchmark_runs(name: str) -> None:
 
     assert ran.returncode == 0, ran.stdout + ran.stderr
     assert re.search(small.prints, ran.stdout), ran.stdout
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("seed", range(10))
+def test_no_random_fault_is_forgotten(seed: int) -> None:
+    """Of five hundred none is held without a word, none is a bug of the kit, and nothing is left."""
+    assert random_faults.main(50, seed) == 0

@@ -13,6 +13,7 @@ from rich.progress import (
     BarColumn,
     MofNCompleteColumn,
     Progress,
+    SpinnerColumn,
     TaskID,
     TextColumn,
     TimeElapsedColumn,
@@ -158,6 +159,7 @@ def searching(*, is_silent: bool) -> Iterator[Telling]:
 
 def _bar() -> Progress:
     return Progress(
+        SpinnerColumn(),  # which turns while a schedule is judged
         TextColumn("{task.description}", markup=False),
         BarColumn(),
         MofNCompleteColumn(),

@@ -108,7 +108,7 @@ def test_a_target_that_has_to_be_restarted_for_each_scenario_is_given_up() -> No
         pytest.param(("exits", 60), ENDED, marks=pytest.mark.long),
         pytest.param(("exits", 200), ENDED, marks=pytest.mark.long),
         pytest.param(("is_killed", 150), ENDED, marks=pytest.mark.long),
-        pytest.param(("exits", 300, "scenario.open"), ENDED, marks=pytest.mark.long),
+        pytest.param(("exits", 40, "scenario.open"), ENDED, marks=pytest.mark.long),
         pytest.param(("writes_garbage", 100), GARBLED, marks=pytest.mark.long),
         pytest.param(("writes_half_a_line", 100), ENDED, marks=pytest.mark.long),
         pytest.param(("answers_twice", 100), GARBLED, marks=pytest.mark.long),

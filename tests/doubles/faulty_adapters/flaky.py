@@ -14,8 +14,9 @@ import sys
 import time
 from pathlib import Path
 
-from runlock.conformance.campaign.targets import resolve
-from runlock.conformance.protocol import ProtocolError
+sys.path.insert(0, str(Path(__file__).parents[1]))
+
+from plain_runtime import Plain, respond
 
 FAULTS = {}
 SEEN = itertools.count(1)
@@ -38,9 +39,16 @@ def raw(line):
     sys.stdout.buffer.flush()
 
 
+def due(is_turn):
+    """Leave a mark where the environment names one, since the fault shows now."""
+    if is_turn and (mark := os.environ.get("FLAKY_MARK")):
+        Path(mark).touch()
+    return is_turn
+
+
 def is_due(every):
     """Whether it is the turn of this observation."""
-    return next(SEEN) % every == 0
+    return due(next(SEEN) % every == 0)
 
 
 def observations(answer):
@@ -168,24 +176,46 @@ def changes_its_handshake(answer, is_turn, every):
     put(answer)
 
 
-def answered(sut, request):
-    """The right answer to a request."""
-    answer = {"jsonrpc": "2.0", "id": request["id"]}
-    try:
-        return {**answer, "result": sut.request(request["method"], request["params"])}
-    except ProtocolError as error:
-        return {**answer, "error": {"code": error.code, "message": error.message}}
+OF_OBSERVATIONS = (
+    "loses_an_observation", "reorders_observations", "renames_an_observation", "repeats_an_observation",
+    "stamps_the_time", "changes_its_handshake",
+)  # fmt: skip
+"""The faults that count what is not an answer."""
 
 
-def main(what, every, method="any", target="reference:tool-runner", starts=""):
+def runtime_of(target):
+    """What answers a request rightly: `plain` starts soon, since it imports nothing of the kit."""
+    if target == "plain":
+        runtime = Plain(None)
+        return lambda request: respond(runtime, request)
+
+    from runlock.conformance.campaign.targets import resolve
+    from runlock.conformance.protocol import ProtocolError
+
+    sut = resolve(target).open()
+
+    def answered(request):
+        answer = {"jsonrpc": "2.0", "id": request["id"]}
+        try:
+            return {**answer, "result": sut.request(request["method"], request["params"])}
+        except ProtocolError as error:
+            return {**answer, "error": {"code": error.code, "message": error.message}}
+
+    return answered
+
+
+def main(what, every, method="any", target="plain", starts=""):
     """Answer requests until standard input ends, and do what the command line says."""
-    sut, turn = resolve(target).open(), 0
+    answered, turn = runtime_of(target), 0
     for line in sys.stdin:
         request = json.loads(line)
-        answer = answered(sut, request)
+        answer = answered(request)
         is_counted = method in ("any", request["method"])
         turn += is_counted
-        FAULTS[what](answer, is_counted and turn % int(every) == 0, int(every))
+        is_turn = is_counted and turn % int(every) == 0
+        if what not in OF_OBSERVATIONS:
+            due(is_turn)
+        FAULTS[what](answer, is_turn, int(every))
 
 
 if __name__ == "__main__":
