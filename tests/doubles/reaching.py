@@ -14,7 +14,7 @@ from functools import cache
 from textwrap import fill
 from typing import Final
 
-from weaker_handshakes import Offer, Reference, references_of, weakest
+from weaker_handshakes import Offer, Reference, deviations, plain_references, references_of, weakest
 
 from runlock.conformance.driving.bench import Bench
 from runlock.conformance.driving.strategies.scripted import (
@@ -65,23 +65,30 @@ def fits(bench: Bench, script: Script) -> bool:
 def reached_by(bench: Bench, script: Script) -> frozenset[str]:
     """The clauses that a schedule reaches, unless it breaks one."""
     tally = Tally()
-    bench.play(bench.family.fitting.fitted(script.scenario, bench.handshake), play(script), tally)
+    play_fitted(bench, script, tally)
     return frozenset() if tally.found or tally.troubles else frozenset(tally.exercised)
 
 
-def occasions_of(family: Family) -> dict[str, list[str]]:
-    """For each clause, the names of the schedules that reach it."""
+def play_fitted(bench: Bench, script: Script, tally: Tally) -> None:
+    """Play a schedule in the words that the runtime offers."""
+    bench.play(bench.family.fitting.fitted(script.scenario, bench.handshake), play(script), tally)
+
+
+def occasions_of(family: Family) -> dict[str, list[Script]]:
+    """For each clause, the schedules that reach it."""
     asked = {clause for one in references_of(family.name) for clause in one.asked}
+    compared = (family.judging.determinism, family.judging.mixing)
     return {
-        clause: [one.name for one in occasions_of_clause(family, clause)]
+        clause: occasions_of_clause(family, clause)
         for clause in family.spec.clauses
-        if clause in asked and clause not in (family.judging.determinism, family.judging.mixing)
+        if clause in asked and clause not in compared
     }
 
 
 def occasions_of_clause(family: Family, clause: str) -> list[Script]:
     """The script that reaches a clause with the fewest needs, and each schedule that can do with less."""
-    under = [one for one in references_of(family.name) if clause in one.asked]
+    of_profiles = [one for one in plain_references(family.name) if clause in one.asked]
+    under = of_profiles or [one for one in references_of(family.name) if clause in one.asked]
     met, scripts = set(family.spec.clause(clause).needs), corpus(family)
     kept: list[Script] = []
     for script in sorted(known_scripts(family).values(), key=lambda one: len({*one.needs} - met)):
@@ -99,15 +106,62 @@ def _always(clause: str, script: Script, under: Sequence[Reference]) -> bool:
     return likely and all(is_reached(one, clause, script) for one in fitting)
 
 
+def play_occasions(bench: Bench, known: Mapping[str, Sequence[Script]]) -> Tally:
+    """For each clause the schedules that are known to reach it, until one does; else the corpus."""
+    tally = Tally()
+    for clause, scripts in known.items():
+        for script in scripts:
+            if not tally.exercised[clause] and fits(bench, script):
+                play_fitted(bench, script, tally)
+    for script in corpus(bench.family) if not all(tally.exercised[clause] for clause in known) else ():
+        if fits(bench, script):
+            play_fitted(bench, script, tally)
+    return tally
+
+
+def exceptions_of(family: Family, occasions: Mapping[str, Sequence[Script]]) -> dict[str, list[str]]:
+    """For each clause, the policy values under which nothing that is always played reaches it."""
+    seen = {
+        (clause, f"{key}={value}")
+        for one in plain_references(family.name)
+        for key, value in one.sent["policies"].items()
+        for clause in one.asked
+    }
+    found: dict[str, list[str]] = {clause: [] for clause in occasions}
+    for reference in deviations(family.name):
+        value = "=".join(*reference.overrides)
+        asked = [one for one in occasions if one in reference.asked]
+        left = {clause: occasions[clause] for clause in asked if (clause, value) not in seen}
+        with closing(reference.bench(reference.offer)) as bench:
+            tally = play_occasions(bench, left)
+        if not (tally.found or tally.troubles):  # else the reference does not do what it declares
+            seen |= {(clause, value) for clause in left}
+            for clause in left:
+                found[clause] += [] if tally.exercised[clause] else [value]
+    return {clause: values for clause, values in found.items() if values}
+
+
 HEADER: Final = """\
 # For each clause the schedules that reach it on any runtime that offers what they need: scripts first, then
 # witnesses that need less.  Derived: `pytest -m long -k test_occasions --rewrite`.
 
 """
+UNLESS: Final = """
+# The policy values under which none of them does.
+[unless]
+"""
 
 
-def as_file(occasions: Mapping[str, Sequence[str]]) -> str:
+def as_file(family: Family) -> str:
     """The text of `occasions.toml`."""
-    lines = (fill(f"{clause} = {json.dumps(names)}", 110, subsequent_indent="  ", break_long_words=False,
-                  break_on_hyphens=False) for clause, names in occasions.items())  # fmt: skip
-    return HEADER + "\n".join(lines) + "\n"
+    occasions = occasions_of(family)
+    named = {clause: [one.name for one in scripts] for clause, scripts in occasions.items()}
+    return HEADER + _rows(named) + UNLESS + _rows(exceptions_of(family, occasions))
+
+
+def _rows(lists: Mapping[str, Sequence[str]]) -> str:
+    rows = (f"{clause} = {json.dumps(names)}" for clause, names in lists.items())
+    return "".join(
+        fill(row, 110, subsequent_indent="  ", break_long_words=False, break_on_hyphens=False) + "\n"
+        for row in rows
+    )

@@ -91,12 +91,28 @@ class Reference:
 
 
 @cache
+def plain_references(family_name: str) -> tuple[Reference, ...]:
+    """A reference for each profile."""
+    profiles = family_named(family_name).spec.profiles.values()
+    return tuple(Reference(family_name, one.name) for one in profiles if one.policies)
+
+
+def deviations(family_name: str) -> Iterator[Reference]:
+    """Each of them with another value of one policy; what it then does need not be right."""
+    for reference in plain_references(family_name):
+        for policy in family_named(family_name).spec.policies.values():
+            own = reference.sent["policies"].get(policy.key)
+            for value in policy.values if isinstance(own, str) else ():
+                if value != own:
+                    yield replace(reference, overrides=((policy.key, value),))
+
+
+@cache
 def references_of(family_name: str) -> tuple[Reference, ...]:
     """A reference for each profile, and one for each value that a clause is about and no profile has."""
-    family = family_named(family_name)
-    plain = [Reference(family_name, one.name) for one in family.spec.profiles.values() if one.policies]
+    plain = plain_references(family_name)
     found = list(plain)
-    for clause in family.spec.clauses.values():
+    for clause in family_named(family_name).spec.clauses.values():
         others = (_with(one, clause) for one in plain if not any(clause.id in known.asked for known in found))
         found += [one for one in others if clause.id in one.asked][:1]
     return tuple(found)

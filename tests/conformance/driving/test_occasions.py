@@ -1,7 +1,7 @@
 """The known schedules that reach each clause are those that reach it, and every clause has one."""
 
 import pytest
-from reaching import as_file, occasions_of
+from reaching import as_file
 from weaker_handshakes import Feature, Reference, features, references_of, without
 
 from runlock.conformance.driving.occasions import FILE, occasions, only_witnesses, out_of_reach
@@ -35,7 +35,7 @@ def test_every_clause_that_is_asked_for_has_an_occasion(family: Family) -> None:
 @pytest.mark.parametrize("family", families(), ids=lambda one: one.name)
 def test_occasions_are_derived(family: Family, rewrites: bool) -> None:
     """The file names the schedules that reach each clause while nothing more is offered than they need."""
-    derived, file = as_file(occasions_of(family)), family.files / FILE
+    derived, file = as_file(family), family.files / FILE
     if rewrites:
         file.write_text(derived, encoding="utf-8")  # type: ignore[attr-defined]
 
