@@ -10,7 +10,7 @@ from __future__ import annotations
 import tomllib
 from collections.abc import Mapping
 from functools import cache
-from typing import Final
+from typing import Any, Final
 
 from runlock.conformance.driving.strategies.scripted import Script, applicable, corpus, known_scripts
 from runlock.conformance.family.family import Family, family_named
@@ -22,21 +22,30 @@ FILE: Final = "occasions.toml"
 
 def occasions(family: Family, clause: str) -> tuple[Script, ...]:
     """The known schedules that reach a clause, scripts first; none if nothing is known of it."""
-    return _occasions(family.name).get(clause, ())
+    known = known_scripts(family)
+    return tuple(known[name] for name in _listed(family.name).get(clause, ()))
 
 
 @cache
-def _occasions(name: str) -> Mapping[str, tuple[Script, ...]]:
-    family = family_named(name)
-    file, known = family.files / FILE, known_scripts(family)
-    listed = tomllib.loads(file.read_text("utf-8")) if file.is_file() else {}
-    return {clause: tuple(known[one] for one in names) for clause, names in listed.items()}
+def _listed(name: str) -> Mapping[str, Any]:
+    file = family_named(name).files / FILE
+    return tomllib.loads(file.read_text("utf-8")) if file.is_file() else {}
 
 
 def out_of_reach(family: Family, clause: str, handshake: Handshake) -> str:
     """Why no known schedule that reaches the clause fits a runtime, or an empty string."""
+    if value := _exception(family, clause, handshake):
+        return f"the policy {value[0]} is {value[1]}"
     whys = [applicable(family, one, handshake) for one in occasions(family, clause)]
     return whys[0] if whys and all(whys) else ""
+
+
+def _exception(family: Family, clause: str, handshake: Handshake) -> tuple[str, str] | None:
+    """The declared policy value under which no known schedule reaches the clause."""
+    listed = _listed(family.name).get("unless", {}).get(clause, ())
+    policies = family.spec.policies_of(handshake.profile, handshake.policies) if listed else {}
+    pairs = (tuple(one.split("=")) for one in listed)
+    return next(((key, value) for key, value in pairs if policies.get(key) == value), None)
 
 
 def only_witnesses(

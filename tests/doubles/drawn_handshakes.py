@@ -2,24 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from contextlib import closing
-from typing import Any
 
-from weaker_handshakes import (
-    Offer,
-    features,
-    handshake_with,
-    offer_of,
-    profiles_of,
-    without,
-)
+from reaching import play_occasions
+from weaker_handshakes import Offer, Reference, features, plain_references, without
 
 from runlock.conformance.campaign.verdicts import verdicts
 from runlock.conformance.driving.bench import Bench
-from runlock.conformance.driving.occasions import occasions
+from runlock.conformance.driving.occasions import occasions, out_of_reach
 from runlock.conformance.driving.strategies.random_walk import run_shard
-from runlock.conformance.driving.strategies.scripted import Script, applicable, corpus, play
 from runlock.conformance.driving.tally import Tally
 from runlock.conformance.family.chooser import Seeded, chance, pick
 from runlock.conformance.family.family import Family
@@ -32,65 +23,41 @@ WALKS = 8
 """Random schedules that are played on each reference, which meet what no script needs."""
 
 
-def drawn(family: Family, seed: int) -> tuple[str, Offer]:
-    """A profile, and a part of what the reference offers under it."""
+def drawn(family: Family, seed: int) -> tuple[Reference, Offer]:
+    """A reference, and a part of what it can offer."""
     chooser = Seeded(seed)
-    profile = pick(chooser, profiles_of(family))
-    offer = offer_of(family, profile)
-    every = list(features(offer))
+    reference = pick(chooser, plain_references(family.name))
+    offer, every = reference.offer, list(features(reference.offer))
     share = {place: pick(chooser, SHARES) for place in dict.fromkeys(one.place for one in every)}
     for feature in [one for one in every if chance(chooser, share[one.place])]:
         less = without(offer, [feature])
-        offer = less if handshake_with(family, profile, less) is not None else offer
-    return profile, offer
-
-
-def bench_of(family: Family, profile: str, offer: dict[str, Any]) -> Bench:
-    """The reference that offers this, on a bench."""
-    return Bench(lambda: family.host(family.made.reference(profile, {}, offer)))
+        offer = less if reference.handshake(less) is not None else offer
+    return reference, offer
 
 
 def played(bench: Bench) -> Tally:
-    """For each clause the schedules that reach it, until one does, and some random walks."""
-    tally, family = Tally(), bench.family
+    """The schedules that reach each clause that is asked of the runtime, and some random walks."""
+    family, handshake = bench.family, bench.handshake
+    judged = [clause for clause, one in bench.standings.items() if one.is_judged]
+    asked = [clause for clause in judged if not out_of_reach(family, clause, handshake)]
+    known = {clause: occasions(family, clause) for clause in asked}
+    tally = play_occasions(bench, {clause: scripts for clause, scripts in known.items() if scripts})
     tally.exercised[family.judging.determinism] += 1  # each schedule would have to be played twice
-    for clause, standing in bench.standings.items():
-        for script in _fitting(bench, clause) if standing.is_judged else ():
-            if not tally.exercised[clause]:
-                _play(bench, script, tally)
-    for script in corpus(family) if _unreached(bench, tally) else ():
-        if not applicable(family, script, bench.handshake):
-            _play(bench, script, tally)
     tally.add(run_shard(bench, 0, WALKS, seed=0))
     return tally
 
 
-def _unreached(bench: Bench, tally: Tally) -> bool:
-    return any(
-        any(_fitting(bench, clause)) and not tally.exercised[clause]
-        for clause, standing in bench.standings.items()
-        if standing.is_judged
-    )
-
-
-def _fitting(bench: Bench, clause: str) -> Iterator[Script]:
-    every = occasions(bench.family, clause)
-    return (one for one in every if not applicable(bench.family, one, bench.handshake))
-
-
-def _play(bench: Bench, script: Script, tally: Tally) -> None:
-    bench.play(bench.family.fitting.fitted(script.scenario, bench.handshake), play(script), tally)
+def unreached(bench: Bench, tally: Tally) -> dict[str, str]:
+    """The clauses that are asked of the runtime and were not exercised, and why."""
+    asked = [one for one in verdicts(bench, tally) if one.verdict == "untested" and one.offered]
+    return {one.id: one.why for one in asked if one.level != "MAY"}
 
 
 def objections(family: Family, seed: int) -> dict[str, object]:
     """What keeps such a reference from being green, by clause or by the party at fault."""
-    profile, offer = drawn(family, seed)
-    with closing(bench_of(family, profile, offer)) as bench:
+    reference, offer = drawn(family, seed)
+    with closing(reference.bench(offer)) as bench:
         tally = played(bench)
-        unreached = {
-            one.id: one.why
-            for one in verdicts(bench, tally)
-            if one.verdict == "untested" and one.offered and one.level != "MAY"
-        }
+        left = unreached(bench, tally)
     broken = {clause: found.violation.reason for clause, found in tally.found.items()}
-    return {**unreached, **broken, **{one.blame: one.what for one in tally.troubles}}
+    return {**left, **broken, **{one.blame: one.what for one in tally.troubles}}

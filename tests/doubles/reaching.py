@@ -1,19 +1,20 @@
 """Derives the known schedules that reach each clause, by playing them on references that offer little.
 
-A schedule is an occasion of a clause if the reference reaches the clause by it under every profile, while it
+A schedule is an occasion of a clause if the reference reaches the clause by it under every profile while it
 offers no more than the schedule and the clause need.
 """
 
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import closing
-from functools import cached_property
+from dataclasses import replace
+from functools import cache
 from textwrap import fill
 from typing import Final
 
-from weaker_handshakes import Offer, handshake_with, offer_of, profiles_of, weakest
+from weaker_handshakes import Offer, Reference, deviations, plain_references, references_of, weakest
 
 from runlock.conformance.driving.bench import Bench
 from runlock.conformance.driving.strategies.scripted import (
@@ -28,50 +29,32 @@ from runlock.conformance.family.family import Family
 from runlock.conformance.judging.applicability import unmet
 
 
-class Profile:
-    """The reference of a family under one profile."""
+@cache
+def reached(reference: Reference) -> Mapping[str, frozenset[str]]:
+    """The clauses that each schedule reaches on the reference that offers everything."""
+    with closing(reference.bench(reference.offer)) as bench:
+        fitting = [one for one in known_scripts(reference.family).values() if fits(bench, one)]
+        return {one.name: reached_by(bench, one) for one in fitting}
 
-    def __init__(self, family: Family, name: str) -> None:
-        self.family = family
-        self.name = name
-        self.offer = offer_of(family, name)
 
-    def bench(self, offer: Offer) -> Bench:
-        """The reference, which offers no more than this."""
-        return Bench(lambda: self.family.host(self.family.made.reference(self.name, {}, offer)))
+@cache
+def least(reference: Reference, needs: frozenset[str]) -> Offer:
+    """What the reference offers at least where these needs are met."""
+    needed = [need for need in sorted(needs) if not need.startswith("policy ")]
 
-    @cached_property
-    def reached(self) -> Mapping[str, frozenset[str]]:
-        """The clauses that each schedule reaches on the reference that offers everything."""
-        with closing(self.bench(self.offer)) as bench:
-            scripts = known_scripts(self.family).values()
-            return {one.name: reached_by(bench, one) for one in scripts if fits(bench, one)}
+    def suffices(offer: Offer) -> bool:
+        handshake = reference.handshake(offer)
+        return handshake is not None and not any(unmet(reference.family, one, handshake) for one in needed)
 
-    @cached_property
-    def judged(self) -> frozenset[str]:
-        """The clauses that have to be reached."""
-        with closing(self.bench(self.offer)) as bench:
-            return frozenset(
-                clause
-                for clause, one in bench.standings.items()
-                if one.is_judged and one.clause.level != "MAY"
-            )
+    return weakest(reference.offer, suffices)
 
-    def least(self, needs: Iterable[str]) -> Offer:
-        """What the reference offers at least where these needs are met."""
-        needed = [need for need in needs if not need.startswith("policy ")]
 
-        def suffices(offer: Offer) -> bool:
-            handshake = handshake_with(self.family, self.name, offer)
-            return handshake is not None and not any(unmet(self.family, need, handshake) for need in needed)
-
-        return weakest(self.offer, suffices)
-
-    def is_reached(self, clause: str, script: Script) -> bool:
-        """Whether the schedule reaches the clause on the reference that offers what they need alone."""
-        needs = [*script.needs, *self.family.spec.clause(clause).needs]
-        with closing(self.bench(self.least(needs))) as bench:
-            return clause in reached_by(bench, script)
+def is_reached(reference: Reference, clause: str, script: Script) -> bool:
+    """Whether the schedule reaches the clause on the reference that offers what they need alone."""
+    needs = frozenset((*script.needs, *reference.family.spec.clause(clause).needs))
+    plain = replace(reference, overrides=())
+    with closing(reference.bench(least(plain, needs))) as bench:
+        return clause in reached_by(bench, script)
 
 
 def fits(bench: Bench, script: Script) -> bool:
@@ -82,23 +65,30 @@ def fits(bench: Bench, script: Script) -> bool:
 def reached_by(bench: Bench, script: Script) -> frozenset[str]:
     """The clauses that a schedule reaches, unless it breaks one."""
     tally = Tally()
-    bench.play(bench.family.fitting.fitted(script.scenario, bench.handshake), play(script), tally)
+    play_fitted(bench, script, tally)
     return frozenset() if tally.found or tally.troubles else frozenset(tally.exercised)
 
 
-def occasions_of(family: Family) -> dict[str, list[str]]:
-    """For each clause, the schedules that reach it, less those that need all that another one needs."""
-    profiles = [Profile(family, name) for name in profiles_of(family)]
+def play_fitted(bench: Bench, script: Script, tally: Tally) -> None:
+    """Play a schedule in the words that the runtime offers."""
+    bench.play(bench.family.fitting.fitted(script.scenario, bench.handshake), play(script), tally)
+
+
+def occasions_of(family: Family) -> dict[str, list[Script]]:
+    """For each clause, the schedules that reach it."""
+    asked = {clause for one in references_of(family.name) for clause in one.asked}
+    compared = (family.judging.determinism, family.judging.mixing)
     return {
-        clause: [one.name for one in occasions_of_clause(family, clause, profiles)]
+        clause: occasions_of_clause(family, clause)
         for clause in family.spec.clauses
-        if clause != family.judging.determinism and any(clause in one.judged for one in profiles)
+        if clause in asked and clause not in compared
     }
 
 
-def occasions_of_clause(family: Family, clause: str, profiles: Sequence[Profile]) -> list[Script]:
+def occasions_of_clause(family: Family, clause: str) -> list[Script]:
     """The script that reaches a clause with the fewest needs, and each schedule that can do with less."""
-    under = [one for one in profiles if clause in one.judged]
+    of_profiles = [one for one in plain_references(family.name) if clause in one.asked]
+    under = of_profiles or [one for one in references_of(family.name) if clause in one.asked]
     met, scripts = set(family.spec.clause(clause).needs), corpus(family)
     kept: list[Script] = []
     for script in sorted(known_scripts(family).values(), key=lambda one: len({*one.needs} - met)):
@@ -109,11 +99,46 @@ def occasions_of_clause(family: Family, clause: str, profiles: Sequence[Profile]
     return sorted(kept, key=lambda one: one not in scripts)
 
 
-def _always(clause: str, script: Script, under: Sequence[Profile]) -> bool:
-    """Whether a schedule reaches a clause under each profile that it fits."""
-    fitting = [one for one in under if script.name in one.reached]
-    likely = bool(fitting) and all(clause in one.reached[script.name] for one in fitting)
-    return likely and all(one.is_reached(clause, script) for one in fitting)
+def _always(clause: str, script: Script, under: Sequence[Reference]) -> bool:
+    """Whether a schedule reaches a clause on each reference that it fits."""
+    fitting = [one for one in under if script.name in reached(one)]
+    likely = bool(fitting) and all(clause in reached(one)[script.name] for one in fitting)
+    return likely and all(is_reached(one, clause, script) for one in fitting)
+
+
+def play_occasions(bench: Bench, known: Mapping[str, Sequence[Script]]) -> Tally:
+    """For each clause the schedules that are known to reach it, until one does; else the corpus."""
+    tally = Tally()
+    for clause, scripts in known.items():
+        for script in scripts:
+            if not tally.exercised[clause] and fits(bench, script):
+                play_fitted(bench, script, tally)
+    for script in corpus(bench.family) if not all(tally.exercised[clause] for clause in known) else ():
+        if fits(bench, script):
+            play_fitted(bench, script, tally)
+    return tally
+
+
+def exceptions_of(family: Family, occasions: Mapping[str, Sequence[Script]]) -> dict[str, list[str]]:
+    """For each clause, the policy values under which nothing that is always played reaches it."""
+    seen = {
+        (clause, f"{key}={value}")
+        for one in plain_references(family.name)
+        for key, value in one.sent["policies"].items()
+        for clause in one.asked
+    }
+    found: dict[str, list[str]] = {clause: [] for clause in occasions}
+    for reference in deviations(family.name):
+        value = "=".join(*reference.overrides)
+        asked = [one for one in occasions if one in reference.asked]
+        left = {clause: occasions[clause] for clause in asked if (clause, value) not in seen}
+        with closing(reference.bench(reference.offer)) as bench:
+            tally = play_occasions(bench, left)
+        if not (tally.found or tally.troubles):  # else the reference does not do what it declares
+            seen |= {(clause, value) for clause in left}
+            for clause in left:
+                found[clause] += [] if tally.exercised[clause] else [value]
+    return {clause: values for clause, values in found.items() if values}
 
 
 HEADER: Final = """\
@@ -121,10 +146,22 @@ HEADER: Final = """\
 # witnesses that need less.  Derived: `pytest -m long -k test_occasions --rewrite`.
 
 """
+UNLESS: Final = """
+# The policy values under which none of them does.
+[unless]
+"""
 
 
-def as_file(occasions: Mapping[str, Sequence[str]]) -> str:
+def as_file(family: Family) -> str:
     """The text of `occasions.toml`."""
-    lines = (fill(f"{clause} = {json.dumps(names)}", 110, subsequent_indent="  ", break_long_words=False,
-                  break_on_hyphens=False) for clause, names in occasions.items())  # fmt: skip
-    return HEADER + "\n".join(lines) + "\n"
+    occasions = occasions_of(family)
+    named = {clause: [one.name for one in scripts] for clause, scripts in occasions.items()}
+    return HEADER + _rows(named) + UNLESS + _rows(exceptions_of(family, occasions))
+
+
+def _rows(lists: Mapping[str, Sequence[str]]) -> str:
+    rows = (f"{clause} = {json.dumps(names)}" for clause, names in lists.items())
+    return "".join(
+        fill(row, 110, subsequent_indent="  ", break_long_words=False, break_on_hyphens=False) + "\n"
+        for row in rows
+    )

@@ -6,14 +6,18 @@ A feature is one word of a list, one `true`, one step of a number, or a stronger
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import closing
 from copy import deepcopy
-from functools import cache
+from dataclasses import dataclass, replace
+from functools import cache, cached_property
 from typing import Any, Final, NamedTuple
 
 from pydantic import ValidationError
 
+from runlock.conformance.driving.bench import Bench
 from runlock.conformance.family.family import Family, family_named
 from runlock.conformance.protocol import Handshake
+from runlock.spec.model import Clause
 
 Offer = dict[str, Any]
 """The fields of a handshake that say what a runtime shows and takes, as they are sent."""
@@ -41,29 +45,85 @@ class Feature(NamedTuple):
     word: Any = None
 
 
-def profiles_of(family: Family) -> list[str]:
-    """The profiles that a reference has."""
-    return [one.name for one in family.spec.profiles.values() if one.policies]
+@dataclass(frozen=True)
+class Reference:
+    """The reference of a family under a profile, with another value of some policies."""
 
+    family_name: str
+    profile: str
+    overrides: tuple[tuple[str, str], ...] = ()
 
-def offer_of(family: Family, profile: str) -> Offer:
-    """What the reference offers under a profile."""
-    return {key: value for key, value in _sent(family.name, profile).items() if key not in IDENTITY}
+    @property
+    def family(self) -> Family:
+        """The family of the reference."""
+        return family_named(self.family_name)
+
+    def bench(self, offer: Offer) -> Bench:
+        """The reference on a bench; it offers no more than this."""
+        make = self.family.made.reference(self.profile, dict(self.overrides), offer)
+        return Bench(lambda: self.family.host(make))
+
+    @cached_property
+    def sent(self) -> Mapping[str, Any]:
+        """The whole handshake, as it is sent."""
+        handshake = self.family.made.reference(self.profile, dict(self.overrides))().handshake
+        sent: Mapping[str, Any] = handshake.model_dump(mode="json", by_alias=True)
+        return sent
+
+    @property
+    def offer(self) -> Offer:
+        """Everything that it offers."""
+        return {key: value for key, value in self.sent.items() if key not in IDENTITY}
+
+    def handshake(self, offer: Offer) -> Handshake | None:
+        """The handshake with this offer; None if it is none."""
+        try:
+            return self.family.vocabulary.handshake.model_validate({**self.sent, **offer})
+        except ValidationError:
+            return None
+
+    @cached_property
+    def asked(self) -> frozenset[str]:
+        """The clauses that it has to exercise if it offers everything."""
+        with closing(self.bench(self.offer)) as bench:
+            judged = [one.clause for one in bench.standings.values() if one.is_judged]
+        return frozenset(one.id for one in judged if one.level != "MAY")
 
 
 @cache
-def _sent(family: str, profile: str) -> Mapping[str, Any]:
-    handshake = family_named(family).made.reference(profile, {})().handshake
-    sent: Mapping[str, Any] = handshake.model_dump(mode="json", by_alias=True)
-    return sent
+def plain_references(family_name: str) -> tuple[Reference, ...]:
+    """A reference for each profile."""
+    profiles = family_named(family_name).spec.profiles.values()
+    return tuple(Reference(family_name, one.name) for one in profiles if one.policies)
 
 
-def handshake_with(family: Family, profile: str, offer: Offer) -> Handshake | None:
-    """The handshake of the reference that offers this; None if it is none."""
-    try:
-        return family.vocabulary.handshake.model_validate({**_sent(family.name, profile), **offer})
-    except ValidationError:
-        return None
+def deviations(family_name: str) -> Iterator[Reference]:
+    """Each of them with another value of one policy; what it then does need not be right."""
+    for reference in plain_references(family_name):
+        for policy in family_named(family_name).spec.policies.values():
+            own = reference.sent["policies"].get(policy.key)
+            for value in policy.values if isinstance(own, str) else ():
+                if value != own:
+                    yield replace(reference, overrides=((policy.key, value),))
+
+
+@cache
+def references_of(family_name: str) -> tuple[Reference, ...]:
+    """A reference for each profile, and one for each value that a clause is about and no profile has."""
+    plain = plain_references(family_name)
+    found = list(plain)
+    for clause in family_named(family_name).spec.clauses.values():
+        others = (_with(one, clause) for one in plain if not any(clause.id in known.asked for known in found))
+        found += [one for one in others if clause.id in one.asked][:1]
+    return tuple(found)
+
+
+def _with(reference: Reference, clause: Clause) -> Reference:
+    """The same reference with the policies that the clause is about."""
+    own = reference.sent["policies"]
+    changed = {key: among[0] for key, among in clause.applies.items() if own.get(key) not in among}
+    single = {key: value for key, value in changed.items() if isinstance(own.get(key), str)}
+    return replace(reference, overrides=tuple(single.items()))
 
 
 def features(offer: Mapping[str, Any], place: tuple[str, ...] = ()) -> Iterator[Feature]:

@@ -3,8 +3,8 @@
 from contextlib import closing
 
 import pytest
-from drawn_handshakes import bench_of, objections
-from weaker_handshakes import Feature, Offer, offer_of, without
+from drawn_handshakes import objections
+from weaker_handshakes import Feature, Offer, Reference, without
 
 from runlock.conformance.campaign.order import Sampled
 from runlock.conformance.campaign.result import ClauseVerdict
@@ -15,6 +15,7 @@ from runlock.conformance.family.family import families, family_named
 
 DRAWS = {"lifecycle": 200, "tool-runner": 150, "message-loop": 150}
 LIFECYCLE = family_named("lifecycle")
+REFERENCE = Reference("lifecycle", "awaken-8")
 PENDING = Feature(("outcomes", "tool"), "pending")
 
 
@@ -34,7 +35,7 @@ def test_no_family_is_left_out() -> None:
 
 def small() -> Offer:
     """The default reference with one kind of tool, waits that expire, and what it takes to see them."""
-    offer = offer_of(LIFECYCLE, "awaken-8")
+    offer = REFERENCE.offer
     few = {"gates": ["model", "tool"], "hooks": [], "streams": [], "state": [], "tools": ["ask", "expires"]}
     stimuli = ["decide", "clock.advance"]
     return {**offer, **few, "observes": ["call.status", "run.finished"], "stimuli": stimuli}
@@ -43,7 +44,7 @@ def small() -> Offer:
 def campaign(offer: Offer) -> dict[str, ClauseVerdict]:
     """The verdict on each clause, with no budget for more than the scripts."""
     tally = Tally()
-    with closing(bench_of(LIFECYCLE, "awaken-8", offer)) as bench:
+    with closing(REFERENCE.bench(offer)) as bench:
         for stage in stages_of(Sampled(0), LIFECYCLE):
             for unit in range(stage.units):
                 tally.add(stage.play(bench, unit))

@@ -1,8 +1,8 @@
 """The known schedules that reach each clause are those that reach it, and every clause has one."""
 
 import pytest
-from reaching import as_file, occasions_of
-from weaker_handshakes import Feature, features, handshake_with, offer_of, profiles_of, without
+from reaching import as_file
+from weaker_handshakes import Feature, Reference, features, references_of, without
 
 from runlock.conformance.driving.occasions import FILE, occasions, only_witnesses, out_of_reach
 from runlock.conformance.driving.strategies.scripted import applicable, corpus
@@ -11,11 +11,12 @@ from runlock.conformance.judging.applicability import standings
 from runlock.conformance.protocol import Handshake
 
 LIFECYCLE = family_named("lifecycle")
+REFERENCE = Reference("lifecycle", "awaken-8")
 
 
 def lifecycle_without(*left_out: Feature) -> Handshake:
     """The handshake of the default reference without some of its features."""
-    handshake = handshake_with(LIFECYCLE, "awaken-8", without(offer_of(LIFECYCLE, "awaken-8"), left_out))
+    handshake = REFERENCE.handshake(without(REFERENCE.offer, left_out))
     assert handshake is not None
     return handshake
 
@@ -23,21 +24,18 @@ def lifecycle_without(*left_out: Feature) -> Handshake:
 @pytest.mark.parametrize("family", families(), ids=lambda one: one.name)
 def test_every_clause_that_is_asked_for_has_an_occasion(family: Family) -> None:
     """Each clause that a reference has to exercise is reached by a schedule that the kit brings."""
-    asked = set()
-    for profile in profiles_of(family):
-        handshake = handshake_with(family, profile, offer_of(family, profile))
-        assert handshake is not None
-        standing = standings(family, handshake, family.spec.policies_of(profile, handshake.policies))
-        asked |= {one.clause.id for one in standing.values() if one.is_judged and one.clause.level != "MAY"}
+    asked = {clause for one in references_of(family.name) for clause in one.asked}
 
-    assert sorted({one for one in asked if not occasions(family, one)} - {family.judging.determinism}) == []
+    assert sorted(one for one in asked if not occasions(family, one)) == sorted(
+        asked & family.checked_by_comparison.keys() - {family.judging.leaks}
+    )
 
 
 @pytest.mark.long
 @pytest.mark.parametrize("family", families(), ids=lambda one: one.name)
 def test_occasions_are_derived(family: Family, rewrites: bool) -> None:
     """The file names the schedules that reach each clause while nothing more is offered than they need."""
-    derived, file = as_file(occasions_of(family)), family.files / FILE
+    derived, file = as_file(family), family.files / FILE
     if rewrites:
         file.write_text(derived, encoding="utf-8")  # type: ignore[attr-defined]
 
@@ -58,7 +56,7 @@ def test_a_clause_is_out_of_reach_where_each_of_its_schedules_lacks_something() 
 @pytest.mark.parametrize("left_out", [(), ("stimuli",), ("stimuli", "outcomes")], ids=str)
 def test_the_witnesses_that_are_needed_reach_what_no_script_does(left_out: tuple[str, ...]) -> None:
     """With them each clause that is within reach has a schedule that is played whatever the budget."""
-    every = features(offer_of(LIFECYCLE, "awaken-8"))
+    every = features(REFERENCE.offer)
     handshake = lifecycle_without(*[one for one in every if one.place[0] in left_out])
     stands = standings(LIFECYCLE, handshake, LIFECYCLE.spec.policies_of("awaken-8", handshake.policies))
     needed = only_witnesses(LIFECYCLE, stands, handshake)

@@ -33,7 +33,7 @@ def messages_of(state: Any) -> Sequence[Message] | None:
 
 @lru_cache(MESSAGES_KEPT)
 def _read(messages: bytes) -> Sequence[Message]:
-    """The messages, whose readers change nothing; equal lists are parsed once."""
+    """The messages; equal lists are parsed once, so that no reader may change them."""
     return _MESSAGES.validate_python(marshal.loads(messages))
 
 
