@@ -15,7 +15,7 @@ KEPT = 2
 
 
 class Compaction(Ledger):
-    """Shows the model a thread of at most so many messages, where rounds and what is live leave room."""
+    """Shows the model a thread of at most so many messages, as far as whole rounds and live calls allow."""
 
     most_messages: int | None = None
 

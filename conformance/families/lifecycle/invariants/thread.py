@@ -6,6 +6,7 @@ from collections.abc import Iterator, Sequence
 
 from runlock.conformance.families.lifecycle.messages import GateOpened, ThreadEdited
 from runlock.conformance.families.lifecycle.state import ObservedState
+from runlock.conformance.families.lifecycle.state.edits import stands_in
 from runlock.conformance.families.lifecycle.state.records import ObservedCall
 from runlock.conformance.families.lifecycle.state.thread import brief
 from runlock.conformance.family.invariant import HELD, CheckResults, broken, check, counts
@@ -23,7 +24,7 @@ def a_declared_edit_is_shown(state: ObservedState, seen: GateOpened) -> CheckRes
     why = (
         f"an edit put {_briefly(edit.instead)} at message {edit.at}, yet the model is shown {_briefly(there)}"
     )
-    yield HELD if edit.stands_in(state.as_shown) else broken(why)
+    yield HELD if stands_in(edit, state.as_shown) else broken(why)
 
 
 def _briefly(messages: Sequence[Message]) -> str:

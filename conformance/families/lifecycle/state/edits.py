@@ -1,17 +1,17 @@
 """Edits of the thread: what a runtime cuts out of it, and what it puts there instead.
 
-Checks read the thread as it would be without its edits, so that what was cut is not missing and a summary is
-no word that nobody said.  Whether the calls of a history have their results is judged by what is shown.
+Checks read the thread as it would be without its edits.  So what was cut is not missing, and a summary is not
+taken for something that was said.  Whether the calls of a history have their results is judged by what is shown.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from typing import Final
 
 from runlock.conformance.families.lifecycle.messages import GateOpened, ThreadEdited
 from runlock.conformance.families.lifecycle.state.knowledge import Knowledge
+from runlock.conformance.families.lifecycle.state.records import ThreadEdit
 from runlock.conformance.families.lifecycle.state.thread import (
     Passage,
     as_asked_for,
@@ -25,31 +25,10 @@ LONG: Final = 7
 """From as many messages on, another first message may be a summary; in a shorter thread it is other words."""
 
 
-@dataclass(slots=True)
-class Edit:
-    """What stood from a place in the thread on, and what stands there now."""
-
-    at: int
-    cut: Sequence[Message]
-    instead: Sequence[Message]
-    is_declared: bool
-    is_seen: bool = False  # whether an inference has come since
-
-    def stands_in(self, messages: Sequence[Message]) -> bool:
-        """Whether the thread has what was put in the place."""
-        there = messages[self.at : self.at + len(self.instead)]
-        same = len(there) == len(self.instead) and self.at <= len(messages)
-        return same and not any(map(what_differs, self.instead, there))
-
-    def undone(self, messages: Sequence[Message]) -> list[Message]:
-        """The thread with what was cut."""
-        return [*messages[: self.at], *self.cut, *messages[self.at + len(self.instead) :]]
-
-
 def read(state: Knowledge, seen: Observation) -> Observation:
     """An observation as checks are given it: of an inference, the history without the edits of the thread."""
     if isinstance(seen, ThreadEdited):
-        state.edits.append(Edit(seen.at, seen.cut, seen.instead, is_declared=True))
+        state.edits.append(ThreadEdit(seen.at, seen.cut, seen.instead, is_declared=True))
     if not isinstance(seen, GateOpened) or seen.on != "model" or seen.messages is None:
         return seen
     before, state.as_shown, state.shown_at = state.as_shown, seen.messages, seen.gate
@@ -62,11 +41,23 @@ def read(state: Knowledge, seen: Observation) -> Observation:
         return seen
     full: Sequence[Message] = seen.messages
     for edit in reversed(state.edits):
-        full = edit.undone(full) if edit.stands_in(full) else full
+        full = undone(edit, full) if stands_in(edit, full) else full
     return seen.model_copy(update={"messages": full})
 
 
-def _inferred(state: Knowledge, before: Sequence[Message], now: Sequence[Message]) -> Edit | None:
+def stands_in(edit: ThreadEdit, messages: Sequence[Message]) -> bool:
+    """Whether the thread has what the edit put in the place."""
+    there = messages[edit.at : edit.at + len(edit.instead)]
+    same = len(there) == len(edit.instead) and edit.at <= len(messages)
+    return same and not any(map(what_differs, edit.instead, there))
+
+
+def undone(edit: ThreadEdit, messages: Sequence[Message]) -> list[Message]:
+    """The thread with what was cut."""
+    return [*messages[: edit.at], *edit.cut, *messages[edit.at + len(edit.instead) :]]
+
+
+def _inferred(state: Knowledge, before: Sequence[Message], now: Sequence[Message]) -> ThreadEdit | None:
     """The edit that put one message in the place of the older part of the thread, if that explains it."""
     if not before or not now or (now[0] == before[0] and not state.edits):
         return None
@@ -79,7 +70,7 @@ def _inferred(state: Knowledge, before: Sequence[Message], now: Sequence[Message
     if not cut or (len(cut) == 1 and len(now) < LONG):
         return None
     unseen = _turn_that_was_cut(state, rest) if whole == len(was) else ()
-    return Edit(0, [*cut, *unseen], [now[0]], is_declared=False)
+    return ThreadEdit(0, [*cut, *unseen], [now[0]], is_declared=False)
 
 
 def _is_a_summary(state: Knowledge, message: Message) -> bool:

@@ -7,17 +7,20 @@ from collections import Counter, defaultdict
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import wraps
-from typing import TYPE_CHECKING, Any, Literal, Self, TypeVar, cast
+from typing import Any, Literal, Self, TypeVar, cast
 
 from runlock.conformance.families.lifecycle.messages import Checkpointed, GateOpened, Handshake, Scenario
 from runlock.conformance.families.lifecycle.state.disturbances import CANCEL, CRASH, FAULT, Disturbance
 from runlock.conformance.families.lifecycle.state.inputs import Input
-from runlock.conformance.families.lifecycle.state.records import Decided, ObservedCall, ObservedGate, Run
+from runlock.conformance.families.lifecycle.state.records import (
+    Decided,
+    ObservedCall,
+    ObservedGate,
+    Run,
+    ThreadEdit,
+)
 from runlock.conformance.families.lifecycle.state.watchers import Audience
 from runlock.conformance.protocol import Message, Observation, Report
-
-if TYPE_CHECKING:
-    from runlock.conformance.families.lifecycle.state.edits import Edit
 
 Feature = Literal[
     "a stop condition", "calls", "a wait", "a decision", "a cancel", "a crash", "a watcher", "a plugin",
@@ -93,10 +96,10 @@ class Knowledge(ABC):
         self.refused_inputs: list[str] = []  # and what a run that waited certainly turned down
         self.given: list[Input] = []  # every input for a run, in the order of sending
         self.last_model_gate: ObservedGate | None = None
-        self.edits: list[Edit] = []  # of the thread, the oldest first
+        self.edits: list[ThreadEdit] = []  # of the thread, the oldest first
         self.as_shown: Sequence[Message] = ()  # the newest history, with its edits
         self.shown_at = ""  # the gate at which it was
-        self.last_edit: Edit | None = None  # that the newest inference showed, and nothing has declared
+        self.last_edit: ThreadEdit | None = None  # that the newest inference showed, and nothing has declared
         self.shown: list[Observation] = []  # since the newest stimulus
         self.known: dict[tuple[Any, ...], Any] = {}  # what was looked up since it took something in
         self.volatile = StateVolatile()  # what a crash takes away

@@ -5,7 +5,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -20,7 +20,7 @@ from runlock.conformance.families.lifecycle.state.calls import (
     is_alike,
 )
 from runlock.conformance.families.lifecycle.state.disturbances import CANCEL, CRASH, FAULT, INPUT, Disturbance
-from runlock.conformance.protocol import Observation
+from runlock.conformance.protocol import Message, Observation
 
 __all__ = [
     "WORKING_GATES",
@@ -32,6 +32,7 @@ __all__ = [
     "RunVolatile",
     "ShownForm",
     "Station",
+    "ThreadEdit",
     "is_alike",
     "numbers_suspensions",
 ]
@@ -222,3 +223,14 @@ def numbers_suspensions(calls: Any) -> bool:
     """Whether the calls of a checkpoint say which of their suspensions they are in."""
     stored = calls.values() if isinstance(calls, Mapping) else ()
     return any(isinstance(one, Mapping) and one.get("suspension") is not None for one in stored)
+
+
+@dataclass(slots=True)
+class ThreadEdit:
+    """What stood from a place in the thread on, and what stands there now."""
+
+    at: int
+    cut: Sequence[Message]
+    instead: Sequence[Message]
+    is_declared: bool
+    is_seen: bool = False  # whether an inference has come since
