@@ -1,7 +1,7 @@
 """Edits of the thread: what a runtime cuts out of it, and what it puts there instead.
 
 Checks read the thread as it would be without its edits.  So what was cut is not missing, and a summary is not
-taken for something that was said.  Whether the calls of a history have their results is judged by what is shown.
+taken for something that was said.  Whether the calls of a history have results is judged by what is shown.
 """
 
 from __future__ import annotations
