@@ -15,7 +15,7 @@ KEPT = 2
 
 
 class Compaction(Ledger):
-    """Shows the model a thread of at most so many messages, as far as whole rounds and live calls allow."""
+    """Bounds the thread that the model is shown, as far as whole rounds and live calls allow."""
 
     most_messages: int | None = None
 

@@ -18,6 +18,7 @@ from runlock.spec.model import load_spec
 TELLING: Final[Mapping[str, tuple[str, ...]]] = {
     "phases": ("PHASE-27",),
     "round.executor": ("ROUND-4", "ROUND-5"),
+    "round.failure": ("ROUND-11",),
     "round.block": ("ROUND-6", "ROUND-7"),
     "decision.early": ("DECIDE-11", "DECIDE-23"),
     "decision.batch": ("DECIDE-12",),

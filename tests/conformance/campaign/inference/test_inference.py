@@ -48,20 +48,21 @@ def found_out(target: str, examples: int = 0, jobs: int = 1) -> Inferred:
 
 IN_A_PARALLEL_ROUND = "it makes no difference where round.executor is parallel"
 IN_A_PARKED_RUN = "it makes no difference where waiting is parked"
+IN_ROUNDS = dict.fromkeys(("round.rest", "round.failure"), IN_A_PARALLEL_ROUND)
 UNTOLD = {
-    "tirea": {"round.rest": IN_A_PARALLEL_ROUND, "decision.window": ALIKE["decision.window"][1]},
-    "tirea-stream": {"round.rest": IN_A_PARALLEL_ROUND},
+    "tirea": {**IN_ROUNDS, "decision.window": ALIKE["decision.window"][1]},
+    "tirea-stream": {**IN_ROUNDS},
     "awaken-8": {
-        "round.rest": IN_A_PARALLEL_ROUND,
+        **IN_ROUNDS,
         "decision.window": ALIKE["decision.window"][1],
         "replay.start": IN_A_PARKED_RUN,
     },
     "awaken-9": {
-        "round.rest": IN_A_PARALLEL_ROUND,
+        **IN_ROUNDS,
         "decision.window": ALIKE["decision.window"][1],
         "replay.start": IN_A_PARKED_RUN,
     },
-    "awaken-concurrent": {"round.rest": IN_A_PARALLEL_ROUND, "replay.start": IN_A_PARKED_RUN},
+    "awaken-concurrent": {**IN_ROUNDS, "replay.start": IN_A_PARKED_RUN},
 }
 """What the reference does not tell under each profile, and why, in addition to durability and state."""
 
