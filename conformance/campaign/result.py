@@ -16,6 +16,9 @@ from runlock.conformance.family.family import Family, family_named
 Verdict = Literal["held", "broken", "untested", "not-applicable", "error"]
 Overall = Literal["held", "broken", "undecided"]
 
+UNREACHED: Final = "no schedule reached it"
+"""Why a clause is untested of which no schedule is known that would reach it."""
+
 THIN: Final = 5
 """Below this number of exercises, a held clause is called thinly tested."""
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any, Final, Protocol
 
-from runlock.conformance.campaign.result import ClauseVerdict
-from runlock.conformance.driving.occasions import out_of_reach
+from runlock.conformance.campaign.result import UNREACHED, ClauseVerdict
+from runlock.conformance.driving.occasions import fitting, out_of_reach
 from runlock.conformance.driving.tally import Tally
 from runlock.conformance.family.family import Family
 from runlock.conformance.judging.applicability import SILENT, Applicability
@@ -59,17 +59,22 @@ def verdicts(bench: Known, tally: Tally) -> Iterator[ClauseVerdict]:
         elif why := out_of_reach(bench.family, clause_id, bench.handshake):
             yield ClauseVerdict(clause_id, level, "untested", f"{NOTHING_FITS}: {why}", offered=False)
         else:
-            yield ClauseVerdict(clause_id, level, "untested", _unreached(standing, tally))
+            yield ClauseVerdict(clause_id, level, "untested", _unreached(bench, standing, tally))
 
 
-def _unreached(standing: Applicability, tally: Tally) -> str:
-    """Why a testable clause was not exercised; a declared feature that never occurred is named first."""
+def _unreached(bench: Known, standing: Applicability, tally: Tally) -> str:
+    """Why a testable clause was not exercised; a declared feature that never occurred is named first.
+
+    Schedules known to reach it are played whatever the budget is, so a larger budget is advised only
+    where none is known.
+    """
     if standing.clause.level == "MAY":
         return "it is a permission, and no run certainly took it"
     claimed = [need for need in standing.clause.needs if need.startswith(("gate ", "observes "))]
     never = next((need.partition(" ") for need in claimed if not tally.shown[need]), None)
     if never is None or not tally.schedules:
-        return "no schedule reached it"
+        known = fitting(bench.family, standing.clause.id, bench.handshake) if tally.schedules else None
+        return f"{known.name} was played, which reaches it elsewhere" if known else UNREACHED
     if never[0] == "gate":
         return f"the handshake names a {never[2]} gate, and none was ever opened"
     return f"the handshake says that {never[2]} is shown, and it never was"

@@ -48,14 +48,19 @@ def _exception(family: Family, clause: str, handshake: Handshake) -> tuple[str, 
     return next(((key, value) for key, value in pairs if policies.get(key) == value), None)
 
 
+def fitting(family: Family, clause: str, handshake: Handshake) -> Script | None:
+    """The first known schedule that reaches the clause and fits a runtime."""
+    known = occasions(family, clause)
+    return next((one for one in known if not applicable(family, one, handshake)), None)
+
+
 def only_witnesses(
     family: Family, standings: Mapping[str, Applicability], handshake: Handshake
 ) -> list[Script]:
     """For each clause that no script reaches on such a runtime, the first witness that does."""
     scripts, found = {one.name for one in corpus(family)}, dict[str, Script]()
     for clause, standing in standings.items():
-        fitting = (one for one in occasions(family, clause) if not applicable(family, one, handshake))
-        first = next(fitting, None) if standing.is_judged else None
+        first = fitting(family, clause, handshake) if standing.is_judged else None
         if first is not None and first.name not in scripts:
             found[first.name] = first
     return list(found.values())

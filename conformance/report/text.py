@@ -10,7 +10,7 @@ from types import MappingProxyType
 from typing import Final
 
 from runlock.conformance.campaign.baseline import Compared
-from runlock.conformance.campaign.result import THIN, ClauseVerdict, Overall, Result, Verdict
+from runlock.conformance.campaign.result import THIN, UNREACHED, ClauseVerdict, Overall, Result, Verdict
 from runlock.conformance.driving.findings import Witness
 from runlock.conformance.driving.ledger import Ledger
 from runlock.conformance.family.family import Family
@@ -58,8 +58,10 @@ def _next(result: Result) -> str:
         return (
             f"next: `runlock explain {first}` says what it asks for, `--skip {first}` hides it; {everything}"
         )
-    if result.unexercised:
+    if any(clause.why == UNREACHED for clause in result.unexercised):
         return f"next: more `--examples` may reach the rest; {everything}"
+    if result.unexercised:
+        return f"next: no larger budget is known to reach the rest; {everything}"
     return f"next: what the handshake declares decides what is tested; {everything}"
 
 

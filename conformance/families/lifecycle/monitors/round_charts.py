@@ -238,9 +238,10 @@ def _barrier(state: ObservedState, seen: Observation, trails: Trails) -> Iterato
 def _is_over(call: ObservedCall) -> bool:
     """Whether the call came to its end by itself, and was not closed by the end of the run.
 
-    One that shows no status may have come to it without a sign: decided, or for want of a tool.
+    One that shows no status may have come to it without a sign: decided, for want of a tool, or at its limit.
     """
     last = call.entries[-1] if call.entries else None
-    given_up = last is not None and last.gone is not None and not last.has_timed_out
-    unseen = call.claimed is None and not call.executing and bool(call.decisions or call.tool is None)
-    return (call.is_final or unseen) and not given_up
+    timed_out = last is not None and last.has_timed_out
+    given_up = last is not None and last.gone is not None and not timed_out
+    unsigned = bool(call.decisions) or call.tool is None or timed_out
+    return not given_up and (call.is_final or (call.claimed is None and not call.executing and unsigned))
