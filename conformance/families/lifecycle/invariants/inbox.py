@@ -14,7 +14,7 @@ from runlock.conformance.families.lifecycle.state import ObservedState
 from runlock.conformance.families.lifecycle.state.disturbances import CRASH
 from runlock.conformance.families.lifecycle.state.inputs import Input
 from runlock.conformance.families.lifecycle.state.records import Run
-from runlock.conformance.family.invariant import HELD, CheckResults, broken, check
+from runlock.conformance.family.invariant import HELD, CheckResults, broken, check, counts
 from runlock.conformance.family.rank import Rank
 from runlock.conformance.protocol import Message
 
@@ -32,9 +32,9 @@ def input_starts_nothing_after_a_stop(state: ObservedState, seen: GateOpened) ->
             yield broken(f"the run was cancelled, yet it begins again with the input {given.text!r}")
 
 
-@check("INPUT-9", rank=Rank.CONSENT, requires=AN_INPUT, excuses=(CRASH,))
+@counts("INPUT-9", requires=AN_INPUT, excuses=(CRASH,))
 def a_stopped_run_stays_stopped(state: ObservedState) -> CheckResults:
-    """A run that was sent input and then cancelled is over."""
+    """Counts the runs that were sent input and then cancelled, and are over."""
     run = state.run
     if run is None or not run.cancel_settled or not run.is_done or state.gates_of(run):
         return

@@ -100,7 +100,7 @@ class CancelsTheSecondReplay(Runtime):
         await super()._replay_batch([d for d in batch if d.call in self.state.decisions])
 
 
-@fault("CALL-19", "was New, which leads to", also=("NEST-6",))
+@fault("CALL-19", "was New, which leads to", also=("NEST-6", "STORE-2"))
 class ResumesWhatHasNotAsked(Runtime):
     """A decision that comes before its call has run takes the call to Resuming."""
 

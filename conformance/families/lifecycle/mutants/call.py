@@ -139,7 +139,7 @@ class KeepsADecisionForTheNextRun(Runtime):
         return await super()._begin(text, decisions)
 
 
-@fault("CALL-8", "nobody cancelled call")
+@fault("CALL-8", "nobody cancelled call", also=("EXPIRE-4",))
 class RejectsTheSiblings(Runtime):
     """A rejection cancels every suspended call of the run."""
 

@@ -55,7 +55,7 @@ class AsksOnOneStepAfterACancel(Runtime):
             raise RunCancelled
 
 
-@fault("CANCEL-2", "the run was cancelled, yet it ended as Error")
+@fault("CANCEL-2", "the run was cancelled, yet it ended as Error", also=("RUN-10",))
 class CallsACancelAnError(Runtime):
     """A cancelled run ends as Error."""
 

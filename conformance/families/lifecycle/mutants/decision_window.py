@@ -99,7 +99,7 @@ class HandsOutTooLittle(Runtime):
         super().give_back(less)
 
 
-@fault("DECIDE-3", "a tool gate opened for call", policies=CALLER, also=("RUN-19",))
+@fault("DECIDE-3", "a tool gate opened for call", policies=CALLER, also=("RUN-19", "AGAIN-1"))
 class GoesBackToTheLastWait(Runtime):
     """Goes on from its last suspension when a decision comes after the end."""
 
