@@ -23,7 +23,10 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 
 @pytest.hookimpl(tryfirst=True)
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Of the cases of a test that is `sampled(n)`, all but one in n are for the long lane."""
+    """Of the cases of a test that is `sampled(n)`, all but one in n are for the long lane.
+
+    With `sampled(n, nightly=m)` all but one in m are `nightly` besides.
+    """
     counts: Counter[str] = Counter()
     for item in items:
         sampled = item.get_closest_marker("sampled")
@@ -31,6 +34,8 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
             name = item.nodeid.partition("[")[0]
             if counts[name] % sampled.args[0]:
                 item.add_marker(pytest.mark.long)
+            if counts[name] % sampled.kwargs.get("nightly", 1):
+                item.add_marker(pytest.mark.nightly)
             counts[name] += 1
 
 
