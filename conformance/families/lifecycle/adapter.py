@@ -214,6 +214,10 @@ class HostedAdapter(RequiredAdapter, Protocol):
         """The clock was advanced: end the waits whose time has passed; a Segment as `decide` gives one."""
         ...
 
+    def revoke(self, tool: str) -> None:
+        """The standing grants for a tool are revoked."""
+        ...
+
     def watch(self, watcher: str, stream: StreamKind) -> None:
         """A watcher receives the events from now on, and replaces the one before."""
         ...

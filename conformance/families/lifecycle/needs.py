@@ -16,6 +16,15 @@ LACKING: Final = {
     "offered": "the runtime does not show which tools the model is offered",
 }
 
+LISTS: Final = {"edits": "edits", "grant": "grants", "state": "state"}
+"""By word of a need: the field of the handshake that lists what the runtime has of it."""
+
+LACKING_OF: Final = {
+    "edits": "the runtime does no {} at a bound",
+    "grant": "its approvals do not last for the {}",
+    "state": "a scenario cannot register {} of state",
+}
+
 ENDS: Final = {"expire.end", "expire.crash"}
 """What a runtime has to declare before waits that expire can be judged."""
 
@@ -30,10 +39,8 @@ def unmet(need: str, handshake: Handshake) -> str:
         return "" if has_gate else "the runtime has no permission gate"
     if word == "tools":
         return LACKING.get(what, f"the runtime has no tools of permission {what}")
-    if word == "edits":
-        return "" if what in handshake.edits else f"the runtime does no {what} at a bound"
-    if word == "state":
-        return "" if what in handshake.state else "a scenario cannot register keys of state"
+    if word in LISTS:
+        return "" if what in getattr(handshake, LISTS[word]) else LACKING_OF[word].format(what)
     if word == "hook" and "hook" not in handshake.gates:
         return "the runtime has no hook gate"
     if word == "hook":

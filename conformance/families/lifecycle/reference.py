@@ -175,6 +175,10 @@ class ReferenceAdapter:
         self.runtime.give_back(self.held)
         return self._maybe(await self.runtime.time_passed())
 
+    def revoke(self, tool: str) -> None:
+        self.runtime.give_back(self.held)
+        self.runtime.revoke(tool)
+
     def watch(self, watcher: str, stream: str) -> None:
         self.runtime.watch(watcher, stream)
 
@@ -213,7 +217,7 @@ def handshake_of(profile: str, policies: Mapping[str, Any], declare: Mapping[str
         "control": Control(settle="exact", crash=["soft"], store="kit", clock="virtual", step="turns"),
         "gates": ["model", "permission", "tool", "hook", "apply", "store.put"],
         "observes": shown,
-        "stimuli": [*ALL_STIMULI, "watch"],
+        "stimuli": [*ALL_STIMULI, "watch", "grant.revoke"],
         "outcomes": OfferedOutcomes(
             permission=PERMISSION_OUTCOMES, tool=TOOL_OUTCOMES, hook=_hook_outcomes(policies)
         ),
@@ -229,6 +233,7 @@ def handshake_of(profile: str, policies: Mapping[str, Any], declare: Mapping[str
         ],
         "tools": ["allow", "ask", "gate", "parameters", "offered", "agent", "expires", "timeout", "retries"],
         "edits": ["compaction"],
+        "grants": list(policies["grant.scopes"]),
         "state": ["keys"],
         "streams": ["native", "ai-sdk-v6", "ag-ui", "copilotkit"],
     }
@@ -258,7 +263,9 @@ async def _refusing(verb: Any) -> Any:
 
 def _decisions(decisions: Sequence[Decision]) -> list[state.Decision]:
     return [
-        state.Decision(d.id, d.call, d.action, d.payload, d.suspension, d.edit.to_wire() if d.edit else None)
+        state.Decision(
+            d.id, d.call, d.action, d.payload, d.suspension, d.edit.to_wire() if d.edit else None, d.scope
+        )
         for d in decisions
     ]
 

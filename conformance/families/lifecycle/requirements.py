@@ -157,5 +157,7 @@ class _Sent:
             yield "decisions payload"
         for part in decision.get("edit") or ():
             yield f"decisions edit.{part}"
+        if decision.get("scope") is not None:
+            yield f"grant {decision['scope']}"
         if decision.get("suspension") is not None:
             yield "decisions suspensions"

@@ -17,6 +17,8 @@ CHOICES: Final[Mapping[str, Any]] = {
     "decision.cancel_path": "direct",
     "decision.kept": "no",
     "edit.tool": "taken",
+    "grant.scopes": ["once", "run", "session"],
+    "grant.match": "tool",
     "expire.end": "call",
     "expire.crash": "kept",
     "replay.gate": "yes",

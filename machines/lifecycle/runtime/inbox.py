@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from runlock.machines.lifecycle.runtime.compaction import Compaction
+from runlock.machines.lifecycle.runtime.grants import Grants
 from runlock.machines.lifecycle.runtime.state import Call, Decision
 
 
-class Inbox(Compaction):
+class Inbox(Grants):
     """Receives decisions; a decision that is turned down has changed nothing."""
 
     def receive(self, decisions: Sequence[Decision]) -> list[tuple[Decision, str]]:
@@ -120,6 +120,7 @@ class Inbox(Compaction):
     def accept(self, decision: Decision) -> None:
         """The decision will act on the suspension that is open."""
         self.state.decisions[decision.call] = decision
+        self.keep_grant(decision)
         self.dispose(decision, "accepted")
 
     def dispose(self, decision: Decision, disposition: str) -> None:

@@ -98,10 +98,12 @@ class Rounds(Inbox):
         if resume is not None and call.resume_mode == "use_as_result":
             return "set_result", resume["payload"]
         if tool["permission"] == "ask":
-            return ("suspend" if resume is None else "allow"), None
+            return ("suspend" if resume is None and not self.is_granted(call) else "allow"), None
         if tool["permission"] == "gate" and (resume is None or self.policies["replay.gate"] == "yes"):
             asking = self.world.permit(call.id, call.name, call.args, resume)
             answer = await self.outside(asking)
+            if answer.kind == "suspend" and self.is_granted(call):
+                return "allow", None
             return answer.kind, answer.content if answer.kind == "set_result" else answer.message or "blocked"
         return "allow", None
 

@@ -103,6 +103,7 @@ class Runtime(Steering):
             number=self.state.number + 1,
             messages=self.state.messages,
             inputs=self.state.inputs,
+            grants=self.grants_left(),
             cut=self.state.cut,
             started_ms=self.world.now_ms(),
         )
@@ -423,6 +424,7 @@ class Runtime(Steering):
             self.state.calls.pop(call.id, None)
             self.within.pop(call.id, None)
             self.state.calls[call.id] = call
+            call.is_granted = self.is_covered(call)
             self.state.history_of_calls.append([call.name, {k: v for k, v in call.args.items() if k != "k"}])
             self.say_call(call, "New", before=None)
             self.publish("call.asked", call=call.id, tool=call.name, args=call.args)

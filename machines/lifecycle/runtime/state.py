@@ -40,6 +40,7 @@ class Decision:
     payload: Any = None
     suspension: int | None = None
     edit: dict[str, Any] | None = None  # the tool and the arguments that take the place of the call's own
+    scope: str | None = None  # how long the approval stands, if for longer than for its call
 
     @property
     def by_clock(self) -> bool:
@@ -49,7 +50,7 @@ class Decision:
     def to_wire(self) -> dict[str, Any]:
         """What a checkpoint holds of it under the call that it decides."""
         held = {"id": self.id, "action": self.action, "payload": self.payload, "edit": self.edit}
-        return _without_none_to_edit(held)
+        return _without_empty(held)
 
 
 @dataclass
@@ -65,6 +66,7 @@ class Call:
     step: int = 0  # the inference that asked for it
     committed: bool = False  # its result stands in the thread
     expires_at_ms: int | None = None  # when the wait that is open ends
+    is_granted: bool = False  # a grant covered it when the model asked for it
     waits_as: str | None = None  # the tool as which it waited last, once an edit names another
 
     @property
@@ -104,6 +106,7 @@ class RunState:
     seen_decisions: list[str] = field(default_factory=list)
     messages: list[Message] = field(default_factory=list)
     inputs: list[str] = field(default_factory=list)  # said while it was at work, and not shown yet
+    grants: list[dict[str, Any]] = field(default_factory=list)  # that stand: tool, args and scope of each
     cut: int = 0  # how many of them the model is not shown any more, but for a summary
     turn_was_last: bool = False  # the model asked for nothing, and nothing has happened since
     tokens: int = 0
@@ -153,7 +156,7 @@ class RunState:
             },
             "messages": [*self.messages],
             "own": {
-                "early": [_without_none_to_edit(vars(decision)) for decision in self.early],
+                "early": [_without_empty(vars(decision)) for decision in self.early],
                 "seen_decisions": list(self.seen_decisions),
                 "turn_was_last": self.turn_was_last,
                 "tokens": self.tokens,
@@ -162,6 +165,7 @@ class RunState:
                 "started_ms": self.started_ms,
                 "steps_ended": self.steps_ended,
                 **({"inputs": [*self.inputs]} if self.inputs else {}),
+                **({"grants": [*self.grants]} if self.grants else {}),
                 **({"cut": self.cut} if self.cut else {}),
                 **({"setup": setup} if setup else {}),
                 **({"offered": self.offered} if self.offered is not None else {}),
@@ -169,8 +173,11 @@ class RunState:
         }
 
 
-def _without_none_to_edit(decision: dict[str, Any]) -> dict[str, Any]:
-    return {key: value for key, value in decision.items() if key != "edit" or value is not None}
+def _without_empty(decision: dict[str, Any]) -> dict[str, Any]:
+    """A decision without the edit and the scope that it does not have."""
+    return {
+        key: value for key, value in decision.items() if key not in ("edit", "scope") or value is not None
+    }
 
 
 def _call_to_wire(call: Call) -> dict[str, Any]:
@@ -183,6 +190,7 @@ def _call_to_wire(call: Call) -> dict[str, Any]:
         "step": call.step,
         "committed": call.committed,
         **({"expires_at_ms": call.expires_at_ms} if call.expires_at_ms is not None else {}),
+        **({"is_granted": True} if call.is_granted else {}),
         **({"waits_as": call.waits_as} if call.waits_as is not None else {}),
     }
 
@@ -203,6 +211,7 @@ def from_checkpoint(state: dict[str, Any]) -> RunState:
         step=run["step"],
         messages=copy.deepcopy(state["messages"]),
         inputs=[*own.get("inputs", ())],
+        grants=copy.deepcopy(own.get("grants", [])),
         cut=own.get("cut", 0),
         early=[Decision(**decision) for decision in own["early"]],
         seen_decisions=list(own["seen_decisions"]),

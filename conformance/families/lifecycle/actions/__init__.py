@@ -39,7 +39,16 @@ LIFECYCLE_ACTIONS: Final = Actions(
     seldom=SELDOM,
     telling=TELLING,
     enumerations={"model_asks": asks},
-    not_enumerated=("model_asks_for_one_kind", "races", "settle", "kill", "edit", "edit_stale"),
+    not_enumerated=(
+        "model_asks_for_one_kind",
+        "races",
+        "settle",
+        "kill",
+        "edit",
+        "edit_stale",
+        "grant",
+        "revoke",
+    ),
     long_lists={len(PAYLOADS): {"approve": 3}},
     reduced=without_renamings,
 )

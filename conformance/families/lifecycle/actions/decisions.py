@@ -71,6 +71,8 @@ def decide_twice(stage: Stage, chooser: Chooser) -> Move | None:
     decision = {"id": again.id, "call": again.call, "action": again.action, "payload": again.payload}
     if again.edit:
         decision = {**decision, "edit": dict(again.edit)}
+    if again.scope:
+        decision = {**decision, "scope": again.scope}
     return _decide(stage, [decision])
 
 
@@ -131,3 +133,22 @@ def decide_with_a_bad_one(stage: Stage, chooser: Chooser) -> Move | None:
     good = _decision(stage, chooser, pick(chooser, waiting).id, "resume")
     bad = _decision(stage, chooser, "nobody", "resume")
     return _decide(stage, [bad, good] if chance(chooser, 2) else [good, bad])
+
+
+def grant(stage: Stage, chooser: Chooser) -> Move | None:
+    """Someone approves a call that waits, and with it calls that are asked for later."""
+    own = stage.run.calls.values() if stage.run is not None else ()
+    waiting = [call for call in own if call.waits and not call.has_agent and _runs_again(call)]
+    scopes = [scope for scope in stage.handshake.grants if scope != "once"]
+    if not waiting or not scopes or not stage.may_decide():
+        return None
+    decision = _decision(stage, chooser, pick(chooser, waiting).id, "resume")
+    return _decide(stage, [{**decision, "scope": pick(chooser, scopes)}])
+
+
+def revoke(stage: Stage, chooser: Chooser) -> Move | None:
+    """The grants for a tool are revoked."""
+    tools = list(dict.fromkeys(grant.call.name for grant in stage.state.grants))
+    if not tools or "grant.revoke" not in stage.handshake.stimuli:
+        return None
+    return Move("grant.revoke", {"tool": pick(chooser, tools)})

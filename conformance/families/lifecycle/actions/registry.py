@@ -21,6 +21,8 @@ from runlock.conformance.families.lifecycle.actions.decisions import (
     decide_with_a_bad_one,
     edit,
     edit_stale,
+    grant,
+    revoke,
 )
 from runlock.conformance.families.lifecycle.actions.model import (
     model_asks,
@@ -98,6 +100,8 @@ ACTIONS.update(
         "decide_and_watch": decide_and_watch,
         "edit": edit,
         "edit_stale": edit_stale,
+        "grant": grant,
+        "revoke": revoke,
     }
 )
 
@@ -120,7 +124,8 @@ A_WAIT: Final = "a call that waits"
 NEEDS: Final[dict[str, str]] = {
     **GATE_OF,
     **dict.fromkeys(
-        ("approve", "reject", "decide_all", "decide_with_a_bad_one", "decide_and_watch", "edit"), A_WAIT
+        ("approve", "reject", "decide_all", "decide_with_a_bad_one", "decide_and_watch", "edit", "grant"),
+        A_WAIT,
     ),
 }
 """What has to be there for a class of action to have an occasion: an open gate of a kind, or a wait."""

@@ -11,6 +11,7 @@ from runlock.conformance.families.lifecycle.host.verb import Verb
 from runlock.conformance.families.lifecycle.messages import (
     Decide,
     Decision,
+    GrantRevoke,
     RunInput,
     RunStart,
     Unwatch,
@@ -66,6 +67,11 @@ def _cancel(life: Life, asked: Cancel, earlier: Sequence[Wire]) -> Delivery:
     return lambda stimulus: life.cancel_tasks()
 
 
+def _revoke(life: Life, asked: GrantRevoke, earlier: Sequence[Wire]) -> Delivery:
+    must_have(life.adapter, "revoke")
+    return lambda stimulus: life.loop.call_soon(life.adapter.revoke, asked.tool)
+
+
 def _watch(life: Life, asked: Watch, earlier: Sequence[Wire]) -> Delivery:
     must_have(life.adapter, "watch")
     return lambda stimulus: life.loop.call_soon(life.adapter.watch, asked.watcher, asked.stream or "native")
@@ -108,6 +114,7 @@ PLANS: Final[Mapping[str, Plan]] = {
     "decide": _decide,
     "cancel": _cancel,
     "run.input": _input,
+    "grant.revoke": _revoke,
     "clock.advance": _advance,
     "watch": _watch,
     "unwatch": _unwatch,

@@ -26,7 +26,7 @@ class Hosted(HostedSut[Life]):
     plans = PLANS
     needed = {
         "decide": "decide", "cancel.waiting": "cancel", "run.input": "input", "watch": "watch",
-        "watch.request": "watch",
+        "watch.request": "watch", "grant.revoke": "revoke",
     }  # fmt: skip
     # Without `cancel` the kit cancels the task itself.
     shown_by = {"store.put": "checkpoint"}

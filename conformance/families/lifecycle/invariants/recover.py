@@ -163,7 +163,8 @@ def _plain_decision(state: ObservedState, seen: DecisionTaken) -> Mapping[str, A
     if len(params["decisions"]) != 1 or seen.decision in state.forgotten:
         return None
     raw: Mapping[str, Any] = params["decisions"][0]
-    return raw if raw["id"] == seen.decision and raw.get("suspension") is None else None
+    is_plain = raw.get("suspension") is None and not raw.get("edit")  # which may be refused for what it edits
+    return raw if raw["id"] == seen.decision and is_plain else None
 
 
 def _still_waits(state: ObservedState, run: Run, call: ObservedCall) -> bool:

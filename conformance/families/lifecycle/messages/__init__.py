@@ -60,6 +60,7 @@ from runlock.conformance.families.lifecycle.messages.stimuli import (
     Decision as Decision,
     Deliver as Deliver,
     Edit as Edit,
+    GrantRevoke as GrantRevoke,
     RunInput as RunInput,
     RunStart as RunStart,
     Unwatch as Unwatch,

@@ -13,6 +13,7 @@ from runlock.conformance.families.lifecycle.messages.vocabulary import (
     HookOutcome,
     PermissionOutcome,
     PhaseName,
+    ScopeName,
     StimulusKind,
     StreamKind,
     ToolFeature,
@@ -64,7 +65,7 @@ class OfferedOutcomes(Declared):
 ShownKind = Annotated[str, AfterValidator(lambda kind: not_misspelt(kind, LISTED))]
 """The kind of an observation: a listed one, or one of the runtime's own."""
 
-ALL_STIMULI: Final = [one for one in STIMULUS_KINDS if not one.startswith("watch")]
+ALL_STIMULI: Final = [one for one in STIMULUS_KINDS if not one.startswith(("watch", "grant"))]
 """What a runtime takes whose handshake names no stimuli."""
 
 
@@ -80,6 +81,7 @@ class Handshake(shared.Handshake):
     tools: list[ToolFeature] = Field(default=["allow", "ask", "gate"])
     decisions: DecisionSupport = DecisionSupport()
     inputs: InputSupport = InputSupport()
+    grants: list[ScopeName] = Field(default_factory=list)  # how long an approval may last
     edits: list[Literal["compaction"]] = Field(default_factory=list)  # that a scenario asks for by a bound
     hooks: list[PhaseName] = Field(default_factory=list)  # where a plugin can be held, at a hook gate
     state: list[Literal["keys"]] = Field(default_factory=list)  # keys that a scenario registers

@@ -6,7 +6,7 @@ from typing import Annotated, Final
 
 from pydantic import Field
 
-from runlock.conformance.families.lifecycle.messages.vocabulary import Action, StreamKind
+from runlock.conformance.families.lifecycle.messages.vocabulary import Action, Scope, StreamKind
 from runlock.conformance.families.lifecycle.messages.words import decided, with_decisions
 from runlock.conformance.protocol import stimuli as shared
 from runlock.conformance.protocol.declared import OneOf
@@ -31,7 +31,11 @@ class Edit(Wire):
 
 
 class Decision(Wire):
-    """What someone decided about a call; `suspension` (from 1) says which of its suspensions it answers."""
+    """What someone decided about a call.
+
+    `suspension` (from 1) says which of its suspensions it answers.  With a `scope`, an approval also stands
+    for calls that the model asks for later: in this run, or in the session, which is all runs of the thread.
+    """
 
     id: str
     call: str
@@ -39,6 +43,7 @@ class Decision(Wire):
     payload: Json = None
     edit: Edit | None = None
     suspension: int | None = None
+    scope: Scope | None = None
 
 
 class RunStart(Stimulus, verb="run.start", words=with_decisions("start {run} {input!q}"), needs=""):
@@ -84,6 +89,12 @@ class Unwatch(Stimulus, verb="unwatch", words="the stream is cut", needs="stimul
     run: str
 
 
+class GrantRevoke(Stimulus, verb="grant.revoke", words="the grants for {tool} are revoked"):
+    """The standing grants for a tool are revoked."""
+
+    tool: str
+
+
 FIRST: Final = (RunStart, GateRelease, Decide, Cancel, RunInput)
 RACED: Final = (*FIRST, ClockAdvance, Watch, Unwatch)
 
@@ -100,5 +111,5 @@ class Deliver(shared.Deliver):
     stimuli: list[Request]  # type: ignore[assignment]
 
 
-SENT: Final = (*FIRST, Watch, Unwatch, ClockAdvance, Deliver, Settle, Crash, Recover)
+SENT: Final = (*FIRST, GrantRevoke, Watch, Unwatch, ClockAdvance, Deliver, Settle, Crash, Recover)
 """What the kit sends, in the order in which its verbs are listed."""

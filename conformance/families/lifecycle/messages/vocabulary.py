@@ -12,6 +12,8 @@ CallStatus = Literal["New", "Running", "Suspended", "Resuming", "Succeeded", "Fa
 GateKind = Literal["model", "permission", "tool", "hook", "apply", "store.put"]
 ResumeMode = Literal["replay", "use_as_result", "pass_to_tool"]
 Action = Literal["resume", "cancel"]
+Scope = Literal["run", "session"]
+ScopeName = Literal["once", "run", "session"]
 Disposition = Literal["accepted", "buffered", "ignored", "refused", "duplicate"]
 ReasonCode = Literal[
     "NaturalEnd", "BehaviorRequested", "Stopped", "Cancelled", "Blocked", "Suspended", "Error"

@@ -31,6 +31,7 @@ def _decision(decision: Fields) -> str:
     payload = f" with {quoted(decision['payload'])}" if decision.get("payload") is not None else ""
     if decision.get("edit"):
         payload += f", edited to {quoted(decision['edit'])}"
+    payload += f" for the {decision['scope']}" if decision.get("scope") else ""
     suspension = decision.get("suspension")
     of = f", its suspension {suspension}" if suspension is not None else ""
     return f"{decision['call']} {decision['action']}{payload} ({decision['id']}{of})"

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -131,6 +131,7 @@ class Decided:
     checkpoints: int | None = None  # how many had been taken when the runtime said that it accepted it
     edit: Mapping[str, Any] | None = None  # what it puts in the place of what was asked for
     is_expiry: bool = False  # no one sent it: the wait of its call had an end
+    scope: str | None = None  # how long it stands, if for longer than for its call
 
 
 @dataclass(slots=True)
@@ -172,12 +173,15 @@ class ObservedCall:
     shown: list[ShownForm] = field(default_factory=list)  # to those who decide
     waits_began: dict[int, int] = field(default_factory=dict)  # when each of its waits did, in ms
     is_renamed: bool = False  # a decision names another tool for it
+    asked_at: int = 0  # the stimulus that brought its turn
+    is_granted: bool = False  # a standing grant covers it
+    may_be_granted: bool = False  # or may, without a word
     volatile: CallVolatile = field(default_factory=CallVolatile)
 
     @property
     def is_unclear(self) -> bool:
-        """Whether two calls have its id, it may be of another tool now, or a run is within it."""
-        return self.duplicate_id or self.is_renamed or self.has_agent
+        """Whether it may be another call, or of another tool, or approved by a grant, or holds a run."""
+        return self.duplicate_id or self.is_renamed or self.may_be_granted or self.has_agent
 
     @property
     def has_agent(self) -> bool:
@@ -331,3 +335,17 @@ class ObservedCall:
             if took and approved.get(decided.in_suspension, decided.at) >= decided.at:
                 return decided
         return None
+
+
+@dataclass(eq=False, slots=True)
+class Grant:
+    """A decision that stands for later calls, as far as it says so."""
+
+    decided: Decided
+    call: ObservedCall
+    scope: str
+    life: int
+    depth: int
+    waited: Sequence[ObservedCall]  # that waited when it came
+    revoked_at: int | None = None  # the stimulus that revoked it
+    is_surely_revoked: bool = False  # that met no race

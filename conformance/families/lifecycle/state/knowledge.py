@@ -14,6 +14,7 @@ from runlock.conformance.families.lifecycle.state.disturbances import CANCEL, CR
 from runlock.conformance.families.lifecycle.state.inputs import Input
 from runlock.conformance.families.lifecycle.state.records import (
     Decided,
+    Grant,
     ObservedCall,
     ObservedGate,
     Run,
@@ -85,6 +86,7 @@ class Knowledge(ABC):
         self.newest: list[tuple[str, Mapping[str, Any]]] = []
         self.decision_ids: dict[str, Decided] = {}
         self.unplaced: list[Decided] = []  # decisions for calls that the run did not have when they came
+        self.grants: list[Grant] = []  # decisions that stand for later calls, the oldest first
         self.handed_over: Counter[str] = Counter()  # how often each decision was sent
         self.dispositions: defaultdict[str, list[str]] = defaultdict(list)  # what was told of each decision
         self.forgotten: set[str] = set()  # ids of decisions that a crash may have taken away

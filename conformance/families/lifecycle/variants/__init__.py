@@ -237,6 +237,14 @@ class EditsOnce(Runtime):
         super().say_call(call, target, before)
 
 
+class LosesGrants(Runtime):
+    """Grants are in no checkpoint."""
+
+    def restore(self, state: dict[str, Any]) -> None:
+        super().restore(state)
+        self.state.grants = []
+
+
 def _less(*kinds: str) -> dict[str, Sequence[str]]:
     every = [
         "run.status", "call.status", "phase", "message", "checkpoint", "decision", "run.finished",
@@ -247,6 +255,8 @@ def _less(*kinds: str) -> dict[str, Sequence[str]]:
 PLAIN: Final = Control(settle="exact", clock="virtual", step="turns", store="none", crash=[])
 
 TACITURN: Final = {"observes": ["message", "run.finished"]}
+
+BY_ARGUMENTS: Final = {"grant.match": "arguments"}
 
 KEPT: Final = {"decision.kept": "acceptance"}
 
@@ -308,6 +318,16 @@ VARIANTS: Final[tuple[Variant, ...]] = (
         "tirea",
         {"decision.kept": "checkpoint"},
     ),
+    Variant("granting-by-arguments", "a grant covers calls with its arguments", policies=BY_ARGUMENTS),
+    Variant("granting-by-arguments-tirea", "a grant covers calls with its arguments", "tirea", BY_ARGUMENTS),
+    Variant("granting-one-call", "a grant covers no later call", policies={"grant.match": "call"}),
+    Variant("granting-tirea", "a grant covers later calls of its tool", "tirea"),
+    Variant(
+        "granting-runs", "an approval lasts for its run at most", policies={"grant.scopes": ["once", "run"]}
+    ),
+    Variant("granting-once", "an approval lasts for its call", policies={"grant.scopes": ["once"]}),
+    Variant("granting-for-good", "a grant cannot be revoked", declare={"stimuli": [*ALL_STIMULI, "watch"]}),
+    Variant("losing-grants", "a crash takes the grants away", make=LosesGrants),
     Variant("expiring-runs", "a wait that expires ends its run", policies={"expire.end": "run"}),
     Variant("expiring-runs-tirea", "a wait that expires ends its run", "tirea", {"expire.end": "run"}),
     Variant("expiring-anew", "a wait begins anew after a crash", policies={"expire.crash": "anew"}),

@@ -8,6 +8,7 @@ from typing import Any
 from runlock.conformance.families.lifecycle.messages import DecisionTaken
 from runlock.conformance.families.lifecycle.state.fold.inputs import input_refused
 from runlock.conformance.families.lifecycle.state.fold.watchers import watched
+from runlock.conformance.families.lifecycle.state.grants import granted
 from runlock.conformance.families.lifecycle.state.knowledge import Knowledge
 from runlock.conformance.families.lifecycle.state.nesting import is_within
 from runlock.conformance.families.lifecycle.state.records import Decided, ObservedCall, Run
@@ -34,6 +35,7 @@ def _decided(state: Knowledge, run: Run | None, raw: Mapping[str, Any], batch: i
     decided = Decided(
         raw["id"], raw["call"], raw["action"], raw.get("payload"), raw.get("suspension"), state.stimuli,
         state.alone, batch=batch, edit=raw.get("edit"), is_expiry=raw.get("by") == "clock",
+        scope=raw.get("scope"),
     )  # fmt: skip
     state.handed_over[decided.id] += 1
     decided.unsure = raw["id"] in state.forgotten
@@ -47,6 +49,7 @@ def _decided(state: Knowledge, run: Run | None, raw: Mapping[str, Any], batch: i
         # an inbox may know the id of a decision that it ignored, and want another
         is_known = decided.repeats or (known is not None and known.disposition == "ignored")
         _reaches(state, decided, run, call, is_known=is_known)
+        granted(state, decided, run, call)
     if not decided.repeats:
         state.decision_ids[decided.id] = decided
 

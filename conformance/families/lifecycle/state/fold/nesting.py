@@ -84,7 +84,7 @@ def _begun(state: Knowledge, name: str) -> Knowledge | None:
     scenario = Scenario(scenario=name, tools=offered)
     state.nested[name] = inner = type(state)(state.handshake, state.policies, scenario)
     inner.depth, inner.life, inner.now_ms = state.depth + 1, state.life, state.now_ms
-    inner.stimuli = state.stimuli - 1
+    inner.stimuli, inner.grants = state.stimuli - 1, state.grants
     inner.stimulus("run.start", {"run": name, "input": input_of(call)})
     inner.settled_before, inner.alone = state.settled_before, state.alone
     state.add_feature("a run within a call")

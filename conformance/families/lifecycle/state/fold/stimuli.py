@@ -10,6 +10,12 @@ from runlock.conformance.families.lifecycle.state.fold import expiry
 from runlock.conformance.families.lifecycle.state.fold.decisions import decisions_sent
 from runlock.conformance.families.lifecycle.state.fold.inputs import input_sent, inputs_crashed
 from runlock.conformance.families.lifecycle.state.fold.watchers import unwatched, watched
+from runlock.conformance.families.lifecycle.state.grants import (
+    asked_under_grants,
+    grants_crashed,
+    revoked,
+    verdict_under_grants,
+)
 from runlock.conformance.families.lifecycle.state.knowledge import Knowledge, StateVolatile
 from runlock.conformance.families.lifecycle.state.nesting import waits_within
 from runlock.conformance.families.lifecycle.state.records import (
@@ -41,7 +47,7 @@ def _released(state: Knowledge, params: Mapping[str, Any]) -> None:
     if params["outcome"]["kind"] == "activity":  # it tells something, and stays at work
         state.audience.activities.append(params["outcome"].get("content"))
         return
-    gate.outcome, gate.alone = params["outcome"], state.alone
+    gate.outcome, gate.alone = verdict_under_grants(gate.call, params["outcome"]), state.alone
     gate.answered_at, gate.answered_ms = state.stimuli, state.now_ms
     state.shut(gate)
     if gate.is_left:
@@ -95,6 +101,7 @@ def _asked(state: Knowledge, run: Run, asked: Sequence[Mapping[str, Any]]) -> No
             refused_for=refused_for,
             life=state.life,
             raced=not state.alone,
+            asked_at=state.stimuli,
             due_on=state.audience.stream if state.alone and state.is_watched else None,
         )
         if former is not None:
@@ -102,6 +109,7 @@ def _asked(state: Knowledge, run: Run, asked: Sequence[Mapping[str, Any]]) -> No
             run.former_calls.append(run.calls.pop(call_id))
             state.nested.pop(f"{run.id}/{call_id}", None)
         run.calls[call_id] = call
+        asked_under_grants(state, call)
 
 
 def _tool_for(state: Knowledge, raw: Mapping[str, Any]) -> tuple[ToolSpec | None, str]:
@@ -210,6 +218,7 @@ def _time_passed(state: Knowledge, params: Mapping[str, Any]) -> None:
 def _crashed(state: Knowledge, _params: Mapping[str, Any]) -> None:
     state.add_feature("a crash")
     inputs_crashed(state)
+    grants_crashed(state)
     state.life += 1
     state.kept_before = len(state.checkpoints), len(state.messages)
     state.forgotten |= state.decision_ids.keys()
@@ -295,6 +304,7 @@ SENT: Final[Mapping[str, Callable[[Knowledge, Mapping[str, Any]], None]]] = {
     "decide": decisions_sent,
     "cancel": _cancelled,
     "run.input": _new_input,
+    "grant.revoke": revoked,
     "watch": watched,
     "unwatch": unwatched,
     "clock.advance": _time_passed,
