@@ -25,6 +25,7 @@ TELLING: Final[Mapping[str, tuple[str, ...]]] = {
     "decision.cancel_path": ("DECIDE-13",),
     "decision.kept": ("KEEP-1", "KEEP-2"),
     "edit.tool": ("EDIT-4",),
+    "grant.match": ("GRANT-1", "GRANT-2"),
     "replay.gate": ("GATE-6",),
     "replay.start": ("DECIDE-19",),
     "waiting": ("PHASE-22",),

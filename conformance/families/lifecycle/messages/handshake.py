@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Final, Literal
+from collections.abc import Mapping
+from typing import Annotated, Any, Final, Literal
 
-from pydantic import AfterValidator, Field
+from pydantic import AfterValidator, Field, model_validator
 
 from runlock.conformance.families.lifecycle.messages.observations import LISTED
 from runlock.conformance.families.lifecycle.messages.vocabulary import (
@@ -69,6 +70,10 @@ ALL_STIMULI: Final = [one for one in STIMULUS_KINDS if not one.startswith(("watc
 """What a runtime takes whose handshake names no stimuli."""
 
 
+SCOPES: Final = "grant.scopes"
+"""The policy that `grants` of a handshake says as well."""
+
+
 class Handshake(shared.Handshake):
     """The SUT's half of the handshake: who it is, what it claims, what it shows, what it takes."""
 
@@ -86,6 +91,18 @@ class Handshake(shared.Handshake):
     hooks: list[PhaseName] = Field(default_factory=list)  # where a plugin can be held, at a hook gate
     state: list[Literal["keys"]] = Field(default_factory=list)  # keys that a scenario registers
     streams: list[StreamKind] = Field(default=["native"])  # what a watcher can ask for
+
+    @model_validator(mode="before")
+    @classmethod
+    def _says_its_scopes_once(cls, said: Any) -> Any:
+        """How long an approval lasts is an ability and a policy: who says one of them says the other."""
+        if not isinstance(said, Mapping):
+            return said
+        policies = said.get("policies") or {}
+        scopes = said.get("grants") or (policies.get(SCOPES) if isinstance(policies, Mapping) else None)
+        if not scopes or not isinstance(policies, Mapping):
+            return said
+        return {**said, "grants": said.get("grants", scopes), "policies": {SCOPES: scopes, **policies}}
 
     def is_watched(self, by: str) -> bool:
         """Whether someone can watch by `watch`, or by `watch.request`, and has a stream to ask for."""
