@@ -140,18 +140,17 @@ def _is_gated(state: ObservedState, call: ObservedCall) -> bool:
     return call.tool is not None and call.tool.permission == "gate"
 
 
-def _must_ask(call: ObservedCall) -> bool:
+def _must_ask(state: ObservedState, call: ObservedCall) -> bool:
     """Whether a call needs an approval: by its tool, or since its permission hook suspended it."""
-    if call.tool is None or call.is_granted:
-        return False
-    return call.tool.permission == "ask" or (
-        call.tool.permission == "gate" and call.last_verdict == "suspend"
+    tool = state.tools.get(call.name) if call.tool is not None else None
+    return tool is not None and (
+        tool.permission == "ask" or (tool.permission == "gate" and call.last_verdict == "suspend")
     )
 
 
 def _uncovered(state: ObservedState, call: ObservedCall) -> tuple[Grant, str] | None:
     """A grant that does not cover a call that must ask, nor does another, and why it does not."""
-    if not _must_ask(call) or cover(state, call) is not Cover.NO:
+    if not _must_ask(state, call) or cover(state, call) is not Cover.NO:
         return None
     found = [(grant, misfit(state, grant, call)) for grant in state.grants if not is_revoked(grant, call)]
     others = [(grant, why) for grant, why in found if why and why != OWN]
@@ -160,7 +159,7 @@ def _uncovered(state: ObservedState, call: ObservedCall) -> tuple[Grant, str] | 
 
 def _revoked_for(state: ObservedState, call: ObservedCall) -> Grant | None:
     """A grant that would cover a call that must ask, had it not been revoked."""
-    if not _must_ask(call) or cover(state, call) is not Cover.NO:
+    if not _must_ask(state, call) or cover(state, call) is not Cover.NO:
         return None
     fits = (grant for grant in state.grants if not misfit(state, grant, call))
     return next((grant for grant in fits if is_revoked(grant, call)), None)
