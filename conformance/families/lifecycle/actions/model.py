@@ -6,7 +6,7 @@ from typing import Any, Final
 
 from runlock.conformance.families.lifecycle.actions.context import Stage, release
 from runlock.conformance.families.lifecycle.state.records import ObservedGate
-from runlock.conformance.family.chooser import Chooser, pick
+from runlock.conformance.family.chooser import Chooser, chance, pick
 from runlock.conformance.trace.moves import Move
 
 ENOUGH: Final = "that is enough"
@@ -23,6 +23,13 @@ def _asked(call: str, tool: str) -> dict[str, Any]:
     return {"id": call, "name": tool, "args": {"k": call, "v": 1}}
 
 
+def _asked_again(stage: Stage, chooser: Chooser) -> dict[str, Any]:
+    """The tool of a call that was approved for longer, often; and sometimes its arguments."""
+    given = pick(chooser, stage.state.grants).call
+    again = {"name": given.name} if chance(chooser, 2) else {}
+    return {**again, "args": dict(given.args)} if again and chance(chooser, 2) else again
+
+
 def model_asks(stage: Stage, chooser: Chooser) -> Move | None:
     """The model asks for some calls."""
     gates = stage.gates("model")
@@ -30,6 +37,8 @@ def model_asks(stage: Stage, chooser: Chooser) -> Move | None:
         return None
     count, tools = 1 + chooser.choose(CALLS_MAX), stage.tools(gates[0])
     calls = [_asked(stage.fresh("c"), pick(chooser, tools).name) for _ in range(count)]
+    if stage.state.grants and "/" not in gates[0].run:
+        calls[0] |= _asked_again(stage, chooser)
     return _turn(gates[0], calls, pick(chooser, ("", "", ENOUGH)))
 
 

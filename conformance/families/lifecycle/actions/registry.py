@@ -146,7 +146,7 @@ WEIGHTS: Final[Mapping[str, int]] = {
     "permission_allow": 4,
     "store_takes": 8,
     "approve": 4,
-    "grant": 3,
+    "grant": 4,
     "races": 3,
     "hook_continues": 8,
 }

@@ -42,7 +42,7 @@ def _unapproved(call: ObservedCall) -> bool:
     """Whether entering it once more has no decision of its own."""
     asks = call.tool is not None and call.tool.permission == "ask"
     allowed = len(call.approvals) + (0 if asks else 1)
-    return len(call.entries) >= allowed and call.result is None
+    return len(call.executions) >= allowed and call.result is None
 
 
 def _unused_approval(state: ObservedState, call: ObservedCall) -> Decided | None:
@@ -93,7 +93,7 @@ def a_decision_executes_once(state: ObservedState, seen: GateOpened) -> CheckRes
     call = state.entering(seen)
     if call is None or call.life != state.life or not call.decisions:
         return
-    entries = [gate for gate in call.entries if gate.life == state.life]
+    entries = [gate for gate in call.executions if gate.life == state.life]
     asks = call.tool is not None and call.tool.permission == "ask"
     allowed = len([d for d in call.approvals if not d.stale]) + (0 if asks else 1)
     if call.result is not None or call.executing or not allowed:
@@ -115,7 +115,7 @@ def a_repeated_decision_executes_nothing(state: ObservedState, seen: GateOpened)
     repeated = next((d for d in call.decisions if d.repeats), None)
     asks = call.tool is not None and call.tool.permission == "ask"
     allowed = len([d for d in call.approvals if not d.stale]) + (0 if asks else 1)
-    if repeated is not None and allowed and len(call.entries) >= allowed and call.result is None:
+    if repeated is not None and allowed and len(call.executions) >= allowed and call.result is None:
         yield broken(
             f"decision {repeated.id} had been taken before, yet call {call.id} was executed on it again"
         )

@@ -128,8 +128,18 @@ def _is_as_declared(call: ObservedCall, decided: Decided, policy: str, *, suffic
     said = f"decision {decided.id} names another tool for call {call.id}"
     if policy == "refused":
         yield HELD if decided.turned_down else broken(f"{said}, which is to be refused, yet it was taken")
-    elif suffices and call.tool is not None and call.tool.resume_mode == "replay":
+    elif (
+        suffices
+        and call.tool is not None
+        and call.tool.resume_mode == "replay"
+        and not _was_renamed(call, decided)
+    ):
         yield broken(f"{said}, which is to be taken, yet it was refused") if decided.turned_down else HELD
+
+
+def _was_renamed(call: ObservedCall, decided: Decided) -> bool:
+    """Whether an earlier edit had made it a call of another tool, which may not run on a decision."""
+    return any(one.at < decided.at and (one.edit or {}).get("name") is not None for one in call.edits)
 
 
 @check("EDIT-5", at=("tool",), rank=Rank.OTHER, requires="an edit")

@@ -29,14 +29,14 @@ def a_call_that_asks_runs_once_for_each_approval(state: ObservedState, seen: Gat
         return
     approvals = len([d for d in call.approvals if not d.stale])
     if approvals and _has_run_on_each_approval(state, call):
-        executed = len([gate for gate in call.entries if gate.life == state.life]) + 1
+        executed = len([gate for gate in call.executions if gate.life == state.life]) + 1
         yield broken(
             f"call {call.id} was approved {_times(approvals)}, yet it was executed {_times(executed)}"
         )
 
 
 def _has_run_on_each_approval(state: ObservedState, call: ObservedCall) -> bool:
-    entries = [gate for gate in call.entries if gate.life == state.life]
+    entries = [gate for gate in call.executions if gate.life == state.life]
     approvals = [d for d in call.approvals if not d.stale]
     return call.life == state.life and len(entries) >= len(approvals) and call.result is None
 

@@ -226,6 +226,11 @@ class ObservedCall:
         return [gate for gate in self.entries if gate.is_open and not gate.is_left]
 
     @property
+    def executions(self) -> list[ObservedGate]:
+        """The entries of its body, but for those that a time limit ended and that may be tried again."""
+        return [gate for gate in self.entries if not gate.has_timed_out]
+
+    @property
     def last_answer(self) -> Mapping[str, Any] | None:
         """What its body answered last."""
         kept = (gate for gate in self.entries[self.lost_entries :] if not gate.is_left)
