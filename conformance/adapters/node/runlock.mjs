@@ -20,7 +20,7 @@ import { readSync } from "node:fs";
  * @typedef {{kind: "allow" | "block" | "suspend" | "set_result", content?: unknown}} Verdict
  * @typedef {{name?: string, args?: Record<string, unknown>}} Edit  what an approval puts in the place of what was asked
  * @typedef {{id: string, call: string, action: "resume" | "cancel", payload?: unknown, edit?: Edit,
- *   suspension?: number}} Decision
+ *   suspension?: number, scope?: "run" | "session"}} Decision
  * @typedef {{reason: string | {code: string}, pending?: string[]}} Segment  how a segment of a run ended
  * @typedef {{scenario: string, data: string | null, tools: {name: string, permission: string,
  *   resume_mode: string, agent?: {tools: string[]}}[], agent: {stop: object[]}, hold: string[]}} Scenario
@@ -37,6 +37,7 @@ import { readSync } from "node:fs";
  * @property {(host: Host, scenario: Scenario, state: object) => Promise<void>} [restore]  in the place of `open`
  * @property {(run: string) => Promise<Segment | void>} [resumeRun]  go on with a run that was Running
  * @property {(run: string) => object} [inspect]
+ * @property {(tool: string) => void} [revoke]  the standing grants for a tool are revoked
  * @property {(watcher: string, stream: string) => void} [watch]
  * @property {() => void} [unwatch]
  * @property {() => boolean} [busy]  whether work is under way that Node does not see
@@ -50,7 +51,7 @@ const TURNS_MAX = 10_000;
 const STIMULI = ["decide", "cancel", "cancel.waiting", "run.input", "run.again", "clock.advance", "deliver"];
 const NEEDS = {
   decide: "decide", cancel: "cancel", "cancel.waiting": "cancel", "run.input": "input", watch: "watch",
-  "watch.request": "watch",
+  "watch.request": "watch", "grant.revoke": "revoke",
 };
 const REFUSABLE = new Set(["decide", "input", "recover", "cancel"]);
 
@@ -609,6 +610,11 @@ class Served {
 
   plan_clock_advance(life, { ms }) {
     return () => void (this.clock.horizon += ms);
+  }
+
+  plan_grant_revoke(life, { tool }) {
+    this.mustHave("revoke");
+    return () => this.clock.soon(() => life.adapter.revoke(tool), []);
   }
 
   plan_watch(life, { watcher, stream }) {
