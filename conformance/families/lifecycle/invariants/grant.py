@@ -65,7 +65,8 @@ def what_waits_goes_on_waiting(state: ObservedState, seen: CallMoved) -> CheckRe
     if call is None or call.claimed != "Suspended" or any(not one.turned_down for one in call.decisions):
         return
     for grant in state.grants:
-        if call in grant.waited and grant.decided.at == state.stimuli and state.alone:
+        is_for_it = grant.call is not call and grant.call.name == call.name
+        if is_for_it and grant.decided.at == state.stimuli and state.alone:
             yield broken(f"{_said(grant)} came when call {call.id} waited already, yet that became {seen.to}")
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -351,6 +351,5 @@ class Grant:
     scope: str
     life: int
     depth: int
-    waited: Sequence[ObservedCall]  # that waited when it came
     revoked_at: int | None = None  # the stimulus that revoked it
     is_surely_revoked: bool = False  # that met no race

@@ -16,7 +16,6 @@ from runlock.conformance.families.lifecycle.state.records import (
     Decided,
     Grant,
     ObservedCall,
-    Run,
     is_alike,
 )
 from runlock.conformance.text import quoted
@@ -32,12 +31,11 @@ class Cover(IntEnum):
     YES = 2
 
 
-def granted(state: Knowledge, decided: Decided, run: Run, call: ObservedCall) -> None:
+def granted(state: Knowledge, decided: Decided, call: ObservedCall) -> None:
     """A decision that names a scope was sent."""
     if decided.scope is None or decided.action != "resume" or decided.repeats:
         return
-    waited = [other for other in run.every_call if other.may_wait and other is not call]
-    state.grants.append(Grant(decided, call, decided.scope, state.life, state.depth, waited))
+    state.grants.append(Grant(decided, call, decided.scope, state.life, state.depth))
 
 
 def revoked(state: Knowledge, params: Mapping[str, Any]) -> None:
@@ -114,7 +112,8 @@ def misfit(state: Knowledge, grant: Grant, call: ObservedCall) -> str:
         return "covers no later call"
     if match == "arguments" and not is_alike(grant.call.args, call.args):
         return f"is for the arguments {quoted(grant.call.args)}"
-    return "came when the call waited already" if call in grant.waited else ""
+    is_older = call.asked_at < grant.decided.at and grant.depth == state.depth
+    return "came after the model had asked for the call" if is_older else ""
 
 
 def _is_sure(state: Knowledge, grant: Grant, call: ObservedCall) -> bool:

@@ -49,7 +49,7 @@ def _decided(state: Knowledge, run: Run | None, raw: Mapping[str, Any], batch: i
         # an inbox may know the id of a decision that it ignored, and want another
         is_known = decided.repeats or (known is not None and known.disposition == "ignored")
         _reaches(state, decided, run, call, is_known=is_known)
-        granted(state, decided, run, call)
+        granted(state, decided, call)
     if not decided.repeats:
         state.decision_ids[decided.id] = decided
 
