@@ -49,25 +49,24 @@ def found_out(target: str, examples: int = 0, jobs: int = 1) -> Inferred:
 IN_A_PARALLEL_ROUND = "it makes no difference where round.executor is parallel"
 IN_A_PARKED_RUN = "it makes no difference where waiting is parked"
 UNTOLD = {
-    "tirea": {"round.rest": IN_A_PARALLEL_ROUND, "decision.window": ALIKE["decision.window"][1]},
-    "tirea-stream": {"round.rest": IN_A_PARALLEL_ROUND},
+    "tirea": {"decision.window": ALIKE["decision.window"][1]},
+    "tirea-stream": {},
     "awaken-8": {
-        "round.rest": IN_A_PARALLEL_ROUND,
         "decision.window": ALIKE["decision.window"][1],
         "replay.start": IN_A_PARKED_RUN,
     },
     "awaken-9": {
-        "round.rest": IN_A_PARALLEL_ROUND,
         "decision.window": ALIKE["decision.window"][1],
         "replay.start": IN_A_PARKED_RUN,
     },
-    "awaken-concurrent": {"round.rest": IN_A_PARALLEL_ROUND, "replay.start": IN_A_PARKED_RUN},
+    "awaken-concurrent": {"replay.start": IN_A_PARKED_RUN},
 }
-"""What the reference does not tell under each profile, and why, in addition to durability and state."""
+"""What the reference does not tell under each profile, and why, in addition to what no profile tells."""
 
 SHOWN_BY_ANY = {
     **{key: ALIKE[key][1] for key in ("durability", "decision.kept", "input.fate", "state")},
     **{key: hidden(key, {}) for key in ENDS},
+    **dict.fromkeys(("round.rest", "round.failure"), IN_A_PARALLEL_ROUND),
 }
 
 
