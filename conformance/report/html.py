@@ -174,10 +174,10 @@ def _witness(result: Stored, violation: StoredViolation) -> Iterator[str]:
 
 def _questions(result: Stored) -> Iterator[str]:
     if result.questions:
-        yield "<h2>What is not declared, the most harmful first</h2>"
+        yield "<h2>Questions, the most harmful first</h2>"
     for question in result.questions:
         yield f'<details open><summary class="undecided">{safe(question.question)}</summary>'
-        yield f"<p>{safe(question.reason)} ({_link(question.clause)})</p>"
+        yield f"<p>{safe(question.reason)} ({safe(question.clause)})</p>"
         yield from _witness(result, question)
         yield "</details>"
 

@@ -1,4 +1,4 @@
-"""A result as SARIF 2.1.0, for code scanning: a rule and a result for each broken clause and each question."""
+"""A result as SARIF 2.1.0, for code scanning: a rule and a result for each broken clause and question."""
 
 from __future__ import annotations
 

@@ -26,8 +26,7 @@ from runlock.conformance.trace.trace import Trace
 
 STYLES: Final = {"held": "green", "broken": "red", "undecided": "yellow"}
 THIN_SHOWN: Final = 8
-QUESTIONS: Final = "not declared"
-"""The title of the questions."""
+QUESTIONS: Final = ": this is shown, and no declared policy says whether it is meant; the most harmful first"
 
 
 def write_report(
@@ -183,7 +182,7 @@ def _shortcomings(result: Result) -> Iterator[str]:
     if result.unjudged_policies:
         yield f"declared, and judged by no check: {', '.join(result.unjudged_policies)}"
     if result.questions:
-        yield f"{_many(len(result.questions), 'question')} about what is not declared, below"
+        yield f"{_many(len(result.questions), 'question')} about policies that are not declared, below"
     thin = [clause for clause in result.clauses if clause.is_thin]
     if thin:
         named = ", ".join(f"{clause.id}{NO_BREAK}({clause.exercised})" for clause in thin[:THIN_SHOWN])
@@ -331,7 +330,7 @@ def questions(result: Result, page: Page, files: Mapping[str, Path], replay_targ
     """Write what a runtime shows and no declared policy allows or forbids, the most harmful first."""
     if result.questions:
         page.line()
-        page.headline(QUESTIONS, ", the most harmful first", STYLES["undecided"])
+        page.headline("questions", QUESTIONS, STYLES["undecided"])
     for number, one in enumerate(result.questions, 1):
         page.wrapped(plain(one.sentence), "yellow", "  ")
         page.labelled("because", f"{plain(one.witness.reason)} ({one.witness.clause})")
