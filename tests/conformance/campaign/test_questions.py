@@ -60,6 +60,7 @@ SHOWN = {
     (f"{AGENTS}StoresTooEarly", f"{AGENTS}Agent", "crash-in-a-round"): ("durability", "call"),
     (f"{AGENTS}StoresTooEarly", f"{AGENTS}Agent", "crash-after-a-step"): ("durability", "step"),
     (f"{STEERED}ForgetsAtAStop", f"{STEERED}Steered", "input-then-cancel"): ("input.fate", "next_run"),
+    (f"{STEERED}SkipsWhatIsLeft", f"{STEERED}Steered", "input-during-a-round"): ("input.round", "goes_on"),
     (f"{STEERED}DropsResultsAtAStop", f"{STEERED}Steered", "again-after-a-stop-in-a-round"): (
         "cancel.results", "kept",
     ),
@@ -136,7 +137,14 @@ def test_the_most_harmful_comes_first() -> None:
     every = [f"{one.policy}={one.without}" for one in LIFECYCLE.spec.questions]
     found = [one.policy for one, *_ in evidence(facts_of(), ruling_out(*reversed(every)))]
 
-    assert found == ["decision.kept", "durability", "input.fate", "cancel.results", "round.failure"]
+    assert found == [
+        "decision.kept",
+        "durability",
+        "input.fate",
+        "cancel.results",
+        "round.failure",
+        "input.round",
+    ]
 
 
 def test_of_one_policy_the_most_harmful_is_asked() -> None:

@@ -35,6 +35,7 @@ TELLING: Final[Mapping[str, tuple[str, ...]]] = {
     "end.live": ("RUN-27",),
     "input.late": ("INPUT-7",),
     "input.fate": ("INPUT-8",),
+    "input.round": ("INPUT-10",),
     "input.waiting": ("INPUT-1", "INPUT-2", "INPUT-3"),
     "tool.raises": ("ROUND-8",),
     "round.failure": ("ROUND-11",),

@@ -66,7 +66,7 @@ UNTOLD = {
 SHOWN_BY_ANY = {
     **{key: ALIKE[key][1] for key in ("durability", "decision.kept", "input.fate", "state")},
     **{key: hidden(key, {}) for key in ENDS},
-    **dict.fromkeys(("round.rest", "round.failure"), IN_A_PARALLEL_ROUND),
+    **dict.fromkeys(("round.rest", "round.failure", "input.round"), IN_A_PARALLEL_ROUND),
 }
 
 
