@@ -20,8 +20,8 @@ from pydantic_core import ErrorDetails
 from runlock.spec.text import known_words
 
 __all__ = [
-    "Clause", "Erratum", "Place", "Policy", "Profile", "Retired", "Revision", "Spec", "SpecError", "Term",
-    "Value", "load_spec", "read_entries", "read_spec",
+    "Clause", "Erratum", "Place", "Policy", "Profile", "Question", "Retired", "Revision", "Spec", "SpecError",
+    "Term", "Value", "load_spec", "read_entries", "read_spec",
 ]  # fmt: skip
 
 Level = Literal["MUST", "SHOULD", "MAY"]
@@ -109,6 +109,14 @@ class Policy(Word):
         """The policy under whose value this one says nothing, if there is one; an open one has any value."""
         met = (key for key, values in self.when.items() if policies.get(key, values[0]) not in values)
         return next(met, None)
+
+
+class Question(Word):
+    """What is asked of a runtime that declares no value of a policy, and shows a harm that rules one out."""
+
+    policy: str
+    without: str
+    harm: Words
 
 
 class Profile(Word):
@@ -202,6 +210,16 @@ class Spec:
     def needs(self) -> Mapping[str, Sequence[str]]:
         """What a clause may need of a runtime: the first word, and the words that may follow it."""
         return _toml(self.folder / "needs.toml")
+
+    @cached_property
+    def questions(self) -> Sequence[Question]:
+        """What is asked where a policy is not declared, the most harmful first; a family may ask nothing."""
+        file = self.folder / "questions.toml"
+        asked = list(_parts(file, "question", Question)) if file.is_file() else []
+        for place, one in asked:
+            if complaint := _unset(one.policy, one.without, self):
+                raise SpecError(f"{place}: {complaint}")
+        return [one for _, one in asked]
 
     @cached_property
     def revisions(self) -> Mapping[str, Revision]:

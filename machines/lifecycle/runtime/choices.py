@@ -32,6 +32,7 @@ CHOICES: Final[Mapping[str, Any]] = {
     "input.waiting": "refuse",
     "input.late": "goes_on",
     "input.fate": "dropped",
+    "input.round": "goes_on",
     "tool.raises": "failed_call",
     "round.failure": "isolated",
 }  # fmt: skip

@@ -114,8 +114,8 @@ class Rounds(Inbox):
             return
         for index, call in enumerate(calls):
             await self.execute(call, None)
-            if call.status == "Failed" and self.policies["round.failure"] == "cancels_rest":
-                self.leave_out(calls[index + 1 :])
+            if why := self.why_left_out(call):
+                self.leave_out(calls[index + 1 :], why)
                 await self.journal()
                 return
             left_behind = calls[index + 1 :] if call.status == "Suspended" else ()
@@ -140,10 +140,17 @@ class Rounds(Inbox):
             for call in calls:
                 self.settle(call, "fail", "error", "not executed: an earlier call of the round was suspended")
 
-    def leave_out(self, calls: Sequence[Call]) -> None:
-        """The calls after one that failed are not executed."""
+    def why_left_out(self, call: Call) -> str:
+        """Why the calls after this one, which was executed, are not; empty if they are."""
+        if call.status == "Failed" and self.policies["round.failure"] == "cancels_rest":
+            return "an earlier call of the round has failed"
+        skips = self.policies["input.round"] == "skips_rest" and self.state.inputs
+        return "new input came" if skips else ""
+
+    def leave_out(self, calls: Sequence[Call], why: str) -> None:
+        """The calls are not executed."""
         for call in calls:
-            self.settle(call, "fail", "error", "not executed: an earlier call of the round has failed")
+            self.settle(call, "fail", "error", f"not executed: {why}")
 
     async def together(self, coroutines: Sequence[Any]) -> None:
         """Run them concurrently; the first that fails takes the others down."""

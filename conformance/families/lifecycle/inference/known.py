@@ -43,6 +43,7 @@ ALIKE: Final[Mapping[str, tuple[frozenset[str], str]]] = {
 IDLE: Final[Mapping[str, tuple[tuple[str, str], ...]]] = {
     "round.rest": (("round.executor", "parallel"),),
     "round.failure": (("round.executor", "parallel"),),
+    "input.round": (("round.executor", "parallel"),),
     "replay.start": (("waiting", "parked"), ("round.mixed", "wait")),
 }
 """The values of other policies under which a policy says nothing, or nothing that shows."""

@@ -179,7 +179,7 @@ def a_crash_costs_no_more_than_declared(state: ObservedState, seen: GateOpened) 
     run, unit = state.run_of(seen), state.policy("durability")
     if run is None or seen.messages is None or run.crashes != 1:
         return
-    for call in run.paid_for if not asked_since_the_crash(state, run) else ():
+    for call in run.paid_for.get(unit or "", ()) if not asked_since_the_crash(state, run) else ():
         before = [gate.outcome for gate in call.entries if gate.life < state.life and gate.outcome]
         said = before[-1].get("content") if before else None
         if isinstance(said, str) and said:

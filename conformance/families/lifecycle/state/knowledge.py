@@ -205,9 +205,8 @@ class Knowledge(ABC):
             return known
         return next((gate for gate in self.open_gates if ref in (gate.ref, gate.id)), None)
 
-    def is_whole(self, run: Run, call: ObservedCall) -> bool:
-        """Whether the call has answered, and so has all that its loss is declared to be measured in."""
-        durability = self.policy("durability")
+    def is_whole(self, run: Run, call: ObservedCall, durability: str) -> bool:
+        """Whether the call has answered, and so has all that its loss would be measured in."""
         unsure = (
             call.is_unclear or call.raced or call.decisions or not all(gate.alone for gate in call.entries)
         )

@@ -328,6 +328,17 @@ VARIANTS: Final[tuple[Variant, ...]] = (
         "tirea",
         {"round.executor": "sequential", "round.failure": "cancels_rest"},
     ),
+    Variant(
+        "skipping-for-input",
+        "new input ends its round",
+        policies={"round.executor": "sequential", "input.round": "skips_rest"},
+    ),
+    Variant(
+        "skipping-for-input-tirea",
+        "new input ends its round",
+        "tirea",
+        {"round.executor": "sequential", "input.round": "skips_rest"},
+    ),
     Variant("refusing-other-tools", "an edit changes no tool", policies={"edit.tool": "refused"}),
     Variant("showing-again", "a wait is shown again after a crash", make=ShowsAgain),
     Variant("editing-the-thread", "the history has what was edited", make=KeepsEditsInTheThread),

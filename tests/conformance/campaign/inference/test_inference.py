@@ -48,27 +48,25 @@ def found_out(target: str, examples: int = 0, jobs: int = 1) -> Inferred:
 
 IN_A_PARALLEL_ROUND = "it makes no difference where round.executor is parallel"
 IN_A_PARKED_RUN = "it makes no difference where waiting is parked"
-IN_ROUNDS = dict.fromkeys(("round.rest", "round.failure"), IN_A_PARALLEL_ROUND)
 UNTOLD = {
-    "tirea": {**IN_ROUNDS, "decision.window": ALIKE["decision.window"][1]},
-    "tirea-stream": {**IN_ROUNDS},
+    "tirea": {"decision.window": ALIKE["decision.window"][1]},
+    "tirea-stream": {},
     "awaken-8": {
-        **IN_ROUNDS,
         "decision.window": ALIKE["decision.window"][1],
         "replay.start": IN_A_PARKED_RUN,
     },
     "awaken-9": {
-        **IN_ROUNDS,
         "decision.window": ALIKE["decision.window"][1],
         "replay.start": IN_A_PARKED_RUN,
     },
-    "awaken-concurrent": {**IN_ROUNDS, "replay.start": IN_A_PARKED_RUN},
+    "awaken-concurrent": {"replay.start": IN_A_PARKED_RUN},
 }
-"""What the reference does not tell under each profile, and why, in addition to durability and state."""
+"""What the reference does not tell under each profile, and why, in addition to what no profile tells."""
 
 SHOWN_BY_ANY = {
     **{key: ALIKE[key][1] for key in ("durability", "decision.kept", "input.fate", "state")},
     **{key: hidden(key, {}) for key in ENDS},
+    **dict.fromkeys(("round.rest", "round.failure", "input.round"), IN_A_PARALLEL_ROUND),
 }
 
 

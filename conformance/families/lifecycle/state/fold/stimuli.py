@@ -216,16 +216,23 @@ def _crashed(state: Knowledge, _params: Mapping[str, Any]) -> None:
     state.waited_at_crash, state.crashed_at = waits_within(state), state.stimuli
     for run in state.runs.values():
         run.owed = _owed(state, run)
-    whole = {
-        name: [call for call in run.calls.values() if state.is_whole(run, call)]
-        for name, run in state.runs.items()
-    }
+    whole = {name: _whole(state, run) for name, run in state.runs.items()}
     for gate in state.open_gates:
         gate.gone = "crash"
     state.volatile = StateVolatile()
     state.as_shown, state.edits = (), [edit for edit in state.edits if edit.instead]
     for name, run in state.runs.items():
         run.crash(whole[name])
+
+
+def _whole(state: Knowledge, run: Run) -> dict[str, list[ObservedCall]]:
+    """What a crash may not cost, by durability; for the one that was declared, or for each."""
+    declared = state.policy("durability")
+    return {
+        unit: [call for call in run.calls.values() if state.is_whole(run, call, unit)]
+        for unit in ("call", "round", "step")
+        if declared in (unit, None)
+    }
 
 
 def _owed(state: Knowledge, run: Run) -> list[Decided]:
