@@ -34,6 +34,7 @@ CHOICES: Final[Mapping[str, Any]] = {
     "input.fate": "dropped",
     "tool.raises": "failed_call",
     "round.failure": "isolated",
+    "turn.cut": "refused",
 }  # fmt: skip
 
 

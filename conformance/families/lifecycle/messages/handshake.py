@@ -11,6 +11,7 @@ from runlock.conformance.families.lifecycle.messages.vocabulary import (
     STIMULUS_KINDS,
     GateKind,
     HookOutcome,
+    ModelOutcome,
     PermissionOutcome,
     PhaseName,
     StimulusKind,
@@ -47,7 +48,7 @@ class InputSupport(Declared):
 class OfferedOutcomes(Declared):
     """Outcomes that the SUT can take at each gate; a gate that is left out takes all of them."""
 
-    model: list[Literal["turn", "fault"]] = ["turn", "fault"]
+    model: list[ModelOutcome] = ["turn", "fault"]
     permission: list[PermissionOutcome] = [
         "allow", "block", "suspend", "set_result",
     ]  # fmt: skip
