@@ -36,6 +36,7 @@ TELLING: Final[Mapping[str, tuple[str, ...]]] = {
     "input.fate": ("INPUT-8",),
     "input.waiting": ("INPUT-1", "INPUT-2", "INPUT-3"),
     "tool.raises": ("ROUND-8",),
+    "turn.cut": ("CUT-2",),
     "resume": ("DECIDE-14",),
 }
 """The clauses that tell the values of a policy apart."""
