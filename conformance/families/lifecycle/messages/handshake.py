@@ -86,6 +86,11 @@ class Handshake(shared.Handshake):
     state: list[Literal["keys"]] = Field(default_factory=list)  # keys that a scenario registers
     streams: list[StreamKind] = Field(default=["native"])  # what a watcher can ask for
 
+    def takes_at(self, gate: str, kind: str) -> bool:
+        """Whether a gate can be released with an outcome; who says what follows a cut-off turn takes one."""
+        offered: list[str] = getattr(self.outcomes, gate.replace(".", "_"))
+        return kind in offered or (f"{gate}.{kind}" == "model.length" and "turn.cut" in self.policies)
+
     def is_watched(self, by: str) -> bool:
         """Whether someone can watch by `watch`, or by `watch.request`, and has a stream to ask for."""
         return by in self.stimuli and bool(self.streams)

@@ -349,7 +349,11 @@ VARIANTS: Final[tuple[Variant, ...]] = (
     Variant(
         "answered-whole",
         "its model answers whole turns alone, or breaks",
-        declare={"outcomes": OfferedOutcomes(model=["turn", "fault"])},
+        declare={
+            "profile": "core",
+            "policies": {},
+            "outcomes": OfferedOutcomes(model=["turn", "fault"]),
+        },
     ),
     Variant(
         "asking-anew",
