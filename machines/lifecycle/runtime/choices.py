@@ -35,6 +35,7 @@ CHOICES: Final[Mapping[str, Any]] = {
     "tool.raises": "failed_call",
     "round.failure": "isolated",
     "turn.cut": "refused",
+    "wait.reshown": "yes",
 }  # fmt: skip
 
 

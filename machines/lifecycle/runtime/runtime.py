@@ -192,6 +192,8 @@ class Runtime(Steering):
     def watch(self, watcher: str, stream: str) -> None:
         """A watcher of the run's events is attached."""
         self.sink.connect(watcher, stream)
+        if self.state.status == "Waiting" and not self.active:
+            self.show_again()
 
     def unwatch(self) -> None:
         """The watcher is detached; the run is not affected."""
@@ -220,7 +222,15 @@ class Runtime(Steering):
             return await self.segment(self._steps())
         if self.state.status == "Waiting" and self.ready():
             return await self.segment(self._resume())
+        if self.state.status == "Waiting":
+            self.show_again()
         return None
+
+    def show_again(self) -> None:
+        """Whoever comes later is shown what waits, where they are."""
+        if self.policies["wait.reshown"] == "yes":
+            for held_by, call in self.undecided():
+                held_by.say_shown(call)
 
     def new_run_within(self, call: Call) -> Runtime:
         """A runtime for the run within a call: its tools are those that the agent is offered."""

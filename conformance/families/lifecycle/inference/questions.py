@@ -37,6 +37,7 @@ TELLING: Final[Mapping[str, tuple[str, ...]]] = {
     "input.waiting": ("INPUT-1", "INPUT-2", "INPUT-3"),
     "tool.raises": ("ROUND-8",),
     "turn.cut": ("CUT-2",),
+    "wait.reshown": ("SHOWN-4", "SHOWN-5", "SHOWN-6"),
     "resume": ("DECIDE-14",),
 }
 """The clauses that tell the values of a policy apart."""
