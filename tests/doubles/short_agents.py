@@ -195,3 +195,70 @@ class KeepsPieces(Refuses):
             for call in calls:
                 self.answer(call, "error", "The stream broke.")
             return await self.host.infer(self.thread)
+
+
+class Asks(Agent):
+    """A tool waits for a decision, which whoever watches is shown, also a watcher that comes later."""
+
+    handshake = Agent.handshake.model_copy(
+        update={
+            "policies": {"wait.reshown": "yes"},
+            "tools": ["ask"],
+            "stimuli": ["decide", "run.again", "watch"],
+            "observes": ["call.shown", "event"],
+        }
+    )
+
+    async def open(self, host, scenario):
+        await super().open(host, scenario)
+        self.waiting, self.watcher = {}, None
+
+    async def round(self, calls):
+        for call in calls:
+            self.waiting[call.id] = call
+            self.show(call)
+
+    async def loop(self):
+        while not self.waiting:
+            turn = await self.host.infer(self.thread)
+            self.thread.append({"role": "assistant", "text": turn.text, "tool_calls": turn.tool_calls})
+            if not turn.tool_calls:
+                return Segment("NaturalEnd")
+            await self.round(turn.tool_calls)
+        return Segment("Suspended", list(self.waiting))
+
+    async def decide(self, decisions):
+        for decision in decisions:
+            call = self.waiting.pop(decision.call)
+            if decision.action == "resume":
+                await self.execute(call)
+            else:
+                self.answer(call, "cancelled", "Rejected.")
+        return await self.loop()
+
+    def watch(self, watcher, stream):
+        self.watcher = watcher
+        for call in self.waiting.values():
+            self.show(call)
+
+    def unwatch(self):
+        self.watcher = None
+
+    def show(self, call):
+        self.host.observe("call.shown", call=call.id, name=call.name, args=call.args)
+
+
+class AsksOnce(Asks):
+    """Whoever comes later is shown nothing."""
+
+    def watch(self, watcher, stream):
+        self.watcher = watcher
+
+
+class TellsAgain(AsksOnce):
+    """A watcher that comes later is told of what waits by an event."""
+
+    def watch(self, watcher, stream):
+        self.watcher = watcher
+        waiting = [{"toolCallId": call.id} for call in self.waiting.values()]
+        self.host.observe("event", stream=stream, name="approvals", data={"open": waiting}, watcher=watcher)

@@ -85,6 +85,21 @@ release tool:c2 ok two
 release model turn done
 """
 
+RELOADED = """
+scenario s
+  tool write ask
+
+start r1 "write both"
+release model turn c1:write c2:write
+watch w1
+unwatch
+watch w2
+decide d1 resume c1; d2 resume c2
+release tool:c1 ok one
+release tool:c2 ok two
+release model turn done
+"""
+
 
 def broken(agent, text):
     """The clauses that an agent breaks in a script."""
@@ -105,6 +120,8 @@ def broken(agent, text):
         (short_agents.Refuses, CUT_OFF),
         (short_agents.Refuses, UNPARSED),
         (short_agents.Refuses, BREAKS),
+        (short_agents.Asks, RELOADED),
+        (short_agents.TellsAgain, RELOADED),
     ],
 )
 def test_a_freedom_that_nothing_declares_is_not_blamed(agent, script):
@@ -121,8 +138,22 @@ def test_a_freedom_that_nothing_declares_is_not_blamed(agent, script):
         (short_agents.ReadsNoStop, CUT_OFF, "CUT-1"),
         (short_agents.EmptiesArguments, UNPARSED, "CUT-3"),
         (short_agents.KeepsPieces, BREAKS, "CUT-4"),
+        (short_agents.AsksOnce, RELOADED, "SHOWN-4"),
     ],
 )
 def test_a_fault_is_blamed_on_its_clause(agent, script, clause):
     """Of what a wrong agent breaks, the clause of its fault leads."""
     assert broken(agent, script) == {clause}
+
+
+def test_a_loss_that_is_declared_is_named_before_anything_is_played():
+    """What a runtime says that it does not show again is a warning of every report."""
+    lossy = short_agents.Agent.handshake.model_copy(update={"policies": {"wait.reshown": "no"}})
+    says = type("Lossy", (short_agents.Agent,), {"handshake": lossy})
+    benches = [Bench(lambda agent=agent: Hosted(agent)) for agent in (says, short_agents.Asks)]
+    warnings = [bench.warnings for bench in benches]
+    for bench in benches:
+        bench.close()
+
+    why = "wait.reshown is no: whoever comes later, or after a restart, is shown nothing of what waits"
+    assert warnings == [[why], []]
