@@ -189,6 +189,7 @@ class ReferenceAdapter:
         return self._maybe(await self.runtime.time_passed())
 
     def watch(self, watcher: str, stream: str) -> None:
+        self.runtime.give_back(self.held)
         self.runtime.watch(watcher, stream)
 
     def unwatch(self) -> None:

@@ -44,14 +44,14 @@ def whoever_looks_sees_what_waits(state: ObservedState, seen: RunInspected) -> C
 
 @counts("SHOWN-7", requires="a wait")
 def what_waits_was_not_shown_again(state: ObservedState) -> CheckResults:
-    """Counts the calls that wait and were not shown to a watcher that came, as declared."""
+    """Counts the calls that wait and were not shown to a watcher that came, where wait.reshown is no."""
     if state.policy("wait.reshown") == "no":
         yield from (HELD for _, is_shown in shown_to_a_watcher(state) if not is_shown)
 
 
 def shown_to_a_watcher(state: ObservedState) -> Iterator[tuple[ObservedCall, bool]]:
     """The calls that wait when a watcher has come, with whether they were shown then."""
-    if _newest(state) != ["watch"] or not state.alone or state.policy("state") == "caller":
+    if _newest(state) != ["watch"] or not state.alone:
         return
     for call in _resting(state):
         shows_any = bool(call.shown) or any(told.is_requested for told in call.wires.values())
