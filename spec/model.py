@@ -96,7 +96,10 @@ class Retired(Word):
 
 
 class Policy(Word):
-    """A point where runtimes legitimately differ; `when` says under which other policies it matters."""
+    """A point where runtimes legitimately differ; `when` says under which other policies it matters.
+
+    `costs` are values that a report names with what they cost.
+    """
 
     key: str
     sentence: Sentence
@@ -104,6 +107,7 @@ class Policy(Word):
     values: Annotated[list[str], Field(min_length=1)]
     sources: Annotated[list[Source], Field(min_length=1)]
     when: dict[str, list[str]] = Field(default_factory=dict)
+    costs: dict[str, str] = Field(default_factory=dict)
 
     def ruled_out(self, policies: Mapping[str, Any]) -> str | None:
         """The policy under whose value this one says nothing, if there is one; an open one has any value."""
@@ -246,6 +250,15 @@ class Spec:
     def profile(self, name: str) -> Profile:
         """Return a profile by its name."""
         return _named("profile", name, self.profiles)
+
+    def costs_of(self, policies: Mapping[str, Any]) -> list[str]:
+        """What the declared values cost that a report is to name."""
+        known = {one.key: one.costs for one in self.policies.values()}
+        return [
+            f"{key} is {value}: {known[key][value]}"
+            for key, value in policies.items()
+            if isinstance(value, str) and value in known.get(key, {})
+        ]
 
     def policies_of(self, profile: str, overrides: Mapping[str, Any] | None = None) -> dict[str, Value]:
         """Return what a profile and a SUT's own word set; a policy that neither sets is open, and absent."""

@@ -35,6 +35,8 @@ CHOICES: Final[Mapping[str, Any]] = {
     "input.round": "goes_on",
     "tool.raises": "failed_call",
     "round.failure": "isolated",
+    "turn.cut": "refused",
+    "wait.reshown": "yes",
 }  # fmt: skip
 
 

@@ -93,6 +93,8 @@ class Rounds(Inbox):
             return "fail", f"there is no tool {call.name}"
         if self.state.offered is not None and call.name not in self.state.offered:
             return "fail", f"the tool {call.name} is not offered here"
+        if call.flaw is not None:
+            return "fail", call.flaw
         if not fits(call.args, tool.get("parameters") or {}):
             return "fail", f"the arguments do not fit the tool {call.name}"
         if resume is not None and call.resume_mode == "use_as_result":

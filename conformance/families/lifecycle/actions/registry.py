@@ -28,6 +28,8 @@ from runlock.conformance.families.lifecycle.actions.model import (
     model_breaks,
     model_ends,
     model_errs,
+    model_stops_short,
+    model_streams,
 )
 from runlock.conformance.families.lifecycle.actions.plugins import hook_acts, hook_continues
 from runlock.conformance.families.lifecycle.actions.runs import (
@@ -98,6 +100,8 @@ ACTIONS.update(
         "decide_and_watch": decide_and_watch,
         "edit": edit,
         "edit_stale": edit_stale,
+        "model_stops_short": model_stops_short,
+        "model_streams": model_streams,
     }
 )
 

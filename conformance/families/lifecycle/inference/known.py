@@ -33,6 +33,10 @@ ALIKE: Final[Mapping[str, tuple[frozenset[str], str]]] = {
         frozenset({"dropped", "returned"}),
         "a runtime that does not show input.returned may give input back where the kit does not look",
     ),
+    "wait.reshown": (
+        frozenset({"on_request", "no"}),
+        "a look at a run that waits shows the same",
+    ),
     "state": (
         frozenset({"runtime", "caller"}),
         "an adapter that holds the value for its caller shows the same",

@@ -39,7 +39,8 @@ TELLING: Final[Mapping[str, tuple[str, ...]]] = {
     "input.round": ("INPUT-10",),
     "input.waiting": ("INPUT-1", "INPUT-2", "INPUT-3"),
     "tool.raises": ("ROUND-8",),
-    "round.failure": ("ROUND-11",),
+    "turn.cut": ("CUT-2",),
+    "wait.reshown": ("SHOWN-4", "SHOWN-5", "SHOWN-6"),
     "resume": ("DECIDE-14",),
 }
 """The clauses that tell the values of a policy apart."""

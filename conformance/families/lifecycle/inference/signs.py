@@ -21,6 +21,10 @@ from runlock.conformance.families.lifecycle.invariants.decision_window import (
     rests,
 )
 from runlock.conformance.families.lifecycle.invariants.policy import early_decisions_are_treated_as_declared
+from runlock.conformance.families.lifecycle.invariants.reshown import (
+    shown_after_a_restart,
+    shown_to_a_watcher,
+)
 from runlock.conformance.families.lifecycle.messages import (
     Checkpointed,
     GateOpened,
@@ -303,6 +307,13 @@ def a_checkpoint_at_a_trigger(evidence: Evidence, seen: Checkpointed) -> Exclude
         yield "step_end", f"a checkpoint is taken at {seen.trigger}"
 
 
+def a_wait_shown_again(evidence: Evidence) -> Excluded:
+    """A watcher that comes, or those who decide after a restart, are shown what waits."""
+    for call, is_shown in (*shown_to_a_watcher(evidence.state), *shown_after_a_restart(evidence.state)):
+        again = f"call {call.id} waits, and is shown again"
+        yield from ((value, again) for value in ("on_request", "no") if is_shown)
+
+
 def _sign(
     policy: str, values: str, check: Callable[..., Excluded], seeing: type[Observation] | None, *needs: str
 ) -> Sign:
@@ -336,5 +347,6 @@ SIGNS: Final = (
     _sign("waiting", "reentered", a_wait_that_goes_on, None, *WAITS),
     _sign("checkpoint.at", "triggers", a_checkpoint_of_a_step, Checkpointed, "observes checkpoint"),
     _sign("checkpoint.at", "step_end", a_checkpoint_at_a_trigger, Checkpointed, "observes checkpoint"),
+    _sign("wait.reshown", "on_request no", a_wait_shown_again, None, "stimulus decide"),
 )  # fmt: skip
 """Every sign that is no check of a clause."""

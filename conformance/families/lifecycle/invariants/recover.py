@@ -156,14 +156,15 @@ def a_stored_call_can_still_be_decided(state: ObservedState, seen: DecisionTaken
 
 
 def _plain_decision(state: ObservedState, seen: DecisionTaken) -> Mapping[str, Any] | None:
-    """The decision that came alone to a runtime at rest, is new to it, and names no suspension."""
+    """The decision that came alone to a runtime at rest, is new to it, and edits and numbers nothing."""
     method, params = state.newest[0]
     if method != "decide" or not (state.alone and state.settled_before):
         return None
     if len(params["decisions"]) != 1 or seen.decision in state.forgotten:
         return None
     raw: Mapping[str, Any] = params["decisions"][0]
-    return raw if raw["id"] == seen.decision and raw.get("suspension") is None else None
+    is_plain = raw.get("suspension") is None and not raw.get("edit")
+    return raw if raw["id"] == seen.decision and is_plain else None
 
 
 def _still_waits(state: ObservedState, run: Run, call: ObservedCall) -> bool:

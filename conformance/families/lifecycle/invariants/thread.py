@@ -69,7 +69,7 @@ def _is_live(call: ObservedCall) -> bool:
 @check("THREAD-3", rank=Rank.LOST)
 def an_edit_leaves_what_is_to_be_done(state: ObservedState, seen: ThreadEdited) -> CheckResults:
     """An edit cuts neither the newest input nor the turn of a call that waits or runs."""
-    newest = state.run.said if state.run is not None else ""
+    newest = state.inputs[-1] if state.inputs else ""
     cut = any(newest and newest in m.text for m in seen.cut if m.role == "user")
     kept = any(newest in m.text for m in seen.instead)
     gone = _asked(seen.cut) - _asked(seen.instead)

@@ -11,6 +11,7 @@ from runlock.conformance.families.lifecycle.messages.vocabulary import (
     STIMULUS_KINDS,
     GateKind,
     HookOutcome,
+    ModelOutcome,
     PermissionOutcome,
     PhaseName,
     StimulusKind,
@@ -47,7 +48,7 @@ class InputSupport(Declared):
 class OfferedOutcomes(Declared):
     """Outcomes that the SUT can take at each gate; a gate that is left out takes all of them."""
 
-    model: list[Literal["turn", "fault"]] = ["turn", "fault"]
+    model: list[ModelOutcome] = ["turn", "fault"]
     permission: list[PermissionOutcome] = [
         "allow", "block", "suspend", "set_result",
     ]  # fmt: skip
@@ -84,6 +85,11 @@ class Handshake(shared.Handshake):
     hooks: list[PhaseName] = Field(default_factory=list)  # where a plugin can be held, at a hook gate
     state: list[Literal["keys"]] = Field(default_factory=list)  # keys that a scenario registers
     streams: list[StreamKind] = Field(default=["native"])  # what a watcher can ask for
+
+    def takes_at(self, gate: str, kind: str) -> bool:
+        """Whether a gate can be released with an outcome; who says what follows a cut-off turn takes one."""
+        offered: list[str] = getattr(self.outcomes, gate.replace(".", "_"))
+        return kind in offered or (f"{gate}.{kind}" == "model.length" and "turn.cut" in self.policies)
 
     def is_watched(self, by: str) -> bool:
         """Whether someone can watch by `watch`, or by `watch.request`, and has a stream to ask for."""

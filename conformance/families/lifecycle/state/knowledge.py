@@ -24,7 +24,7 @@ from runlock.conformance.protocol import Message, Observation, Report
 
 Feature = Literal[
     "a stop condition", "calls", "a wait", "a decision", "a cancel", "a crash", "a watcher", "a plugin",
-    "a fault", "an edit", "an input", "a run within a call",
+    "a fault", "an edit", "an input", "a run within a call", "a broken stream", "a call that breaks off",
 ]  # fmt: skip
 """Features of a scenario; a check that requires one is skipped until it has occurred."""
 
