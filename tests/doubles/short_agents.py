@@ -198,7 +198,7 @@ class KeepsPieces(Refuses):
 
 
 class Asks(Agent):
-    """A tool waits for a decision, which whoever watches is shown, also a watcher that comes later."""
+    """A tool waits for a decision, which those who watch are shown, also a watcher that comes later."""
 
     handshake = Agent.handshake.model_copy(
         update={
@@ -249,14 +249,14 @@ class Asks(Agent):
 
 
 class AsksOnce(Asks):
-    """Whoever comes later is shown nothing."""
+    """A newcomer is shown nothing."""
 
     def watch(self, watcher, stream):
         self.watcher = watcher
 
 
 class TellsAgain(AsksOnce):
-    """A watcher that comes later is told of what waits by an event."""
+    """A watcher that comes later is sent an event for what waits."""
 
     def watch(self, watcher, stream):
         self.watcher = watcher

@@ -227,7 +227,7 @@ class Runtime(Steering):
         return None
 
     def show_again(self) -> None:
-        """Whoever comes later is shown what waits, where they are."""
+        """Who comes later is shown the calls that wait."""
         if self.policies["wait.reshown"] == "yes":
             for held_by, call in self.undecided():
                 held_by.say_shown(call)

@@ -44,7 +44,7 @@ def _left_open(state: ObservedState) -> Iterator[tuple[Run, ObservedCall]]:
 
 
 @check("CUT-1", at=("tool",), rank=Rank.OTHER, requires=A_BREAK)
-def a_cut_off_call_does_not_run_as_it_stands(state: ObservedState, seen: GateOpened) -> CheckResults:
+def a_call_that_was_cut_off_does_not_run_as_it_stands(state: ObservedState, seen: GateOpened) -> CheckResults:
     """The last call of a turn that ended for its length is not executed with what was left of it."""
     call = _meant(state, seen)
     if call is not None and call.is_cut:
@@ -54,7 +54,7 @@ def a_cut_off_call_does_not_run_as_it_stands(state: ObservedState, seen: GateOpe
 
 
 @counts("CUT-1", at=("model",), requires=A_BREAK)
-def a_cut_off_call_was_not_executed(state: ObservedState, _seen: GateOpened) -> CheckResults:
+def a_call_that_was_cut_off_was_not_executed(state: ObservedState, _seen: GateOpened) -> CheckResults:
     """Counts the calls that may have been cut off and were not executed."""
     yield from (HELD for _, call in _left_open(state) if call.is_cut and not call.entries)
 

@@ -1,4 +1,4 @@
-"""SHOWN: whoever comes later is shown what waits: a watcher, and those who decide after a restart."""
+"""SHOWN: who comes later is shown the calls that wait: a watcher, and those who decide after a restart."""
 
 from __future__ import annotations
 
@@ -102,5 +102,5 @@ def _names(data: Any, call: str) -> bool:
 
 
 def names_what_waits(state: ObservedState, seen: Published) -> bool:
-    """Whether an event tells whoever has come of a call that waits."""
+    """Whether an event tells a newcomer of a call that waits."""
     return any(_names(seen.data, call.id) for call in _resting(state))

@@ -153,7 +153,7 @@ class TakesABrokenStreamForWhole(_KeepsPieces):
 
 @fault("CUT-5", "of it is shown")
 class AsksAboutABrokenStream(_KeepsPieces):
-    """Whoever decides is shown the calls of a stream that broke."""
+    """Those who decide are shown the calls of a stream that broke."""
 
     def broken_off(self) -> None:
         for one in self.dead_calls():

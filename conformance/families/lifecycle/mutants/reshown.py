@@ -1,4 +1,4 @@
-"""Wrong about whoever comes later: what waits is not shown to them."""
+"""Wrong about newcomers: what waits is not shown to them."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from runlock.machines.lifecycle.runtime.state import Call
 
 @fault("SHOWN-4", "and that was not shown again")
 class ShowsNothingToAWatcher(Runtime):
-    """A watcher that comes is told what happens from then on, and nothing else."""
+    """A watcher that comes is sent what happens from then on, and nothing else."""
 
     def watch(self, watcher: str, stream: str) -> None:
         self.sink.connect(watcher, stream)
@@ -19,7 +19,7 @@ class ShowsNothingToAWatcher(Runtime):
 
 @fault("SHOWN-4", "and that was not shown again")
 class ShowsTheFirstAlone(Runtime):
-    """Of several calls that wait, whoever comes is shown the first."""
+    """Of several calls that wait, a newcomer is shown the first."""
 
     def watch(self, watcher: str, stream: str) -> None:
         self.sink.connect(watcher, stream)
@@ -61,7 +61,7 @@ class AsksAgainForOne(Runtime):
 
 
 class _Listing(Runtime):
-    """Shows whoever looks another list of calls."""
+    """Shows those who look another list of calls."""
 
     def look(self) -> dict[str, Any]:
         seen = super().look()
@@ -82,7 +82,7 @@ ON_REQUEST = {"wait.reshown": "on_request"}
 
 @fault("SHOWN-6", "yet a look at the run shows no such call", policies=ON_REQUEST, also=("CALL-25",))
 class ListsNothingThatWaits(_Listing):
-    """Whoever looks at a run sees the calls that do not wait."""
+    """Those who look at a run see the calls that do not wait."""
 
     def listed(self, call: Call, as_it_is: dict[str, Any]) -> dict[str, Any] | None:
         return None if call.status == "Suspended" else as_it_is
@@ -90,7 +90,7 @@ class ListsNothingThatWaits(_Listing):
 
 @fault("SHOWN-6", "yet a look at the run shows Running", policies=ON_REQUEST, also=("CALL-25",))
 class ListsWhatWaitsAsRunning(_Listing):
-    """Whoever looks at a run sees what waits as what runs."""
+    """Those who look at a run see what waits as what runs."""
 
     def listed(self, call: Call, as_it_is: dict[str, Any]) -> dict[str, Any] | None:
         return {**as_it_is, "status": "Running"} if call.status == "Suspended" else as_it_is
