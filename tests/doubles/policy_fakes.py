@@ -91,4 +91,5 @@ def mixing_batches() -> ReferenceAdapter:
     return ReferenceAdapter("awaken-8", make=TakesEveryOtherBatchWhole)
 
 
-TOGETHER_WITH = {"round.rest": {"round.executor": "sequential"}}
+SEQUENTIAL = {"round.executor": "sequential"}
+TOGETHER_WITH = {"round.rest": SEQUENTIAL, "round.failure": SEQUENTIAL, "input.round": SEQUENTIAL}
