@@ -171,12 +171,18 @@ def a_run_goes_on_with_late_input_only_as_declared(state: ObservedState, seen: G
     for given in state.given:
         if run is None or given.run != run.id or not (given.is_due and given.alone):
             continue
-        if _was_last(state, given) and given.is_in(seen.messages or ()):
+        if _was_last(state, given) and given.is_in(seen.messages or ()) and not _decided_since(run, given):
             yield HELD if late == "goes_on" else broken(f"{_came(given)} made the run go on")
 
 
 def _came(given: Input) -> str:
     return f"the input {given.text!r}, which came during the last inference,"
+
+
+def _decided_since(run: Run, given: Input) -> bool:
+    """Whether a decision that came during the inference, or after it, is a reason to go on."""
+    asked = given.asked
+    return asked is not None and any(d.at >= asked.at for call in run.every_call for d in call.decisions)
 
 
 def _was_last(state: ObservedState, given: Input) -> bool:
