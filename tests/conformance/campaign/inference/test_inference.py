@@ -19,7 +19,7 @@ from policy_fakes import BELIED, TOGETHER_WITH
 from runlock.conformance.campaign.inference.bench import LearningBench
 from runlock.conformance.campaign.inference.result import NOT_SEEN, Against, Inferred, Value, to_find_out
 from runlock.conformance.campaign.inference.search import infer
-from runlock.conformance.campaign.order import Inferring, Means, Order
+from runlock.conformance.campaign.order import ALONE, Inferring, Means, Order
 from runlock.conformance.cli.commands.infer import EXAMPLES
 from runlock.conformance.driving.strategies.scripted import applicable, corpus, play
 from runlock.conformance.driving.tally import Tally
@@ -236,7 +236,8 @@ WEAK: dict[str, dict[str, Any]] = {
 def test_a_weak_adapter_leads_to_no_wrong_value(weakness: str, profile: str, monkeypatch: Any) -> None:
     """What is not shown, or cannot be driven, leaves more open, and never tells what is not so."""
     monkeypatch.setattr(policy_fakes, "weak", policy_fakes.hiding(profile, **WEAK[weakness]), raising=False)
-    found, does = found_out("py:policy_fakes:weak"), policies_of(profile, {})
+    found = infer(Order("py:policy_fakes:weak", Inferring(0)), ALONE)  # this process has the fake
+    does = policies_of(profile, {})
 
     assert {one: why.reason for one, why in found.against.items() if does[one[0]] == one[1]} == {}
     assert len(found.untold) > len(UNTOLD[profile])
