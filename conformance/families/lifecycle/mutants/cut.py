@@ -142,7 +142,7 @@ class _Spent:
     output: int = 0
 
 
-@fault("CUT-5", "of it is executed", also=("CUT-4", "RUN-8"))
+@fault("CUT-5", "before it was whole, yet call", also=("CUT-4", "RUN-8"))
 class TakesABrokenStreamForWhole(_KeepsPieces):
     """A stream that breaks is at its end."""
 
