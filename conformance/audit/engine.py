@@ -33,6 +33,9 @@ Advanced = Callable[[int], None]
 """Called with the number of files that were read."""
 
 NOTHING_READ: Final = "nothing of it could be read"
+HEAD: Final = 50
+"""Records of a file by which its format is recognised."""
+
 UNKNOWN: Final = "no importer recognises its first record"
 
 
@@ -49,20 +52,12 @@ class Task:
             return importer_named(self.format)
         incidents: list[str] = []
         with closing(records_of(path, incidents.append)) as records:
-            first = list(_head(records))
-        found = importer_of(first[-1] if first else None)
+            first = list(islice(records, HEAD))
+        found = next(filter(None, map(importer_of, first)), None)
         if found is None:
             why = incidents or [one.sentence for one in first if isinstance(one, Unreadable)] or [UNKNOWN]
             raise UsageError(f"{path}: {NOTHING_READ}; {why[0]}.")
         return found
-
-
-def _head(records: Iterable[Any]) -> Iterator[Any]:
-    """The records up to the first one that could be read."""
-    for record in records:
-        yield record
-        if not isinstance(record, Unreadable):
-            return
 
 
 class Workers(Protocol):

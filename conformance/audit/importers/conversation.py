@@ -24,15 +24,19 @@ class Conversation:
         self.asked: dict[str, dict[str, Any]] = {}  # every call of the thread
         self.suspended: list[str] = []  # the calls that the last segment named as waiting
         self.last: Sequence[Mapping[str, Any]] = ()  # the calls of the last turn
+        self.has_asked = False  # whether the model was asked in this run
         self.is_running = False
+        self.has_history = False  # whether a whole history was recorded, of which every call is known
+        self.hidden: set[str] = set()  # clauses that this thread does not show
 
     def begin(self, text: str, history: Sequence[dict[str, Any]] | None = None) -> None:
         """A run, or after a wait its next segment; the history that came with it replaces what is known."""
         if history is not None:
             self.history = list(history)
+            self.has_history = True
         if not self.suspended:
             self.builder.start(text)
-            self.open, self.last = {}, ()
+            self.open, self.last, self.has_asked = {}, (), False
         else:
             self.builder.watch()
         self.is_running = True
@@ -45,7 +49,7 @@ class Conversation:
         named = {call["id"]: call for call in calls}
         self.open |= named
         self.asked |= named
-        self.last = list(calls)
+        self.last, self.has_asked = list(calls), True
 
     def answer(self, call: str, text: str, status: str | None = None, *, ran: bool = True) -> None:
         """A result; with `ran` its tool gave it, otherwise it stands for a call that was not executed."""
@@ -53,6 +57,8 @@ class Conversation:
         if known is not None and ran:
             gate = self.builder.enter(known)
             self.builder.leave(gate, "error" if status == "error" else "ok", text)
+        if known is None and not self.has_history:
+            self.hidden |= {"PAIR-2"}  # a turn before the recording may have asked for it
         self.history = [*self.history, result(call, text, status)]
         self.open.pop(call, None)
 
@@ -68,11 +74,12 @@ class Conversation:
         self.is_running = False
 
     def end(self, *, failed: bool = False) -> None:
-        """The run ended; an end in an error says nothing where the model had asked for nothing more."""
+        """The run ended; what failed after a turn that asks for nothing is not shown."""
         self.suspended = []
-        if failed and self.last:
+        if failed:
+            self.hidden |= {"RUN-3"} if self.has_asked and not self.last else set()
             self.builder.finish("Error")
-        elif not failed:
+        else:
             self.builder.finish("BehaviorRequested" if self.last and not self.open else "NaturalEnd")
         self.is_running = False
 
