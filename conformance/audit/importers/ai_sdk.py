@@ -185,7 +185,7 @@ class _Reader:
         messages = (self.request or {}).get("messages")
         history = None if messages is None else [one for raw in messages for one in _message(raw)]
         said = [one["text"] for one in history or () if one["role"] == "user"]
-        self.wire.begin(None if history is None else ids_in(history))
+        self.wire.know(ids_in(history or ()))
         self.talk.begin(said[-1] if said else "", history)
         for part in messages[-1].get("parts", ()) if messages else ():
             self._decided(part)
@@ -257,10 +257,11 @@ class _Reader:
         self.flush()
         self.talk.builder.publish("finish", {"finishReason": chunk.get("finishReason")})
         waiting = [call_id for call_id in self.waiting.values() if call_id in self.talk.open]
+        is_asked = bool(waiting)
         if not waiting and chunk.get("finishReason") == "tool-calls":
             waiting = list(self.talk.open)
         if waiting and not failed:
-            self.talk.suspend(waiting)
+            self.talk.suspend(waiting, resumes=is_asked)
         else:
             self.talk.end(failed=failed)
 

@@ -10,7 +10,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from runlock.conformance.audit.importers.builder import Builder
-from runlock.conformance.audit.importers.histories import assistant, result
+from runlock.conformance.audit.importers.histories import assistant, ids_in, result
 from runlock.conformance.trace.trace import Trace
 
 
@@ -34,7 +34,10 @@ class Conversation:
         if history is not None:
             self.history = list(history)
             self.has_history = True
+            for message in history:
+                self.open.pop(str(message.get("call")), None)
         if not self.suspended:
+            self.hidden |= {"PAIR-1"} if self.open and history is None else set()  # a client may have answered
             self.builder.start(text)
             self.open, self.last, self.has_asked = {}, (), False
         else:
@@ -57,20 +60,35 @@ class Conversation:
         if known is not None and ran:
             gate = self.builder.enter(known)
             self.builder.leave(gate, "error" if status == "error" else "ok", text)
-        if known is None and not self.has_history:
+        if known is None and self.is_cut:
             self.hidden |= {"PAIR-2"}  # a turn before the recording may have asked for it
         self.history = [*self.history, result(call, text, status)]
         self.open.pop(call, None)
+
+    def learn(self, found: dict[str, Any]) -> None:
+        """A result that was not streamed: it stands after the turn that asks for its call."""
+        at = next(
+            (at for at, one in enumerate(self.history) if found["call"] in ids_in([one])), len(self.history) - 1
+        )
+        self.history = [*self.history[: at + 1], found, *self.history[at + 1 :]]
+        self.open.pop(found["call"], None)
+
+    @property
+    def is_cut(self) -> bool:
+        """Whether calls from before the recording may have their results now: no history was recorded, and
+        the model was not asked since."""
+        return not (self.has_history or self.has_asked)
 
     def decide(self, call: str, *, approved: bool) -> None:
         """A person decided about a call that waits."""
         if call in self.asked:
             self.builder.decide(call, "resume" if approved else "cancel")
 
-    def suspend(self, calls: Sequence[str]) -> None:
-        """The segment ended, and these calls wait."""
-        self.suspended = [call for call in calls if call in self.asked]
-        self.builder.finish("Suspended", self.suspended)
+    def suspend(self, calls: Sequence[str], *, resumes: bool = True) -> None:
+        """The segment ended, and these calls wait; what a client executes is answered by a run of its own."""
+        waiting = [call for call in calls if call in self.asked]
+        self.suspended = waiting if resumes else []
+        self.builder.finish("Suspended", waiting)
         self.is_running = False
 
     def end(self, *, failed: bool = False) -> None:
