@@ -17,7 +17,7 @@ from itertools import groupby, islice
 from pathlib import Path
 from typing import Any, Final, Protocol
 
-from runlock.conformance.audit.formats import importer_named, importer_of
+from runlock.conformance.audit.formats import HEAD, importer_named, importer_of, refusal
 from runlock.conformance.audit.judging import ThreadJudge
 from runlock.conformance.audit.partitions import PARTITIONS, rows_of, split
 from runlock.conformance.audit.reading import is_text, lines_of, records_of, values_of
@@ -33,10 +33,6 @@ Advanced = Callable[[int], None]
 """Called with the number of files that were read."""
 
 NOTHING_READ: Final = "nothing of it could be read"
-HEAD: Final = 50
-"""Records of a file by which its format is recognised."""
-
-UNKNOWN: Final = "no importer recognises its first record"
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,9 +49,10 @@ class Task:
         incidents: list[str] = []
         with closing(records_of(path, incidents.append)) as records:
             first = list(islice(records, HEAD))
-        found = next(filter(None, map(importer_of, first)), None)
+        found = importer_of(first)
         if found is None:
-            why = incidents or [one.sentence for one in first if isinstance(one, Unreadable)] or [UNKNOWN]
+            unreadable = [one.sentence for one in first if isinstance(one, Unreadable)]
+            why = incidents or unreadable or [refusal(first) if first else "it is empty"]
             raise UsageError(f"{path}: {NOTHING_READ}; {why[0]}.")
         return found
 

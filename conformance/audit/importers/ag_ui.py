@@ -1,9 +1,9 @@
 """Imports AG-UI: the requests of a client and the events that answer them, one JSON object each.
 
-Histories are those of requests and of `MESSAGES_SNAPSHOT`; between them, a history is what was streamed since.
-A stream need not have the result of every call.  So a call without one lacks it only if a recorded history
-lacks it too.  A result does not say whether its tool was executed or the call denied, so that clauses about
-decisions and executions are not observable.  Calls of tools that the request offers are executed by the client.
+Histories are those of requests and of `MESSAGES_SNAPSHOT`, with what was streamed since.  A stream need not
+have the result of every call.  So a call without one lacks it only if a recorded history lacks it too.  A
+result does not say whether its tool was executed or the call denied, so that clauses about decisions and
+executions are not observable.  Calls of tools that the request offers are executed by the client.
 """
 
 from __future__ import annotations
@@ -93,7 +93,7 @@ class AgUi:
 
     name = "ag-ui"
     says = "AG-UI requests and events"
-    clauses = WIRE | {"PAIR-1", "PAIR-2", "PAIR-3", "ROUND-3", "RUN-3", "RUN-20", "RUN-21", "RUN-23"}
+    clauses = WIRE | {"PAIR-1", "PAIR-2", "PAIR-3", "RUN-3", "RUN-20", "RUN-21", "RUN-23"}
     is_scattered = True
 
     def grade(self, claims: Mapping[str, Any]) -> Grade:

@@ -91,7 +91,9 @@ class AiSdk:
 
 
 def _is_request(record: Mapping[str, Any]) -> bool:
-    return "id" in record and isinstance(record.get("messages"), list) and "type" not in record
+    messages = record.get("messages")
+    is_chat = "id" in record and "type" not in record and isinstance(messages, list)
+    return is_chat and all(isinstance(one, dict) and "parts" in one for one in messages or ())
 
 
 def _asking(records: Sequence[Any]) -> set[str]:

@@ -60,7 +60,9 @@ class ClaudeCode:
         if record["type"] not in MESSAGES:
             return record["type"] in OWN or (record["type"] == "summary" and "leafUuid" in record)
         message = record.get("message")
-        return "sessionId" in record and "uuid" in record and isinstance(message, dict) and "content" in message
+        return (
+            "sessionId" in record and "uuid" in record and isinstance(message, dict) and "content" in message
+        )
 
     def keyed(self, records: Iterable[Any], source: str) -> Iterator[Row]:
         """The records by session; an agent that a session starts is a thread of its own."""
@@ -203,7 +205,9 @@ class _Reader:
             found |= {
                 uuid: one
                 for uuid, one in results.items()
-                if uuid not in on and self.order[uuid] < before and not (is_answered and uuid in self._leading)
+                if uuid not in on
+                and self.order[uuid] < before
+                and not (is_answered and uuid in self._leading)
             }
         return [found[uuid] for uuid in sorted(found, key=self.order.__getitem__)]
 
@@ -239,7 +243,9 @@ def _kept(records: Iterable[Message]) -> dict[str, str]:
 def _is_turn(record: Message) -> bool:
     """Whether a message comes from the model."""
     message = record.get("message")
-    return record.get("type") == "assistant" and isinstance(message, dict) and message.get("model") != SYNTHETIC
+    return (
+        record.get("type") == "assistant" and isinstance(message, dict) and message.get("model") != SYNTHETIC
+    )
 
 
 def _id(record: Message) -> str:

@@ -37,7 +37,9 @@ class Conversation:
             for message in history:
                 self.open.pop(str(message.get("call")), None)
         if not self.suspended:
-            self.hidden |= {"PAIR-1"} if self.open and history is None else set()  # a client may have answered
+            self.hidden |= (
+                {"PAIR-1"} if self.open and history is None else set()
+            )  # a client may have answered
             self.builder.start(text)
             self.open, self.last, self.has_asked = {}, (), False
         else:
@@ -68,7 +70,8 @@ class Conversation:
     def learn(self, found: dict[str, Any]) -> None:
         """A result that was not streamed: it stands after the turn that asks for its call."""
         at = next(
-            (at for at, one in enumerate(self.history) if found["call"] in ids_in([one])), len(self.history) - 1
+            (at for at, one in enumerate(self.history) if found["call"] in ids_in([one])),
+            len(self.history) - 1,
         )
         self.history = [*self.history[: at + 1], found, *self.history[at + 1 :]]
         self.open.pop(found["call"], None)

@@ -24,6 +24,9 @@ LISTS: Final = ("messages", "input", "items", "conversation", "history")
 OTHERS: Final = frozenset({"threadId", "trajectory", "resourceSpans", "uuid", "sessionId"})
 """Keys of records of other formats, which have messages too."""
 
+CONTENTS: Final = frozenset({"parts", "toolCalls", "toolCallId"})
+"""Keys of messages of other libraries."""
+
 ROLES: Final = ("system", "developer", "user", "assistant", "tool", "function")
 MODEL: Final = "model"
 
@@ -35,9 +38,14 @@ class Messages:
     is_scattered = False
 
     def __init__(
-        self, name: str, says: str, is_own: Callable[[Raw], bool], read: Callable[[Raw], Iterator[Message]], *,
+        self,
+        name: str,
+        says: str,
+        is_own: Callable[[Raw], bool],
+        read: Callable[[Raw], Iterator[Message]],
+        *,
         merges: bool,
-    ) -> None:  # fmt: skip
+    ) -> None:
         self.name, self.says = name, says
         self._is_own, self._read, self._merges = is_own, read, merges
 
@@ -49,7 +57,7 @@ class Messages:
         """Whether it is a list of such messages, an object with one, or such a message."""
         listed = messages_in(record)
         if listed is None:
-            return isinstance(record, dict) and "parts" not in record and self._is_own(record)
+            return self._is_own(record)
         return all(map(_is_message, listed)) and any(map(self._is_own, listed))
 
     def keyed(self, records: Iterable[Any], source: str) -> Iterator[Row]:
@@ -132,7 +140,7 @@ def _is_message(record: Any) -> bool:
     return isinstance(record, dict) and (record.get("role") in ROLES or record.get("type") in ITEMS)
 
 
-def _parts(raw: Raw) -> list[Raw]:
+def _parts(raw: Raw) -> Sequence[Raw]:
     content = raw.get("content")
     if isinstance(content, str):
         return [{"type": "text", "text": content}]
@@ -148,7 +156,9 @@ def _text(parts: Iterable[Raw]) -> str:
 
 def _is_chat(raw: Any) -> bool:
     """Whether only Chat Completions has such a message, or every API has it."""
-    if not isinstance(raw, dict) or raw.get("role") not in ROLES or raw.get("type") not in (None, "message"):
+    if not isinstance(raw, dict) or raw.get("role") not in ROLES or raw.keys() & CONTENTS:
+        return False
+    if raw.get("type") not in (None, "message"):
         return False
     kinds = {part.get("type") for part in _parts(raw)}
     return not kinds & {*BLOCKS, "input_text", "output_text"}
@@ -169,7 +179,7 @@ def _of_chat(raw: Raw) -> Iterator[Message]:
         yield assistant(text, calls)
 
 
-def _calls_of(raw: Raw) -> list[Raw]:
+def _calls_of(raw: Raw) -> Sequence[Raw]:
     old = raw.get("function_call")
     named = [{"id": f"function {old.get('name')}", "function": old}] if isinstance(old, dict) else []
     return [one for one in raw.get("tool_calls") or () if isinstance(one, dict)] + named
@@ -241,5 +251,7 @@ ANTHROPIC: Final = Messages(
 RESPONSES: Final = Messages(
     "openai-responses", "lists of items of the Responses API", _is_item, _of_responses, merges=True
 )
-CHAT: Final = Messages("openai-chat", "lists of messages of Chat Completions", _is_chat, _of_chat, merges=False)
+CHAT: Final = Messages(
+    "openai-chat", "lists of messages of Chat Completions", _is_chat, _of_chat, merges=False
+)
 IMPORTERS: Final = (ANTHROPIC, RESPONSES, CHAT)
