@@ -58,7 +58,7 @@ class AiSdk:
     clauses = WIRE | frozenset(
         {
             "PAIR-1", "PAIR-2", "PAIR-3", "ROUND-3", "RUN-3", "RUN-20", "RUN-21", "RUN-23",
-            "GATE-1", "GATE-2", "DECIDE-1", "ONCE-1",
+            "GATE-1", "GATE-2", "ONCE-1",
         }
     )  # fmt: skip
     is_scattered = True

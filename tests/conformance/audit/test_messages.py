@@ -13,7 +13,6 @@ from recorded_events import (
     PERSON,
     REPLY,
     begins,
-    block,
     chat_result,
     chat_turn,
     ends,
@@ -24,15 +23,10 @@ from recorded_events import (
     says,
     turn,
 )
+from wrong_lists import LISTS, MESSAGE, WRONG_LISTS
 
 THOUGHT = {"type": "reasoning", "summary": []}
-MESSAGE = {"type": "message", "role": "assistant", "content": [{"type": "output_text", "text": "Here."}]}
 OLD = {"role": "assistant", "content": None, "function_call": {"name": "lookup", "arguments": "{}"}}
-TEXT_FIRST = {
-    "role": "user",
-    "content": [block("text", text="And?"), block("tool_result", tool_use_id="a", content="found")],
-}
-
 RIGHT: dict[str, list[Any]] = {
     "chat, in any order": [PERSON, chat_turn("a", "b"), chat_result("b"), chat_result("a"), REPLY],
     "chat, an id that comes again": [PERSON, *[chat_turn("a"), chat_result("a"), REPLY, PERSON] * 2, REPLY],
@@ -49,33 +43,6 @@ RIGHT: dict[str, list[Any]] = {
         PERSON, inner(turn("m", "a")), inner(turn("m", "b")), inner(results("b", "a")), REPLY
     ],
 }  # fmt: skip
-
-BROKEN: dict[str, tuple[list[Any], str]] = {
-    "chat, an open call": ([PERSON, chat_turn("a"), PERSON, REPLY], "PAIR-1"),
-    "chat, a result too late": ([PERSON, chat_turn("a"), PERSON, chat_result("a"), REPLY], "PAIR-2"),
-    "chat, a result of no call": ([PERSON, chat_result("a"), REPLY], "PAIR-2"),
-    "chat, two results": ([PERSON, chat_turn("a"), chat_result("a"), chat_result("a"), REPLY], "PAIR-3"),
-    "chat, one id for two calls": (
-        [PERSON, chat_turn("a", "a"), chat_result("a"), chat_result("a"), REPLY],
-        "ROUND-3",
-    ),
-    "responses, an open call": ([PERSON, item("a"), item("b"), output("b"), MESSAGE], "PAIR-1"),
-    "responses, a result of no call": ([PERSON, output("a"), MESSAGE], "PAIR-2"),
-    "responses, two results": ([PERSON, item("a"), output("a"), output("a"), MESSAGE], "PAIR-3"),
-    "responses, one id for two calls": (
-        [PERSON, item("a"), item("a"), output("a"), output("a"), MESSAGE],
-        "ROUND-3",
-    ),
-    "anthropic, an open call": ([PERSON, inner(turn("m", "a", "b")), inner(results("b")), REPLY], "PAIR-1"),
-    "anthropic, a text before a result": ([PERSON, inner(turn("m", "a")), TEXT_FIRST, REPLY], "PAIR-2"),
-    "anthropic, two results": ([PERSON, inner(turn("m", "a")), inner(results("a", "a")), REPLY], "PAIR-3"),
-    "anthropic, one id for two calls": (
-        [PERSON, inner(turn("m", "a", "a")), inner(results("a", "a")), REPLY],
-        "ROUND-3",
-    ),
-}
-
-FORMATS = {"chat": "openai-chat", "responses": "openai-responses", "anthropic": "anthropic-messages"}
 
 
 def lines(values: list[Any]) -> str:
@@ -104,17 +71,17 @@ def test_a_right_list_is_held(name: str, tmp_path: Path) -> None:
 
     assert (broken(found), found.result.troubles) == ({}, [])
     assert {verdicts(found)[one] for one in ("PAIR-1", "PAIR-2", "PAIR-3")} == {"held"}
-    assert found.sources[0]["format"] == FORMATS[name.partition(",")[0]]
+    assert found.sources[0]["format"] == LISTS[name.partition(",")[0]]
 
 
-@pytest.mark.parametrize("name", BROKEN)
+@pytest.mark.parametrize("name", WRONG_LISTS)
 def test_a_wrong_list_is_broken(name: str, tmp_path: Path) -> None:
     """The clause that says what its API refuses."""
-    records, clause = BROKEN[name]
+    records, clause = WRONG_LISTS[name]
     (tmp_path / "a.json").write_text(json.dumps(records))
     found = audited(tmp_path / "a.json")
 
-    assert (clause in broken(found), found.sources[0]["format"]) == (True, FORMATS[name.partition(",")[0]])
+    assert (clause in broken(found), found.sources[0]["format"]) == (True, LISTS[name.partition(",")[0]])
 
 
 @pytest.mark.parametrize("form", FORMS)
@@ -122,7 +89,7 @@ def test_a_wrong_list_is_broken(name: str, tmp_path: Path) -> None:
 def test_a_list_is_read_in_any_form(form: str, name: str, tmp_path: Path) -> None:
     """By what is in the file, and not by its name or its first record."""
     file, write = FORMS[form]
-    (tmp_path / file).write_text(write(BROKEN[name][0]))
+    (tmp_path / file).write_text(write(WRONG_LISTS[name][0]))
     found = audited(tmp_path / file)
 
     assert (set(broken(found)), found.result.troubles) == ({"PAIR-1"}, [])
