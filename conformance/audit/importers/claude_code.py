@@ -67,7 +67,8 @@ class ClaudeCode:
     def keyed(self, records: Iterable[Any], source: str) -> Iterator[Row]:
         """The records by session; an agent that a session starts is a thread of its own."""
         for record in records:
-            session = str(record.get("sessionId", source)) if isinstance(record, dict) else source
+            alone = f"{source}#1"  # records that name no session
+            session = str(record.get("sessionId", alone)) if isinstance(record, dict) else alone
             agent = record.get("agentId") if isinstance(record, dict) and record.get("isSidechain") else None
             yield Row(f"{session}/{agent}" if agent else session, record)
 
@@ -100,10 +101,12 @@ class _Reader:
         self.order = {uuid: index for index, uuid in enumerate(once)}
         self.parents = {uuid: str(one.get("parentUuid")) for uuid, one in once.items()} | _kept(once.values())
         self.turns: dict[str, list[Message]] = {}  # by the id of the model's message: its blocks
+        self.asked: dict[str, list[str]] = {}  # by message of the model: its calls
         self.results: dict[str, list[Message]] = {}  # by call: the messages with a result for it
         for one in once.values():
             if _is_turn(one):
                 self.turns.setdefault(_id(one), []).append(one)
+                self.asked[str(one["uuid"])] = [str(block.get("id")) for block in _blocks(one, "tool_use")]
             for block in _blocks(one, "tool_result"):
                 self.results.setdefault(str(block.get("tool_use_id")), []).append(one)
         versions = [str(one["version"]) for one in records if "version" in one]
@@ -181,35 +184,34 @@ class _Reader:
             self.hidden.add("PAIR-1")  # what the model is shown for such a call is not in the transcript
         return made
 
-    def _with_siblings(self, path: Sequence[Message], before: int) -> list[Message]:
+    def _with_siblings(self, path: Sequence[Message], before: int) -> Iterator[Message]:
         """The path, and the results of its calls that hang off it, each before what the file has after it."""
-        made = list(path)
-        for sibling in self._siblings(path, before):
-            asked = {str(block["tool_use_id"]) for block in _blocks(sibling, "tool_result")}
-            after = max(at for at, one in enumerate(made) if asked & _asked(one)) + 1
-            place = self.order[str(sibling["uuid"])]
-            later = (at for at in range(after, len(made)) if self.order[str(made[at]["uuid"])] > place)
-            made.insert(next(later, len(made)), sibling)
-        return made
+        places = [self.order[str(one["uuid"])] for one in path]
+        inserted: dict[int, list[Message]] = {}
+        for place, after, sibling in self._siblings(path, before):
+            at = next((at for at in range(after + 1, len(path)) if places[at] > place), len(path))
+            inserted.setdefault(at, []).append(sibling)
+        for at, one in enumerate(path):
+            yield from inserted.get(at, ())
+            yield one
+        yield from inserted.get(len(path), ())
 
-    def _siblings(self, path: Sequence[Message], before: int) -> list[Message]:
-        """The results of calls on the path that hang off it, in the order of the file.
+    def _siblings(self, path: Sequence[Message], before: int) -> list[tuple[int, int, Message]]:
+        """The results of calls on the path that hang off it: the place in the file, and that of the turn.
 
         One with which another branch of the session goes on counts only if the path has none.
         """
         on = {str(one["uuid"]) for one in path}
-        found: dict[str, Message] = {}
-        for call_id in (id_ for one in path for id_ in _asked(one)):
-            results = {str(one["uuid"]): one for one in self.results.get(call_id, ())}
-            is_answered = not on.isdisjoint(results)
-            found |= {
-                uuid: one
-                for uuid, one in results.items()
-                if uuid not in on
-                and self.order[uuid] < before
-                and not (is_answered and uuid in self._leading)
-            }
-        return [found[uuid] for uuid in sorted(found, key=self.order.__getitem__)]
+        found: dict[str, tuple[int, int, Message]] = {}
+        for at, one in enumerate(path):
+            for call_id in self.asked.get(str(one["uuid"]), ()):
+                results = {str(result["uuid"]): result for result in self.results.get(call_id, ())}
+                is_answered = not on.isdisjoint(results)
+                for uuid, result_ in results.items():
+                    is_other = uuid in on or (is_answered and uuid in self._leading)
+                    if not is_other and self.order[uuid] < before:
+                        found[uuid] = self.order[uuid], at, result_
+        return sorted(found.values(), key=lambda one: one[0])
 
     @cached_property
     def _leading(self) -> set[str]:
@@ -267,11 +269,6 @@ def _content(record: Message) -> list[Message]:
 
 def _text(record: Message) -> str:
     return "".join(str(block.get("text", "")) for block in _blocks(record, "text"))
-
-
-def _asked(record: Message) -> set[str]:
-    """The ids of the calls that a message of the model asks for."""
-    return {str(block.get("id")) for block in _blocks(record, "tool_use")} if _is_turn(record) else set()
 
 
 def _is_prompt(record: Message) -> bool:
