@@ -101,12 +101,15 @@ class _Reader:
         self.order = {uuid: index for index, uuid in enumerate(once)}
         self.parents = {uuid: str(one.get("parentUuid")) for uuid, one in once.items()} | _kept(once.values())
         self.turns: dict[str, list[Message]] = {}  # by the id of the model's message: its blocks
-        self.asked: dict[str, list[str]] = {}  # by message of the model: its calls
+        self.calls: dict[str, list[dict[str, Any]]] = {}  # by message of the model
+        self.said: dict[str, list[dict[str, Any]]] = {}  # by any other message: what the model is shown of it
         self.results: dict[str, list[Message]] = {}  # by call: the messages with a result for it
         for one in once.values():
             if _is_turn(one):
                 self.turns.setdefault(_id(one), []).append(one)
-                self.asked[str(one["uuid"])] = [str(block.get("id")) for block in _blocks(one, "tool_use")]
+                self.calls[str(one["uuid"])] = [_call(block) for block in _blocks(one, "tool_use")]
+            elif said := list(_said(one)):
+                self.said[str(one["uuid"])] = said
             for block in _blocks(one, "tool_result"):
                 self.results.setdefault(str(block.get("tool_use_id")), []).append(one)
         versions = [str(one["version"]) for one in records if "version" in one]
@@ -155,7 +158,7 @@ class _Reader:
         self._compaction(path, history)
         self.shown = history
         gate = self.builder.ask(history)
-        calls = [_call(block) for one in blocks for block in _blocks(one, "tool_use")]
+        calls = [asked for one in blocks for asked in self.calls[str(one["uuid"])]]
         self.builder.turn(gate, "".join(map(_text, blocks)), calls)
         self.is_open = blocks[-1]["message"].get("stop_reason") != "end_turn"
 
@@ -171,15 +174,16 @@ class _Reader:
         made: list[dict[str, Any]] = []
         turns: dict[str, dict[str, Any]] = {}
         for one in self._with_siblings(path, before):
-            if not _is_turn(one):
-                made += _said(one)
+            uuid = str(one["uuid"])
+            if uuid not in self.calls:
+                made += self.said.get(uuid, ())
                 continue
             turn = turns.get(_id(one))
             if turn is None:
                 turn = turns[_id(one)] = assistant("", [])
                 made.append(turn)
             turn["text"] += _text(one)
-            turn["tool_calls"] += [_call(block) for block in _blocks(one, "tool_use")]
+            turn["tool_calls"] += self.calls[uuid]
         if _was_interrupted(made):
             self.hidden.add("PAIR-1")  # what the model is shown for such a call is not in the transcript
         return made
@@ -204,7 +208,7 @@ class _Reader:
         on = {str(one["uuid"]) for one in path}
         found: dict[str, tuple[int, int, Message]] = {}
         for at, one in enumerate(path):
-            for call_id in self.asked.get(str(one["uuid"]), ()):
+            for call_id in (asked["id"] for asked in self.calls.get(str(one["uuid"]), ())):
                 results = {str(result["uuid"]): result for result in self.results.get(call_id, ())}
                 is_answered = not on.isdisjoint(results)
                 for uuid, result_ in results.items():
