@@ -2,8 +2,8 @@
 
 A list is what a program sends to the model with its next request.  So what stands before a turn of the model
 is the history of an inference, and nothing else is shown: no decisions, executions or ends.  A list is an
-array, an object with the array, as the body of a request has it, or one message a line.  The end of a list is
-judged if it is the body of a request; otherwise more may have come before the model was asked.
+array, an object with the array, as the body of a request has it, or one message a line.  A list that ends
+with results is judged to its end if it is the body of a request; otherwise more results may have come.
 """
 
 from __future__ import annotations
@@ -109,9 +109,10 @@ class _Writer:
                 self.turn = message
 
     def close(self, *, is_request: bool) -> None:
-        """The list ends; the model is asked with that of a request."""
+        """The list ends; the model is asked with that of a request, and with what a user said last."""
         self._flush()
-        if is_request and self.history and self.history[-1]["role"] != "assistant":
+        last = self.history[-1]["role"] if self.history else "assistant"
+        if last == "user" or (is_request and last == "tool"):
             self._ask()
 
     def _flush(self) -> None:

@@ -96,12 +96,15 @@ def test_a_list_is_read_in_any_form(form: str, name: str, tmp_path: Path) -> Non
 
 
 def test_the_end_of_a_list_is_judged_if_it_was_sent(tmp_path: Path) -> None:
-    """A list that ends with an open call may go on; the body of a request does not."""
-    waiting = [PERSON, chat_turn("a"), PERSON]
+    """A list that ends with results may go on; the body of a request, and a word of the user, do not."""
+    waiting = [PERSON, chat_turn("a", "b"), chat_result("a")]
     (tmp_path / "kept.json").write_text(json.dumps({"messages": waiting}))
     (tmp_path / "sent.json").write_text(json.dumps({"model": "m", "messages": waiting}))
 
+    (tmp_path / "said.json").write_text(json.dumps([*waiting, PERSON]))
+
     assert broken(audited(tmp_path / "kept.json")) == {}
+    assert set(broken(audited(tmp_path / "said.json"))) == {"PAIR-1"}
     assert set(broken(audited(tmp_path / "sent.json"))) == {"PAIR-1"}
 
 
