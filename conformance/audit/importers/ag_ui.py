@@ -327,6 +327,8 @@ class _Reader:
         """
         listed = {str(one.get("id")): str(one.get("toolCallId")) for one in outcome.get("interrupts") or ()}
         self.interrupts |= listed
+        if not all(one.get("toolCallId") for one in outcome.get("interrupts") or ()):
+            self.talk.hidden |= {"RUN-23"}  # it waits for something else than a call
         if listed:
             return list(listed.values())
         if self.offered is None:

@@ -22,6 +22,7 @@ class Conversation:
         self.history: list[dict[str, Any]] = []
         self.open: dict[str, dict[str, Any]] = {}  # calls without a result
         self.asked: dict[str, dict[str, Any]] = {}  # every call of the thread
+        self.learned: set[str] = set()  # calls with a result that may still be streamed
         self.suspended: list[str] = []  # the calls that the last segment named as waiting
         self.last: Sequence[Mapping[str, Any]] = ()  # the calls of the last turn
         self.has_asked = False  # whether the model was asked in this run
@@ -64,7 +65,9 @@ class Conversation:
             self.builder.leave(gate, "error" if status == "error" else "ok", text)
         if known is None and self.is_cut:
             self.hidden |= {"PAIR-2"}  # a turn before the recording may have asked for it
-        self.history = [*self.history, result(call, text, status)]
+        if call not in self.learned:
+            self.history = [*self.history, result(call, text, status)]
+        self.learned.discard(call)
         self.open.pop(call, None)
 
     def learn(self, found: dict[str, Any]) -> None:
@@ -75,6 +78,7 @@ class Conversation:
         )
         self.history = [*self.history[: at + 1], found, *self.history[at + 1 :]]
         self.open.pop(found["call"], None)
+        self.learned.add(found["call"])
 
     @property
     def is_cut(self) -> bool:

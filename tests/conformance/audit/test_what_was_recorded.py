@@ -198,6 +198,25 @@ RIGHT: dict[str, tuple[list[Record], str, str]] = {
     ),
     "results that no one recorded": ([begins(), *asks("k1"), *says(), ends()], "RUN-21", "PAIR-1 RUN-3"),
     "a resume without its request": ([begins(), answers("k1"), *says(), ends()], "RUN-21", "PAIR-2 WIRE-61"),
+    "a wait for something else than a call": (
+        [begins(), *says(), ends(outcome={"type": "interrupt", "interrupts": [{"id": "i"}]})],
+        "RUN-21",
+        "RUN-23",
+    ),
+    "a result that comes after the next turn has begun": (
+        [
+            begins(threadId="one"),
+            *asks("k1"),
+            snapshot(asked("k1")),
+            *says("m2"),
+            answers("k1"),
+            *says("m3"),
+            ends(),
+            request(asked("k1"), answered("k1")),
+        ],
+        "PAIR-3 RUN-21",
+        "",
+    ),
     "tools of a client without the request": (
         [begins(), *asks("k1"), ends(), begins(), *says(), ends()],
         "RUN-21",
