@@ -18,7 +18,14 @@ from places import DATA, ROOT
 
 from runlock.conformance.campaign.audit import scenes
 from runlock.conformance.driving.bench import Bench
-from runlock.conformance.driving.strategies.scripted import applicable, corpus, play, witnesses
+from runlock.conformance.driving.strategies.scripted import (
+    Script,
+    applicable,
+    corpus,
+    play,
+    script_of,
+    witnesses,
+)
 from runlock.conformance.driving.tally import Tally
 from runlock.conformance.family.family import Family, family_named
 from runlock.conformance.family.invariant import Invariant, gathered
@@ -28,6 +35,7 @@ from runlock.conformance.judging.judge import Judge
 from runlock.conformance.protocol import Observation
 from runlock.conformance.report.examples import clauses_of
 from runlock.conformance.selftest.witnesses import replay
+from runlock.conformance.trace.scenario_file import family_of
 from runlock.conformance.trace.trace import Record, Trace
 
 Records = list[Record]
@@ -139,11 +147,20 @@ def played(name: str, runtime: str, script: str) -> Records:
     made = {**family.made.variants(), **family.made.mutants()}
     factory = made.get(runtime) or family.made.reference(runtime, {})
     bench = Bench(lambda: family.host(factory))
-    one = next(one for one in (*corpus(family), *witnesses(family, sys.maxsize)) if one.name == script)
+    stored = (*corpus(family), *witnesses(family, sys.maxsize), *_schedules_of_edits(family))
+    one = next(one for one in stored if one.name == script)
     session = bench.session_not_judged(family.fitting.fitted(one.scenario, bench.handshake))
     play(one)(session)
     bench.close()
     return session.trace.records
+
+
+def _schedules_of_edits(family: Family) -> Iterator[Script]:
+    """The schedules that are stored for an edit alone, as no other one shows what it takes."""
+    for path in sorted((DATA / "edited_schedules").glob("*.scenario")):
+        text = path.read_text("utf-8")
+        if family_of(text) == family.name:
+            yield script_of(family, path.stem, text)
 
 
 def edited(family: Family, row: dict[str, Any]) -> tuple[Records, dict[str, Any]]:
