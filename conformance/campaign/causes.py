@@ -1,14 +1,13 @@
 """Groups the violations of a campaign by their cause, so that one fault of a runtime is one report.
 
-A fault often breaks several clauses: one directly, and others because the run goes on from there.  Two
-violations have one cause if the same answer of the runtime breaks both clauses in a shrunk counterexample.
-A clause that broke only in schedules that had broken another clause before follows from that one, unless
-most schedules break that one anyway, so that it says nothing.
+A fault often breaks several clauses: one directly, and others because the run goes on from there.  A
+violation is the consequence of another one only if that one breaks in its own shrunk counterexample: by the
+same answer of the runtime, or before it, unless most schedules break that one first, so that it says nothing.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Final
 
@@ -39,19 +38,16 @@ class _Rejudged:
 
 
 def grouped(witnesses: Sequence[Witness], facts: Facts, tally: Tally) -> list[Witness]:
-    """The witnesses, each with the clause that leads its group as its cause; the leaders come first."""
-    rejudged = {one.clause: _rejudged(one, facts) for one in witnesses}
-    groups = {clause: {clause} for clause in rejudged}
-    for one, other in _links(rejudged, tally):
-        joined = groups[one] | groups[other]
-        groups.update(dict.fromkeys(joined, joined))
-    leaders = {one: min(group, key=lambda name: rejudged[name].directness) for one, group in groups.items()}
-    made = [replace(one, cause=_other(leaders[one.clause], one.clause)) for one in witnesses]
-    return sorted(made, key=lambda one: (one.cause != "", rejudged[one.clause].directness))
-
-
-def _other(leader: str, clause: str) -> str:
-    return "" if leader == clause else leader
+    """The witnesses, each consequence with its cause; those that have none come first."""
+    rejudged = sorted((_rejudged(one, facts) for one in witnesses), key=lambda one: one.directness)
+    causes: list[_Rejudged] = []
+    made = []
+    for one in rejudged:
+        cause = next((other for other in causes if _follows(one, other.witness.clause, tally)), None)
+        if cause is None:
+            causes.append(one)
+        made.append(replace(one.witness, cause="" if cause is None else cause.witness.clause))
+    return sorted(made, key=lambda one: one.cause != "")
 
 
 def _rejudged(witness: Witness, facts: Facts) -> _Rejudged:
@@ -62,11 +58,7 @@ def _rejudged(witness: Witness, facts: Facts) -> _Rejudged:
     return _Rejudged(witness, frozenset(together), first, own.rank if own is not None else Rank.CHART)
 
 
-def _links(rejudged: dict[str, _Rejudged], tally: Tally) -> Iterator[tuple[str, str]]:
-    """Pairs of clauses with one cause."""
-    for clause, one in rejudged.items():
-        for other in one.together & rejudged.keys():
-            yield clause, other
-        is_common = tally.ended_by[one.first] > COMMON * tally.schedules
-        if one.first in rejudged and not is_common:
-            yield clause, one.first
+def _follows(one: _Rejudged, cause: str, tally: Tally) -> bool:
+    """Whether a clause breaks in the witness of another one, before it or by the same answer."""
+    is_common = tally.ended_by[cause] > COMMON * tally.schedules
+    return cause in one.together or (cause == one.first and not is_common)
