@@ -1,8 +1,8 @@
-"""Groups the violations of a campaign by their cause, so that one fault of a runtime is one report.
+"""Tells causes from consequences, so that one fault of a runtime is one report.
 
-A fault often breaks several clauses: one directly, and others because the run goes on from there.  A
-violation is the consequence of another one only if that one breaks in its own shrunk counterexample: by the
-same answer of the runtime, or before it, unless most schedules break that one first, so that it says nothing.
+A fault often breaks several clauses: one directly, and others because the run goes on from there.
+A violation B is a consequence of A only if A breaks in the shrunk counterexample of B too: by the same answer
+of the runtime, or first.  A clause that most schedules break first explains nothing of what breaks after it.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ COMMON: Final = 0.5
 
 
 @dataclass(frozen=True, slots=True)
-class _Rejudged:
+class Rejudged:
     """A witness, the clauses that its last answer breaks, and the clause that its schedule breaks first."""
 
     witness: Witness
@@ -32,33 +32,35 @@ class _Rejudged:
 
     @property
     def directness(self) -> tuple[bool, Rank, int, str]:
-        """Sorts consequences last; of the others, the worst comes first, and then the shortest."""
+        """Sorts what breaks after another clause last; of the others, the worst first, then the shortest."""
         clause = self.witness.clause
         return self.first not in ("", clause), self.rank, self.witness.steps, clause
 
 
 def grouped(witnesses: Sequence[Witness], facts: Facts, tally: Tally) -> list[Witness]:
-    """The witnesses, each consequence with its cause; those that have none come first."""
-    rejudged = sorted((_rejudged(one, facts) for one in witnesses), key=lambda one: one.directness)
-    causes: list[_Rejudged] = []
-    made = []
-    for one in rejudged:
-        cause = next((other for other in causes if _follows(one, other.witness.clause, tally)), None)
-        if cause is None:
-            causes.append(one)
-        made.append(replace(one.witness, cause="" if cause is None else cause.witness.clause))
-    return sorted(made, key=lambda one: one.cause != "")
+    """The witnesses, each consequence with its cause; the causes come first."""
+    return with_causes([_rejudged(one, facts) for one in witnesses], tally)
 
 
-def _rejudged(witness: Witness, facts: Facts) -> _Rejudged:
+def with_causes(rejudged: Sequence[Rejudged], tally: Tally) -> list[Witness]:
+    """The same for witnesses that were judged again; a consequence is the cause of nothing."""
+    causes: list[Witness] = []
+    consequences: list[Witness] = []
+    for one in sorted(rejudged, key=lambda one: one.directness):
+        cause = next((other.clause for other in causes if _follows(one, other.clause, tally)), "")
+        (consequences if cause else causes).append(replace(one.witness, cause=cause))
+    return [*causes, *consequences]
+
+
+def _rejudged(witness: Witness, facts: Facts) -> Rejudged:
     found = violations_in("the counterexample", witness.trace, facts)
     own = next((one for one in found if one.clause == witness.clause), None)
     together = {one.clause for one in found if own is not None and one.stimulus == own.stimulus}
     first = found[0].clause if found else ""
-    return _Rejudged(witness, frozenset(together), first, own.rank if own is not None else Rank.CHART)
+    return Rejudged(witness, frozenset(together), first, own.rank if own is not None else Rank.CHART)
 
 
-def _follows(one: _Rejudged, cause: str, tally: Tally) -> bool:
-    """Whether a clause breaks in the witness of another one, before it or by the same answer."""
+def _follows(one: Rejudged, cause: str, tally: Tally) -> bool:
+    """Whether a clause breaks in the witness, by the answer that ends it or first."""
     is_common = tally.ended_by[cause] > COMMON * tally.schedules
     return cause in one.together or (cause == one.first and not is_common)
