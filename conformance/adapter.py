@@ -21,6 +21,7 @@ from runlock.conformance.families.lifecycle.messages import (
     CallSnapshot,
     Decision,
     DecisionSupport,
+    Delta,
     Handshake,
     HookAnswer,
     InputSupport,
@@ -42,9 +43,9 @@ from runlock.conformance.protocol import Control, Message, Party, ToolCall, Turn
 
 __all__ = [
     "Action", "AdapterFactory", "CallSnapshot", "Checkpoint", "CommitFault", "Control", "Decision",
-    "DecisionSupport", "Handshake", "HookAnswer", "HookFault", "Host", "HostedAdapter", "InputSupport",
-    "Message", "ModelFault", "OfferedOutcomes", "Outcome", "Party", "PermissionFault", "PermissionOutcome",
-    "Reason", "ReasonCode", "Refused", "RequiredAdapter", "Resumption", "Scenario", "Segment", "Snapshot",
-    "StopReason", "StreamKind", "ToolCall", "ToolFault", "ToolOutcome", "ToolRaised", "ToolSpec", "Turn",
-    "Verdict", "WorldFault",
+    "DecisionSupport", "Delta", "Handshake", "HookAnswer", "HookFault", "Host", "HostedAdapter",
+    "InputSupport", "Message", "ModelFault", "OfferedOutcomes", "Outcome", "Party", "PermissionFault",
+    "PermissionOutcome", "Reason", "ReasonCode", "Refused", "RequiredAdapter", "Resumption", "Scenario",
+    "Segment", "Snapshot", "StopReason", "StreamKind", "ToolCall", "ToolFault", "ToolOutcome", "ToolRaised",
+    "ToolSpec", "Turn", "Verdict", "WorldFault",
 ]  # fmt: skip

@@ -8,8 +8,12 @@ from __future__ import annotations
 import errno
 import os
 from pathlib import Path
+from typing import Final
 
 from runlock.conformance.errors import UsageError
+
+STREAMS: Final = frozenset(("/dev/stdout", "/dev/stderr"))
+"""Links of the system, which a user may name as an output; so are those in `/dev/fd`."""
 
 
 def refuse_link(folder: Path) -> None:
@@ -19,10 +23,11 @@ def refuse_link(folder: Path) -> None:
 
 
 def no_link(path: str, flags: int) -> int:
-    """The opener of a file, as `open` takes one, that refuses a link; `/dev/stdout` and its like are none."""
-    is_device = os.path.abspath(path).startswith("/dev/")  # where the links are those of the system
+    """The opener of a file, as `open` takes one, that refuses a link but `/dev/stdout` and its like."""
+    where = os.path.abspath(path)
+    is_stream = where in STREAMS or os.path.dirname(where) == "/dev/fd"
     try:
-        return os.open(path, flags if is_device else flags | os.O_NOFOLLOW, 0o666)
+        return os.open(path, flags if is_stream else flags | os.O_NOFOLLOW, 0o666)
     except OSError as error:
         if error.errno == errno.ELOOP:
             raise OSError(errno.ELOOP, "it is a link, which is not followed", path) from None

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import json
 import re
+from collections.abc import Sequence
 from typing import Any, Final
 
 TEXT_LIMIT: Final = 32
@@ -23,6 +24,12 @@ def counted(number: int, noun: str, many: str = "") -> str:
         return f"1 {noun}"
     first, of, rest = noun.partition(" of ")
     return f"{number} {many or f'{first}s{of}{rest}'}"
+
+
+def either(values: Sequence[str]) -> str:
+    """Some values, one of which is meant: a, b or c."""
+    *most, last = values
+    return f"{', '.join(most)} or {last}" if most else last
 
 
 def in_markdown(text: str) -> str:

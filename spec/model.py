@@ -20,8 +20,8 @@ from pydantic_core import ErrorDetails
 from runlock.spec.text import known_words
 
 __all__ = [
-    "Clause", "Erratum", "Place", "Policy", "Profile", "Retired", "Revision", "Spec", "SpecError", "Term",
-    "Value", "load_spec", "read_entries", "read_spec",
+    "Clause", "Erratum", "Place", "Policy", "Profile", "Question", "Retired", "Revision", "Spec", "SpecError",
+    "Term", "Value", "load_spec", "read_entries", "read_spec",
 ]  # fmt: skip
 
 Level = Literal["MUST", "SHOULD", "MAY"]
@@ -96,7 +96,10 @@ class Retired(Word):
 
 
 class Policy(Word):
-    """A point where runtimes legitimately differ; `when` says under which other policies it matters."""
+    """A point where runtimes legitimately differ; `when` says under which other policies it matters.
+
+    `costs` are values that a report names with what they cost.
+    """
 
     key: str
     sentence: Sentence
@@ -104,11 +107,20 @@ class Policy(Word):
     values: Annotated[list[str], Field(min_length=1)]
     sources: Annotated[list[Source], Field(min_length=1)]
     when: dict[str, list[str]] = Field(default_factory=dict)
+    costs: dict[str, str] = Field(default_factory=dict)
 
     def ruled_out(self, policies: Mapping[str, Any]) -> str | None:
         """The policy under whose value this one says nothing, if there is one; an open one has any value."""
         met = (key for key, values in self.when.items() if policies.get(key, values[0]) not in values)
         return next(met, None)
+
+
+class Question(Word):
+    """What is asked of a runtime that declares no value of a policy, and shows a harm that rules one out."""
+
+    policy: str
+    without: str
+    harm: Words
 
 
 class Profile(Word):
@@ -204,6 +216,16 @@ class Spec:
         return _toml(self.folder / "needs.toml")
 
     @cached_property
+    def questions(self) -> Sequence[Question]:
+        """What is asked where a policy is not declared, the most harmful first; a family may ask nothing."""
+        file = self.folder / "questions.toml"
+        asked = list(_parts(file, "question", Question)) if file.is_file() else []
+        for place, one in asked:
+            if complaint := _unset(one.policy, one.without, self):
+                raise SpecError(f"{place}: {complaint}")
+        return [one for _, one in asked]
+
+    @cached_property
     def revisions(self) -> Mapping[str, Revision]:
         """The revisions of the spec, the oldest first."""
         return _by_name("id", _parts(self.folder / "revisions.toml", "revision", Revision))
@@ -228,6 +250,15 @@ class Spec:
     def profile(self, name: str) -> Profile:
         """Return a profile by its name."""
         return _named("profile", name, self.profiles)
+
+    def costs_of(self, policies: Mapping[str, Any]) -> list[str]:
+        """What the declared values cost that a report is to name."""
+        known = {one.key: one.costs for one in self.policies.values()}
+        return [
+            f"{key} is {value}: {known[key][value]}"
+            for key, value in policies.items()
+            if isinstance(value, str) and value in known.get(key, {})
+        ]
 
     def policies_of(self, profile: str, overrides: Mapping[str, Any] | None = None) -> dict[str, Value]:
         """Return what a profile and a SUT's own word set; a policy that neither sets is open, and absent."""

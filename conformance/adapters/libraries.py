@@ -100,6 +100,13 @@ def offers(
     )
 
 
+def arguments(call: ToolCall) -> dict[str, Any]:
+    """The arguments of a call, as an object of their own; no runtime that declares nothing gets a text."""
+    if isinstance(call.args, str):
+        raise TypeError(f"the arguments of call {call.id} are a text: {call.args}")
+    return dict(call.args)
+
+
 def parts(turn: Turn, text: Callable[[str], Any], call: Callable[[ToolCall], Any]) -> list[Any]:
     """A turn of the model in a library's own parts: its text, if there is any, and then its calls."""
     return [*([text(turn.text)] if turn.text else []), *map(call, turn.tool_calls)]

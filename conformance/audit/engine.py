@@ -17,7 +17,7 @@ from itertools import groupby, islice
 from pathlib import Path
 from typing import Any, Final, Protocol
 
-from runlock.conformance.audit.formats import importer_named, importer_of
+from runlock.conformance.audit.formats import HEAD, importer_named, importer_of, refusal
 from runlock.conformance.audit.judging import ThreadJudge
 from runlock.conformance.audit.partitions import PARTITIONS, rows_of, split
 from runlock.conformance.audit.reading import is_text, lines_of, records_of, values_of
@@ -33,7 +33,6 @@ Advanced = Callable[[int], None]
 """Called with the number of files that were read."""
 
 NOTHING_READ: Final = "nothing of it could be read"
-UNKNOWN: Final = "no importer recognises its first record"
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,20 +48,13 @@ class Task:
             return importer_named(self.format)
         incidents: list[str] = []
         with closing(records_of(path, incidents.append)) as records:
-            first = list(_head(records))
-        found = importer_of(first[-1] if first else None)
+            first = list(islice(records, HEAD))
+        found = importer_of(first)
         if found is None:
-            why = incidents or [one.sentence for one in first if isinstance(one, Unreadable)] or [UNKNOWN]
+            unreadable = [one.sentence for one in first if isinstance(one, Unreadable)]
+            why = incidents or unreadable or [refusal(first) if first else "it is empty"]
             raise UsageError(f"{path}: {NOTHING_READ}; {why[0]}.")
         return found
-
-
-def _head(records: Iterable[Any]) -> Iterator[Any]:
-    """The records up to the first one that could be read."""
-    for record in records:
-        yield record
-        if not isinstance(record, Unreadable):
-            return
 
 
 class Workers(Protocol):

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections import Counter
+from collections.abc import Mapping, Sequence
 from functools import cache
 from importlib import import_module
 from importlib.metadata import entry_points
@@ -10,11 +11,31 @@ from typing import Any, Final
 
 from runlock.conformance.audit.recording import Importer
 from runlock.conformance.errors import UsageError
+from runlock.conformance.text import counted
 from runlock.spec.text import known_words
 
 GROUP: Final = "runlock.importers"
 FOLDER: Final = "runlock.conformance.audit.importers"
-OWN: Final = ("trace", "otel_genai", "openinference", "ag_ui", "ai_sdk", "claude_code")
+OWN: Final = ("trace", "otel_genai", "openinference", "ag_ui", "ai_sdk", "claude_code", "messages")
+SHOWN: Final = 6
+"""Keys and types that a refusal names."""
+
+HEAD: Final = 50
+"""Records of a file by which its format is recognised."""
+
+SIGNS: Final[Mapping[str, frozenset[str]]] = {
+    name: frozenset(keys.split())
+    for name, keys in {
+        "runlock": "handshake scenario stimulus observation report",
+        "otel-genai": "resourceSpans scopeSpans spans traceId spanId trace_id span_id attributes",
+        "ag-ui": "threadId runId toolCallId toolCallName messageId delta",
+        "ai-sdk": "parts toolCallId toolName input output",
+        "claude-code": "uuid parentUuid sessionId isSidechain cwd gitBranch",
+        "openai-chat": "role content messages tool_calls tool_call_id choices model",
+        "openai-responses": "call_id output input arguments",
+    }.items()
+}
+"""Keys by which a refusal says what a file is nearest to."""
 
 
 @cache
@@ -22,8 +43,9 @@ def importers() -> Mapping[str, Importer]:
     """Every importer, by name; those of the kit are asked first."""
     own: dict[str, Importer] = {}
     for module in OWN:
-        importer: Importer = import_module(f"{FOLDER}.{module}").IMPORTER
-        own[importer.name] = importer
+        found = import_module(f"{FOLDER}.{module}")
+        several: tuple[Importer, ...] = getattr(found, "IMPORTERS", ()) or (found.IMPORTER,)
+        own |= {one.name: one for one in several}
     return own | {one.name: one.load() for one in entry_points(group=GROUP) if one.name not in own}
 
 
@@ -35,6 +57,21 @@ def importer_named(name: str) -> Importer:
     return found
 
 
-def importer_of(record: Any) -> Importer | None:
-    """The importer that recognises the first record of a file."""
-    return next((one for one in importers().values() if one.recognises(record)), None)
+def importer_of(records: Sequence[Any]) -> Importer | None:
+    """The first importer that recognises one of the first records of a file."""
+    return next((one for one in importers().values() if any(map(one.recognises, records))), None)
+
+
+def refusal(records: Sequence[Any]) -> str:
+    """What was seen instead of a known format, what it is nearest to, and what to do."""
+    seen = Counter(str(key) for record in records if isinstance(record, dict) for key in record)
+    kinds = Counter(str(one["type"]) for one in records if isinstance(one, dict) and "type" in one)
+    keys = ", ".join(key for key, _ in seen.most_common(SHOWN)) or "no object"
+    types = f" and the types {', '.join(kind for kind, _ in kinds.most_common(SHOWN))}" if kinds else ""
+    near = max(SIGNS, key=lambda name: len(SIGNS[name] & seen.keys()))
+    like = f"; nearest to it is {near}" if SIGNS[near] & seen.keys() else ""
+    head = counted(len(records), "record")
+    return (
+        f"no importer recognises its first {head}, with the keys {keys}{types}{like}; "
+        f"`--format NAME` reads it as one of {', '.join(importers())}"
+    )

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Generator, Iterable, Iterator
+from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
 from functools import cache
 from glob import glob, has_magic
-from itertools import chain
+from itertools import chain, islice
 from pathlib import Path
 from typing import Any, Final
 
@@ -17,6 +17,12 @@ from runlock.conformance.inputs import PACKED, Lines, NotJson, decoded, rows_of
 ENDINGS: Final = (".jsonl", ".ndjson", ".json", ".sse", ".parquet")
 NOISE: Final = (b"event:", b"id:", b"retry:", b":")
 """Lines of a stream of server-sent events that hold no data."""
+
+WHOLE: Final = ("events", "spans", "records")
+"""The names under which a document that is one object has its records."""
+
+RECORD: Final = frozenset({"type", "name", "role", "attributes", "resourceSpans", "uuid"})
+"""Keys of an object that is a record itself."""
 
 OWN_RESULT: Final = "result.json"
 """What `check` and `audit` leave next to their traces; in a folder it is no recording."""
@@ -62,7 +68,7 @@ def records_of(path: Path, incident: Incident = lambda _: None) -> Generator[Any
         yield from _of_rows(path)
         return
     lines = Lines(path)
-    yield from _values(lines, is_document=_ending(path) == ".json")
+    yield from _values(lines)
     if lines.broke_off:
         incident(lines.broke_off)
 
@@ -91,19 +97,42 @@ def is_text(path: Path) -> bool:
     return _ending(path) not in (".parquet", ".json", ".sse")
 
 
-def _values(lines: Lines, *, is_document: bool) -> Iterator[Any]:
-    """The values of lines; those of a document may be one value over all lines, or a list of values."""
-    every = iter(lines)
-    for number, line in enumerate(every, 1):
-        if not (text := _data(line)):
-            continue
-        value = _value(number, text)
-        if isinstance(value, Unreadable) and is_document and number == 1:
-            value = _value(1, lines.joined(chain([line], every)))
-        elif isinstance(value, Unreadable) and not line.endswith(b"\n"):
+def _values(lines: Lines) -> Iterator[Any]:
+    """The values of lines, or those of a document: one value over all lines, or alone on one."""
+    every = ((number, line) for number, line in enumerate(lines, 1) if _data(line))
+    head = list(islice(every, 2))
+    if head and (document := _document(lines, head, every)) is not None:
+        yield from document
+        return
+    for number, line in chain(head, every):
+        value = _value(number, _data(line))
+        if isinstance(value, Unreadable) and not line.endswith(b"\n"):
             lines.cut_after(number - 1)
             continue
-        yield from value if is_document and isinstance(value, list) else (value,)
+        yield value
+
+
+def _document(
+    lines: Lines, head: Sequence[tuple[int, bytes]], rest: Iterable[tuple[int, bytes]]
+) -> list[Any] | None:
+    """The records of a file that is one document; None if it has a value on each of its lines."""
+    (number, first), *others = head
+    value = _value(number, _data(first))
+    if isinstance(value, Unreadable):
+        if not first.lstrip().startswith((b"[", b"{")) or not _goes_on(first, others):
+            return None
+        value = _value(1, lines.joined(line for _, line in chain(head, rest)))
+    elif others:
+        return None
+    if isinstance(value, dict) and not value.keys() & RECORD:
+        value = next((value[key] for key in WHOLE if isinstance(value.get(key), list)), value)
+    return value if isinstance(value, list) else [value]
+
+
+def _goes_on(first: bytes, others: Sequence[tuple[int, bytes]]) -> bool:
+    """Whether a document goes on after its first line; otherwise that line is torn."""
+    is_opening = first.strip() in (b"[", b"{")
+    return bool(others) and (is_opening or isinstance(_value(0, others[0][1]), Unreadable))
 
 
 def _value(number: int, text: bytes) -> Any:

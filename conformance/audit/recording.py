@@ -80,7 +80,7 @@ class Importer(Protocol):
         ...
 
     def recognises(self, record: Any) -> bool:
-        """Whether a file that begins with this record is of the format."""
+        """Whether a file with this record among its first ones is of the format."""
         ...
 
     def keyed(self, records: Iterable[Any], source: str) -> Iterator[Row]:

@@ -8,8 +8,9 @@ from pathlib import Path
 from typing import Any, Final
 
 from runlock.conformance.campaign.causes import grouped
+from runlock.conformance.campaign.questions import evidence
 from runlock.conformance.campaign.rejudging import Name, judges_of, read
-from runlock.conformance.campaign.result import Result
+from runlock.conformance.campaign.result import Result, Unanswered
 from runlock.conformance.campaign.supervisor import concluded
 from runlock.conformance.campaign.units import Facts
 from runlock.conformance.campaign.worker import as_found
@@ -39,7 +40,9 @@ def audit(path: Path, target: str, selection: Selection = EVERYTHING) -> Result:
     tally.settle(facts.undeclared)
     found = [as_found(one) for _, one in sorted(tally.found.items())]
     witnesses = grouped(found, facts, tally)
-    result = concluded(target, selection, facts, tally, witnesses, budget={"recorded": str(path)}, partial="")
+    questions = [Unanswered(one, values, as_found(found)) for one, values, found in evidence(facts, tally)]
+    budget = {"recorded": str(path)}
+    result = concluded(target, selection, facts, tally, witnesses, questions, budget=budget, partial="")
     result.warnings += _recorded(trace, tally)
     result.clauses = [
         replace(one, offered=False, why=UNREACHED) if one.verdict == "untested" and one.offered else one
@@ -76,7 +79,7 @@ def _enter(tally: Tally, path: Path, scene: Trace, facts: Facts) -> None:
             tally.ended_by[found.clause] += one is judges[0]
             tally.note(found.clause, Found(found, scenario, moves[: found.stimulus], scene))
         for key, why in one.open.excluded.items():
-            tally.exclude(key, why, Found(Violation(why.clause, why.reason, 0), scenario, (), scene))
+            tally.exclude(key, why, Found(Violation(why.clause, why.reason, 0), scenario, moves, scene))
 
 
 def facts_of(path: Name, trace: Trace, selection: Selection = EVERYTHING) -> Facts:

@@ -1,14 +1,13 @@
-"""Groups the violations of a campaign by their cause, so that one fault of a runtime is one report.
+"""Tells causes from consequences, so that one fault of a runtime is one report.
 
-A fault often breaks several clauses: one directly, and others because the run goes on from there.  Two
-violations have one cause if the same answer of the runtime breaks both clauses in a shrunk counterexample.
-A clause that broke only in schedules that had broken another clause before follows from that one, unless
-most schedules break that one anyway, so that it says nothing.
+A fault often breaks several clauses: one directly, and others because the run goes on from there.
+A violation B is a consequence of A only if A breaks in the shrunk counterexample of B too: by the same answer
+of the runtime, or first.  A clause that most schedules break first explains nothing of what breaks after it.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Final
 
@@ -23,7 +22,7 @@ COMMON: Final = 0.5
 
 
 @dataclass(frozen=True, slots=True)
-class _Rejudged:
+class Rejudged:
     """A witness, the clauses that its last answer breaks, and the clause that its schedule breaks first."""
 
     witness: Witness
@@ -33,40 +32,35 @@ class _Rejudged:
 
     @property
     def directness(self) -> tuple[bool, Rank, int, str]:
-        """Sorts consequences last; of the others, the worst comes first, and then the shortest."""
+        """Sorts what breaks after another clause last; of the others, the worst first, then the shortest."""
         clause = self.witness.clause
         return self.first not in ("", clause), self.rank, self.witness.steps, clause
 
 
 def grouped(witnesses: Sequence[Witness], facts: Facts, tally: Tally) -> list[Witness]:
-    """The witnesses, each with the clause that leads its group as its cause; the leaders come first."""
-    rejudged = {one.clause: _rejudged(one, facts) for one in witnesses}
-    groups = {clause: {clause} for clause in rejudged}
-    for one, other in _links(rejudged, tally):
-        joined = groups[one] | groups[other]
-        groups.update(dict.fromkeys(joined, joined))
-    leaders = {one: min(group, key=lambda name: rejudged[name].directness) for one, group in groups.items()}
-    made = [replace(one, cause=_other(leaders[one.clause], one.clause)) for one in witnesses]
-    return sorted(made, key=lambda one: (one.cause != "", rejudged[one.clause].directness))
+    """The witnesses, each consequence with its cause; the causes come first."""
+    return with_causes([_rejudged(one, facts) for one in witnesses], tally)
 
 
-def _other(leader: str, clause: str) -> str:
-    return "" if leader == clause else leader
+def with_causes(rejudged: Sequence[Rejudged], tally: Tally) -> list[Witness]:
+    """The same for witnesses that were judged again; a consequence is the cause of nothing."""
+    causes: list[Witness] = []
+    consequences: list[Witness] = []
+    for one in sorted(rejudged, key=lambda one: one.directness):
+        cause = next((other.clause for other in causes if _follows(one, other.clause, tally)), "")
+        (consequences if cause else causes).append(replace(one.witness, cause=cause))
+    return [*causes, *consequences]
 
 
-def _rejudged(witness: Witness, facts: Facts) -> _Rejudged:
+def _rejudged(witness: Witness, facts: Facts) -> Rejudged:
     found = violations_in("the counterexample", witness.trace, facts)
     own = next((one for one in found if one.clause == witness.clause), None)
     together = {one.clause for one in found if own is not None and one.stimulus == own.stimulus}
     first = found[0].clause if found else ""
-    return _Rejudged(witness, frozenset(together), first, own.rank if own is not None else Rank.CHART)
+    return Rejudged(witness, frozenset(together), first, own.rank if own is not None else Rank.CHART)
 
 
-def _links(rejudged: dict[str, _Rejudged], tally: Tally) -> Iterator[tuple[str, str]]:
-    """Pairs of clauses with one cause."""
-    for clause, one in rejudged.items():
-        for other in one.together & rejudged.keys():
-            yield clause, other
-        is_common = tally.ended_by[one.first] > COMMON * tally.schedules
-        if one.first in rejudged and not is_common:
-            yield clause, one.first
+def _follows(one: Rejudged, cause: str, tally: Tally) -> bool:
+    """Whether a clause breaks in the witness, by the answer that ends it or first."""
+    is_common = tally.ended_by[cause] > COMMON * tally.schedules
+    return cause in one.together or (cause == one.first and not is_common)

@@ -25,6 +25,7 @@ from runlock.conformance.campaign.supervisor import (
     facts_of,
     merged,
     played_to_the_end,
+    questions_of,
     search_of,
     witnesses_of,
 )
@@ -117,9 +118,12 @@ def exhaust(
         _keep(saved, progress, limits, callbacks)
         tally, hopeless = merged(progress.units, progress.played)
         witnesses = witnesses_of(workforce, tally, facts)
+        questions = questions_of(workforce, tally, facts)
     budget = asdict(plan) | ({} if means.seconds is None else {"seconds": means.seconds})
     partial = limits.cut_off or hopeless
-    result = concluded(order.target, order.clauses, facts, tally, witnesses, budget=budget, partial=partial)
+    result = concluded(
+        order.target, order.clauses, facts, tally, witnesses, questions, budget=budget, partial=partial
+    )
     result.search = _search(plan, stages, tally, progress)
     why = UNREACHED_YET if partial else UNREACHED
     result.clauses = [_within_the_bound(clause, why) for clause in result.clauses]

@@ -12,6 +12,8 @@ from runlock.conformance.driving.findings import Trouble, Witness
 from runlock.conformance.driving.ledger import Ledger
 from runlock.conformance.family.coverage import ChartCoverage
 from runlock.conformance.family.family import Family, family_named
+from runlock.conformance.text import either
+from runlock.spec.model import Question
 
 Verdict = Literal["held", "broken", "untested", "not-applicable", "error"]
 Overall = Literal["held", "broken", "undecided"]
@@ -38,6 +40,22 @@ class ClauseVerdict:
     def is_thin(self) -> bool:
         """Whether it held with little evidence."""
         return self.verdict == "held" and self.exercised < THIN
+
+
+@dataclass(frozen=True, slots=True)
+class Unanswered:
+    """A question, the values that its policy may still have, and a schedule that shows the harm."""
+
+    question: Question
+    values: tuple[str, ...]
+    witness: Witness
+
+    @property
+    def sentence(self) -> str:
+        """The question, with what to declare where the answer is yes."""
+        first, *more = self.values
+        answers = either([f"`{self.question.policy}: {first}`", *(f"`{one}`" for one in more)])
+        return f"{self.question.harm}: declare {answers} if that is meant"
 
 
 @dataclass(frozen=True, slots=True)
@@ -109,6 +127,7 @@ class Result:
     settles_exactly: bool = True  # or silence for a while is all that shows that the runtime is at rest
     clauses: list[ClauseVerdict] = field(default_factory=list)
     witnesses: list[Witness] = field(default_factory=list)
+    questions: list[Unanswered] = field(default_factory=list)  # the most harmful first
     troubles: list[Trouble] = field(default_factory=list)
     ledger: Ledger = field(default_factory=Ledger)
     warnings: list[str] = field(default_factory=list)  # about the handshake
@@ -152,7 +171,7 @@ class Result:
         return "undecided" if undecided else "held"
 
     def exit_code(self, strict: bool = False) -> int:
-        """0 held, 1 broken, 3 undecided; `strict` requires that everything applicable was tested."""
+        """0 held, 1 broken, 3 undecided; `strict` leaves nothing applicable untested, and no question."""
         if self.verdict != "held":
             return {"broken": 1, "undecided": 3}[self.verdict]
-        return 3 if strict and self.count("untested") else 0
+        return 3 if strict and (self.count("untested") or self.questions) else 0

@@ -17,7 +17,8 @@ from runlock.conformance.campaign.causes import grouped
 from runlock.conformance.campaign.interrupts import Limits, impatient, polite_interrupt
 from runlock.conformance.campaign.on_cluster import ClusterWorkers
 from runlock.conformance.campaign.order import ALONE, Exhaustive, Means, Order, Plan, Sampled
-from runlock.conformance.campaign.result import ClauseVerdict, Level, Result, Search, Toured
+from runlock.conformance.campaign.questions import evidence
+from runlock.conformance.campaign.result import ClauseVerdict, Level, Result, Search, Toured, Unanswered
 from runlock.conformance.campaign.stages import LEVELS, Stage, Unit, stages_of, units_of
 from runlock.conformance.campaign.units import Facts, Played
 from runlock.conformance.campaign.verdicts import verdicts
@@ -64,9 +65,12 @@ def campaign(
             played = played_to_the_end(workforce, facts, units, limits, advanced)
         tally, hopeless = merged(units, played, first=order.first)
         witnesses = witnesses_of(workforce, tally, facts)
+        questions = questions_of(workforce, tally, facts)
     partial = limits.cut_off or hopeless
     budget = _budget(order, means.seconds)
-    result = concluded(order.target, order.clauses, facts, tally, witnesses, budget=budget, partial=partial)
+    result = concluded(
+        order.target, order.clauses, facts, tally, witnesses, questions, budget=budget, partial=partial
+    )
     result.search = search_of(order.plan, stages, tally, played)
     return result
 
@@ -142,6 +146,18 @@ def witnesses_of(workforce: Workforce, tally: Tally, facts: Facts) -> list[Witne
     return grouped([one for one in short if not one.unrepeated], facts, tally)
 
 
+def questions_of(workforce: Workforce, tally: Tally, facts: Facts) -> list[Unanswered]:
+    """The questions, each with a shrunk witness; what was seen only once moves to the incidents."""
+    asked = list(evidence(facts, tally))
+    short = made_short(workforce, [found for _, _, found in asked])
+    tally.ledger.add(workforce.ledger.taken())
+    return [
+        Unanswered(question, values, witness)
+        for (question, values, _), witness in zip(asked, short, strict=True)
+        if not witness.unrepeated
+    ]
+
+
 def search_of(
     plan: Plan, stages: Sequence[Stage], tally: Tally, played: Mapping[Unit, Played]
 ) -> Search | None:
@@ -205,6 +221,7 @@ def concluded(
     facts: Facts,
     tally: Tally,
     witnesses: list[Witness],
+    questions: Sequence[Unanswered] = (),
     *,
     budget: dict[str, Any],
     partial: str,
@@ -230,6 +247,7 @@ def concluded(
         settles_exactly=facts.handshake.control.settles_exactly,
         clauses=kept,
         witnesses=shown,
+        questions=[one for one in questions if not skipped.skips(one.witness.clause)],
         troubles=tally.troubles,
         ledger=tally.ledger,
         warnings=list(facts.warnings),

@@ -17,7 +17,7 @@ import shutil
 import sys
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from importlib.machinery import PathFinder
+from importlib.machinery import ModuleSpec, PathFinder
 from pathlib import Path
 from types import ModuleType
 from typing import Any, Final, Literal
@@ -269,12 +269,21 @@ def _raised_while_importing(name: str, error: BaseException) -> AdapterError:
 
 
 def _refuse_name_of_python(name: str) -> None:
-    """Raise a `UsageError` if a file of the current folder has the name of a module of Python."""
-    if name in sys.stdlib_module_names and (Path.cwd() / f"{name}.py").exists():
-        right = "Rename the file: no file of this folder takes the place of a module of Python."
+    """Raise a `UsageError` if a module of the current folder has the name of a module of Python."""
+    found = _found_here(name) if name in sys.stdlib_module_names else None
+    if found is not None and found.origin is not None:
+        other = Path(found.origin).relative_to(Path.cwd())
         raise UsageError(
-            f"`{name}` is a module of Python, and {name}.py in this folder is another one.", right
+            f"`{name}` is a module of Python, and {other} in this folder is another one.",
+            "Rename it: no file of this folder takes the place of a module of Python.",
         )
+
+
+def _found_here(name: str) -> ModuleSpec | None:
+    """The module of that name in the current folder; a folder without `__init__.py` is none."""
+    importlib.invalidate_caches()  # so that a module that was just written is found
+    spec = PathFinder.find_spec(name, [str(Path.cwd())])
+    return spec if spec is not None and spec.loader is not None else None
 
 
 def _import_from_here(name: str) -> None:
@@ -285,8 +294,7 @@ def _import_from_here(name: str) -> None:
     here = str(Path.cwd())
     if here not in sys.path:
         sys.path.insert(_end_of_standard_library(), here)
-    importlib.invalidate_caches()  # so that a module that was just written is found
-    spec = PathFinder.find_spec(name, [here])
+    spec = _found_here(name)
     if spec is None or spec.loader is None or name in sys.modules:
         return
     module = sys.modules[name] = importlib.util.module_from_spec(spec)

@@ -113,6 +113,8 @@ def shorter(bench: Bench, witness: Witness, scenario: Scenario) -> Witness | Non
     """A shorter schedule that breaks the same clause in the same scenario, if the search finds one."""
     if witness.clause == bench.family.judging.determinism:  # it takes two schedules to break it
         return None
+    if not bench.applies.get(witness.clause, True):  # it rules a value out, and is not judged
+        return None
     searched = search(
         bench,
         lambda violation: violation.clause == witness.clause,

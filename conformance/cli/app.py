@@ -128,7 +128,10 @@ def check(  # each is a separate option
     ] = Path("runlock-results"),
     json: AsJson = False,
     strict: Annotated[
-        bool, typer.Option("--strict", help="Exit with 3 if an applicable clause is untested.")
+        bool,
+        typer.Option(
+            "--strict", help="Exit with 3 if an applicable clause is untested, or a question is unanswered."
+        ),
     ] = False,
     verbose: Annotated[
         bool,

@@ -383,7 +383,10 @@ def _witness(found: Found) -> Witness:
 
 def _reason(session: Session, found: Found) -> str:
     """Why the clause is broken; what several schedules show together is in the original reason alone."""
-    if found.rules_out is not None or session.violation is None:
+    if found.rules_out is not None:
+        shown = session.ruling.excluded[found.rules_out]
+        return shown.reason if shown.clause == found.violation.clause else found.violation.reason
+    if session.violation is None:
         return found.violation.reason
     return session.violation.reason
 

@@ -100,6 +100,7 @@ class Connection:
             raise AdapterError(
                 f"The adapter speaks protocol {handshake.protocol}.", f"This kit speaks {PROTOCOL_VERSION}."
             )
+        self.warnings += family.spec.costs_of(handshake.policies)
         return family, handshake
 
 

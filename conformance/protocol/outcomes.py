@@ -35,19 +35,30 @@ class Usage(Wire):
 
 
 class ToolCall(Wire):
-    """One call that the model asks for; `id` comes from the kit and may repeat."""
+    """One call that the model asks for; `id` comes from the kit and may repeat.
+
+    Arguments that do not parse are the text that the model wrote.
+    """
 
     id: str
     name: str
-    args: JsonObject = Field(default_factory=dict)
+    args: JsonObject | str = Field(default_factory=dict)
+
+
+TurnStop = Literal["end", "tool_calls", "length", "refusal", "pause"]
+"""How a turn ended: the model was done, or asks for calls, ran out of tokens, refused, or has more to say."""
 
 
 class Turn(GateOutcome, text={"turn": "text"}):
-    """An answer of the model: text, and the calls that it asks for."""
+    """An answer of the model: text, the calls that it asks for, and how it ended.
+
+    Without `stop` it ended with the calls that it asks for, or else because the model was done.
+    """
 
     kind: Literal["turn"] = "turn"
     text: str = ""
     tool_calls: list[ToolCall] = Field(default_factory=list)
+    stop: TurnStop | None = None
     usage: Usage = Usage()
 
 

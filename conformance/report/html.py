@@ -80,6 +80,7 @@ def web(result: Stored) -> str:
         "<body>",
         *_verdict(result),
         *_violations(result),
+        *_questions(result),
         *_clauses(result),
         *_charts(result.coverage),
         "</body>",
@@ -158,13 +159,27 @@ def _violation(result: Stored, violation: StoredViolation) -> Iterator[str]:
         yield f'<p class="dim">Expected: {safe(result.expected[violation.clause])}</p>'
     if violation.cause:
         yield f'<p class="dim">It follows from {_link(violation.cause)}.</p>'
+    yield from _witness(result, violation)
+    yield "</section>"
+
+
+def _witness(result: Stored, violation: StoredViolation) -> Iterator[str]:
     yield from _timeline(violation)
     yield f"<h4>The witness in {violation.steps} step{'' if violation.steps == 1 else 's'}</h4><ol>"
     yield from (f"<li>{safe(move)}</li>" for move in result.words(violation))
     yield "</ol>"
     if replay := result.replay(violation):
         yield f"<pre>{safe(replay)}</pre>"
-    yield "</section>"
+
+
+def _questions(result: Stored) -> Iterator[str]:
+    if result.questions:
+        yield "<h2>Questions, the most harmful first</h2>"
+    for question in result.questions:
+        yield f'<details open><summary class="undecided">{safe(question.question)}</summary>'
+        yield f"<p>{safe(question.reason)} ({safe(question.clause)})</p>"
+        yield from _witness(result, question)
+        yield "</details>"
 
 
 def _timeline(violation: StoredViolation) -> Iterator[str]:

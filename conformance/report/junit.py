@@ -26,6 +26,12 @@ def junit(result: Stored) -> str:
     for blame, what in dict.fromkeys((one.blame, one.what) for one in result.troubles):
         case = SubElement(suite, "testcase", classname="schedules", name="a schedule could not be judged")
         SubElement(case, "error", type=plain(blame), message=plain(f"blame the {blame}: {what}"))
+    for question in result.questions:
+        case = SubElement(
+            suite, "testcase", classname="policies", name=plain(f"{question.policy} is not declared")
+        )
+        skipped = SubElement(case, "skipped", message=plain(question.question))
+        skipped.text = "\n".join(_witness(result, question))
     for about, sentence in result.complaints.items():
         case = SubElement(suite, "testcase", classname="baseline", name=plain(about))
         SubElement(case, "failure", message=plain(sentence))

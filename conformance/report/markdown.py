@@ -24,7 +24,9 @@ SHOWN_MAX: Final = 20
 
 def markdown(result: Stored) -> str:
     """The whole text."""
-    return "\n".join([*_verdict(result), "", *_areas(result), *_violations(result)]) + "\n"
+    return (
+        "\n".join([*_verdict(result), "", *_areas(result), *_violations(result), *_questions(result)]) + "\n"
+    )
 
 
 def code(text: object) -> str:
@@ -92,6 +94,16 @@ def _violations(result: Stored) -> Iterator[str]:
 def _violation(result: Stored, violation: StoredViolation) -> Iterator[str]:
     title = result.title(violation.clause)
     yield from ("", f"### {code(violation.clause)} broken{f': {title}' if title else ''}")
+    yield from _witness(result, violation)
+
+
+def _questions(result: Stored) -> Iterator[str]:
+    for question in result.questions[:SHOWN_MAX]:
+        yield from ("", f"### Not declared: {code(question.policy)}", "", code(question.question))
+        yield from _witness(result, question)
+
+
+def _witness(result: Stored, violation: StoredViolation) -> Iterator[str]:
     yield from ("", f"because {code(violation.reason)}", "", *block(result.steps(violation)))
     if replay := result.replay(violation):
         yield from ("", *block([replay], "sh"))

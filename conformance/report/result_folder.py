@@ -18,12 +18,12 @@ from runlock.conformance.errors import UsageError
 from runlock.conformance.family.family import families
 from runlock.conformance.inputs import json_of
 from runlock.conformance.outputs import refuse_link, replace
-from runlock.conformance.report.text import exception_name, incident_name, trouble_name
+from runlock.conformance.report.text import exception_name, incident_name, question_name, trouble_name
 from runlock.conformance.trace.trace import Trace, read_trace
 
 DEFAULT: Final = Path("runlock-results")
 RESULT: Final = "result.json"
-_FINDING: Final = re.compile(r"(incident|trouble|exception)-\d+")
+_FINDING: Final = re.compile(r"(incident|trouble|exception|question)-\d+")
 
 
 def ready(folder: Path) -> Path:
@@ -86,6 +86,8 @@ def write_traces(result: Result, folder: Path) -> dict[str, Path]:
             traces[trouble_name(number)] = trouble.trace.with_verdict(None, trouble.what)
     for number, raised in enumerate(result.raised, 1):
         traces[exception_name(number)] = raised.trace.with_verdict(None, raised.what)
+    for number, asked in enumerate(result.questions, 1):
+        traces[question_name(number)] = asked.witness.trace.with_verdict(None, asked.sentence)
     files = {name: folder / f"{name}.jsonl" for name in traces}
     for name, path in files.items():
         replace(path, traces[name].to_jsonl())

@@ -7,7 +7,7 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
-from runlock.conformance.campaign.result import ClauseVerdict, Result, Search
+from runlock.conformance.campaign.result import ClauseVerdict, Result, Search, Unanswered
 from runlock.conformance.driving.findings import Witness
 from runlock.conformance.driving.ledger import Incident
 from runlock.conformance.family.coverage import ChartCoverage
@@ -24,6 +24,7 @@ from runlock.conformance.report.stored_result import (
     StoredIncident,
     StoredMove,
     StoredPair,
+    StoredQuestion,
     StoredRefusal,
     StoredRow,
     StoredSearch,
@@ -31,7 +32,7 @@ from runlock.conformance.report.stored_result import (
     StoredTrouble,
     StoredViolation,
 )
-from runlock.conformance.report.text import exception_name, incident_name, trouble_name
+from runlock.conformance.report.text import exception_name, incident_name, question_name, trouble_name
 from runlock.conformance.trace.moves import Move
 
 
@@ -64,7 +65,14 @@ def stored(
         schedules=result.schedules,
         stimuli=result.stimuli,
         clauses=[_clause(clause) for clause in result.clauses],
-        violations=[_violation(result.family, one, paths.get(one.clause)) for one in result.witnesses],
+        violations=[
+            StoredViolation.model_validate(_witness(result.family, one, paths.get(one.clause)))
+            for one in result.witnesses
+        ],
+        questions=[
+            _question(result.family, one, paths.get(question_name(at)))
+            for at, one in enumerate(result.questions, 1)
+        ],
         coverage=[_chart(chart) for chart in result.coverage],
         tours=[StoredTour.model_validate(asdict(tour)) for tour in result.tours],
         search=None if result.search is None else _search(result.search),
@@ -153,16 +161,21 @@ def _chart(chart: ChartCoverage) -> StoredChart:
     )
 
 
-def _violation(family: Family, witness: Witness, path: str | None) -> StoredViolation:
-    return StoredViolation(
-        clause=witness.clause,
-        reason=witness.reason,
-        cause=witness.cause or None,
-        steps=witness.steps,
-        witness=[StoredMove.model_validate(stimulus(move)) for move in witness.moves],
-        timeline=[StoredRow.model_validate(asdict(row)) for row in timeline(family, witness.trace)],
-        trace=path,
-    )
+def _question(family: Family, asked: Unanswered, path: str | None) -> StoredQuestion:
+    shown = {"question": asked.sentence, "policy": asked.question.policy, "values": list(asked.values)}
+    return StoredQuestion.model_validate({**_witness(family, asked.witness, path), **shown})
+
+
+def _witness(family: Family, witness: Witness, path: str | None) -> dict[str, Any]:
+    return {
+        "clause": witness.clause,
+        "because": witness.reason,
+        "cause": witness.cause or None,
+        "steps": witness.steps,
+        "witness": [StoredMove.model_validate(stimulus(move)) for move in witness.moves],
+        "timeline": [StoredRow.model_validate(asdict(row)) for row in timeline(family, witness.trace)],
+        "trace": path,
+    }
 
 
 def stimulus(move: Move) -> dict[str, Any]:

@@ -1,11 +1,11 @@
-"""A result as SARIF 2.1.0, for code scanning: a rule and a result for each clause that broke."""
+"""A result as SARIF 2.1.0, for code scanning: a rule and a result for each broken clause and question."""
 
 from __future__ import annotations
 
 import json
 from typing import Any, Final
 
-from runlock.conformance.report.stored_result import Stored, StoredClause, StoredViolation
+from runlock.conformance.report.stored_result import Stored, StoredClause, StoredQuestion, StoredViolation
 from runlock.conformance.text import plain
 
 VERSION: Final = "2.1.0"
@@ -21,12 +21,15 @@ def sarif(result: Stored) -> str:
     driver = {
         "name": "runlock",
         "version": result.spec,
-        "rules": [_rule(result, clause) for clause in broken],
+        "rules": [*(_rule(result, clause) for clause in broken), *map(_rule_asked, result.questions)],
     }
     run = {
         "tool": {"driver": driver},
         "invocations": [_invocation(result)],
-        "results": [_result(result, clause) for clause in broken],
+        "results": [
+            *(_result(result, clause) for clause in broken),
+            *map(_question, result.questions),
+        ],
     }
     return json.dumps({"$schema": SCHEMA, "version": VERSION, "runs": [run]}, indent=1) + "\n"
 
@@ -55,6 +58,23 @@ def _result(result: Stored, clause: StoredClause) -> dict[str, Any]:
     if clause.id in result.expected:
         found["suppressions"] = [{"kind": "external", "justification": plain(result.expected[clause.id])}]
     return found
+
+
+def _rule_asked(question: StoredQuestion) -> dict[str, Any]:
+    return {
+        "id": question.policy,
+        "defaultConfiguration": {"level": DEFAULT},
+        "shortDescription": {"text": f"the policy {question.policy} is not declared"},
+    }
+
+
+def _question(question: StoredQuestion) -> dict[str, Any]:
+    return {
+        "ruleId": question.policy,
+        "level": DEFAULT,
+        "message": {"text": plain(f"{question.question} ({question.reason})")},
+        "locations": _locations(question),
+    }
 
 
 def _locations(violation: StoredViolation | None) -> list[dict[str, Any]]:

@@ -78,6 +78,14 @@ class StoredViolation(Part):
     trace: str | None
 
 
+class StoredQuestion(StoredViolation):
+    """A harm that was shown; the clause says by the policy, which is not declared, whether it may be."""
+
+    question: str
+    policy: str
+    values: list[str]
+
+
 class StoredIncident(Part):
     """Incidents of one kind: restarts that the kit did not order, or other answers to the same schedule."""
 
@@ -221,6 +229,7 @@ class Stored(Part):
     stimuli: int
     clauses: list[StoredClause]
     violations: list[StoredViolation]
+    questions: list[StoredQuestion] = Field(default_factory=list)
     coverage: list[StoredChart]
     tours: list[StoredTour] = Field(default_factory=list)
     search: StoredSearch | None = None

@@ -26,6 +26,7 @@ from runlock.conformance.trace.trace import Trace
 
 STYLES: Final = {"held": "green", "broken": "red", "undecided": "yellow"}
 THIN_SHOWN: Final = 8
+QUESTIONS: Final = ": this is shown, and no declared policy says whether it is meant; the most harmful first"
 
 
 def write_report(
@@ -44,6 +45,7 @@ def write_report(
     for witness in result.causes:
         page.line()
         violation(result, witness, page, files.get(witness.clause), replay_target)
+    questions(result, page, files, replay_target)
     page.line()
     page.headline(result.verdict, f": {counts(result)}", STYLES[result.verdict])
     if not is_verbose:
@@ -136,6 +138,11 @@ def trouble_name(number: int) -> str:
     return f"trouble-{number}"
 
 
+def question_name(number: int) -> str:
+    """The file name of the trace of a question."""
+    return f"question-{number}"
+
+
 def _who(result: Result) -> str:
     name = plain(result.implementation.get("name", "?"))
     return f"{name} {plain(result.implementation.get('version', '?'))}, profile {plain(result.profile)}"
@@ -176,6 +183,8 @@ def _shortcomings(result: Result) -> Iterator[str]:
         yield f"partial: {plain(result.partial)}{searched.tried_whole(result)}"
     if result.unjudged_policies:
         yield f"declared, and judged by no check: {', '.join(result.unjudged_policies)}"
+    if result.questions:
+        yield f"{_many(len(result.questions), 'question')} about policies that are not declared, below"
     thin = [clause for clause in result.clauses if clause.is_thin]
     if thin:
         named = ", ".join(f"{clause.id}{NO_BREAK}({clause.exercised})" for clause in thin[:THIN_SHOWN])
@@ -317,6 +326,25 @@ def violation(result: Result, witness: Witness, page: Page, path: Path | None, r
         page.labelled("" if number else "look at", place)
     if path is not None:
         page.block("replay", [f"runlock replay {shlex.quote(str(path))} {shlex.quote(replay_target)}"])
+
+
+def questions(result: Result, page: Page, files: Mapping[str, Path], replay_target: str) -> None:
+    """Write what a runtime shows and no declared policy allows or forbids, the most harmful first."""
+    if result.questions:
+        page.line()
+        page.headline("questions", QUESTIONS, STYLES["undecided"])
+    for number, one in enumerate(result.questions, 1):
+        page.wrapped(plain(one.sentence), "yellow", "  ")
+        page.labelled("because", f"{plain(one.witness.reason)} ({one.witness.clause})")
+        page.labelled("scenario", plain(scenario_name(one.witness.trace)))
+        page.block("witness", steps(result.family, one.witness.moves))
+        if (path := files.get(question_name(number))) is not None:
+            page.block("replay", [f"runlock replay {shlex.quote(str(path))} {shlex.quote(replay_target)}"])
+
+
+def scenario_name(trace: Trace) -> str:
+    """The name of the scenario of a trace, which is that of the script, if it was one."""
+    return next((str(one.get("scenario")) for one in trace.of("scenario")), "?")
 
 
 def scenario_lines(family: Family, trace: Trace) -> list[str]:

@@ -125,12 +125,16 @@ class GateHost:
         fault: type[WorldFault],
         at: Any = None,
         activity: Callable[[Any], None] | None = None,
+        piece: Callable[[Any], None] | None = None,
     ) -> Any:
-        """Wait at a gate for its outcome."""
+        """Wait at a gate for its outcome; `piece` is given each piece of it that comes before."""
         gate = self.open(on, fields, at)
         gate.activity = activity
         try:
-            return await gate.take(fault)
+            while (answer := await gate.take(fault)).kind == "delta":
+                if piece is not None:
+                    piece(answer)
+            return answer
         finally:
             self.give_up(gate)
 

@@ -133,7 +133,15 @@ def _policy(family: Family, one: Policy) -> str:
 {text(one.sentence)} {how} these.{matters} Sources: {sources}.
 
 {table(("value", "taken by", "what it asks"), rows)}
-"""
+{"".join(_questions(family, one))}"""
+
+
+def _questions(family: Family, one: Policy) -> Iterator[str]:
+    """What a report asks where the policy is not declared."""
+    for each in family.spec.questions:
+        if each.policy == one.key:
+            asked = f"Where it is not declared and `{each.without}` is ruled out, a report asks whether"
+            yield f"\n{asked} this is meant: {text(each.harm)}.\n"
 
 
 def _takers(family: Family, one: Policy, value: str) -> str:

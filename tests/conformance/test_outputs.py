@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from runlock.conformance.errors import UsageError
-from runlock.conformance.outputs import refuse_link, replace, write
+from runlock.conformance.outputs import no_link, refuse_link, replace, write
 
 
 @pytest.fixture
@@ -44,6 +44,16 @@ def test_a_stream_of_the_command_can_be_named() -> None:
 
     assert os.read(reads, 99) == b"shown"
     os.close(reads)
+
+
+@pytest.mark.parametrize("place", ["/dev/shm/link", "/dev/fd/../shm/link"])
+def test_a_link_in_another_folder_of_devices_is_refused(place: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Anyone may put one into `/dev/shm`."""
+    asked: list[int] = []
+    monkeypatch.setattr(os, "open", lambda _path, flags, _mode: asked.append(flags) or 0)
+    no_link(place, os.O_WRONLY)
+
+    assert asked == [os.O_WRONLY | os.O_NOFOLLOW]
 
 
 def test_a_link_is_replaced(link: Path) -> None:

@@ -79,3 +79,6 @@ class TakesLateAnswersEitherWay(MessageLoop):
 
 mixing_executors = hiding("tool-runner", "tool-runner", make=RunsRoundsEitherWay)
 mixing_late_answers = hiding("message-loop", "message-loop", make=TakesLateAnswersEitherWay)
+runner_in_order_of_finish = hiding("tool-runner", "tool-runner", {"results.order": "finish"})
+loop_in_order_of_finish = hiding("message-loop", "message-loop", {"results.order": "finish"})
+loop_that_drops_results = hiding("message-loop", "message-loop", {"cancel.results": "dropped"})

@@ -74,14 +74,15 @@ class World:
     def __init__(self, store, journal):
         self.store, self.journal = store, journal
 
-    async def infer(self, messages, step, request):
+    async def infer(self, messages, step, request, streams):
         """The next turn of the script is the one after those that the thread shows."""
         self.journal.note("ask", step)
         await asyncio.sleep(0)
         turn = sum(message["role"] == "assistant" for message in messages)
         asked = SCRIPT[min(turn, len(SCRIPT) - 1)]  # where it is asked while calls wait, it adds nothing
         calls = [SimpleNamespace(id=call, name=name, args={"k": call}) for call, name in asked]
-        return SimpleNamespace(text="", tool_calls=calls, usage=SimpleNamespace(input=1, output=1))
+        usage = SimpleNamespace(input=1, output=1)
+        return SimpleNamespace(text="", tool_calls=calls, usage=usage, stop=None)
 
     async def permit(self, call, name, args, resume):
         """Whatever asks may go on."""

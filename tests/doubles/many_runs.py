@@ -25,11 +25,12 @@ class World:
         self.thread, self.store = thread, store
         self.entered = []
 
-    async def infer(self, messages, step, request):
+    async def infer(self, messages, step, request, streams):
         """One round, then the last words."""
         asked = ASKED if len(messages) == 1 else ()
         calls = [SimpleNamespace(id=call, name=name, args={"k": call}) for call, name in asked]
-        return SimpleNamespace(text=self.thread, tool_calls=calls, usage=SimpleNamespace(input=1, output=1))
+        usage = SimpleNamespace(input=1, output=1)
+        return SimpleNamespace(text=self.thread, tool_calls=calls, usage=usage, stop=None)
 
     async def execute(self, call, name, args, resume, tells):
         """A result that says whose it is."""

@@ -147,7 +147,7 @@ def played(name: str, runtime: str, script: str) -> Records:
     made = {**family.made.variants(), **family.made.mutants()}
     factory = made.get(runtime) or family.made.reference(runtime, {})
     bench = Bench(lambda: family.host(factory))
-    stored = (*corpus(family), *witnesses(family, sys.maxsize), *_schedules_of_edits(family))
+    stored = (*corpus(family), *witnesses(family, sys.maxsize), *schedules_of_edits(family))
     one = next(one for one in stored if one.name == script)
     session = bench.session_not_judged(family.fitting.fitted(one.scenario, bench.handshake))
     play(one)(session)
@@ -155,12 +155,20 @@ def played(name: str, runtime: str, script: str) -> Records:
     return session.trace.records
 
 
-def _schedules_of_edits(family: Family) -> Iterator[Script]:
-    """The schedules that are stored for an edit alone, as no other one shows what it takes."""
+def schedules_of_edits(family: Family) -> Iterator[Script]:
+    """The schedules that are played for an edit alone, as no script or witness shows what it needs."""
     for path in sorted((DATA / "edited_schedules").glob("*.scenario")):
         text = path.read_text("utf-8")
         if family_of(text) == family.name:
             yield script_of(family, path.stem, text)
+
+
+def judged_on_the_reference(family: Family, script: Script) -> Tally:
+    """What a judge says of a script on the default reference."""
+    bench, tally = Bench(lambda: family.host(family.made.reference(family.default_profile, {}))), Tally()
+    bench.play(family.fitting.fitted(script.scenario, bench.handshake), play(script), tally)
+    bench.close()
+    return tally
 
 
 def edited(family: Family, row: dict[str, Any]) -> tuple[Records, dict[str, Any]]:

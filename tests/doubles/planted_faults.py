@@ -73,6 +73,44 @@ def swapped(text: str) -> str:
     return text
 
 
+def orphaned(text: str) -> str:
+    """A history in which the result of c1 is that of another call."""
+    return text.replace('"type":"tool_call_response","id":"c1"', '"type":"tool_call_response","id":"c9"')
+
+
+def answered_twice(text: str) -> str:
+    """A history in which the result of c1 stands twice."""
+    messages = json.loads(text)
+    for message in messages:
+        message["parts"] = [
+            again
+            for part in message["parts"]
+            for again in [part] * (1 + ((part["type"], part.get("id")) == ("tool_call_response", "c1")))
+        ]
+    return json.dumps(messages)
+
+
+def one_id(text: str) -> str:
+    """A history, or the turn of an inference, in which c2 has the id of c1."""
+    return text.replace('"id":"c2"', '"id":"c1"')
+
+
+def same_id(span: dict[str, Any]) -> list[dict[str, Any]]:
+    """A span in which c2 has the id of c1, wherever it stands."""
+    return [json.loads(json.dumps(span).replace('c2"', 'c1"').replace('c2\\"', 'c1\\"'))]
+
+
+def failing(span: dict[str, Any]) -> list[dict[str, Any]]:
+    """The execution of c1 fails."""
+    is_first = is_tool(span) and "c1" in json.dumps(span["attributes"])
+    return [{**span, "status": {"code": 2}}] if is_first else [span]
+
+
+def lost(change: Callable[[dict[str, Any]], list[dict[str, Any]]]) -> Plant:
+    """The first call fails, and the result of the second one is lost."""
+    return lambda records: spans(spans(records, failing), change)
+
+
 def rewritten(text: str) -> str:
     """The history of the last inference, in which the model said something else before."""
     return text.replace("Rome: 20 degrees each", "Rome: 30 degrees each") if '"c3"' in text else text
@@ -101,6 +139,37 @@ def without_message(span: dict[str, Any]) -> list[dict[str, Any]]:
     """An inference of OpenInference that is not shown its third message, the result of c2 of two calls."""
     names = tuple(f"llm.input_messages.{number}." for number in (3,))
     span["attributes"] = [one for one in span["attributes"] if not one["key"].startswith(names)]
+    return [span]
+
+
+def renamed_message(span: dict[str, Any]) -> list[dict[str, Any]]:
+    """An inference of OpenInference that is shown the result of c1 as that of another call."""
+    value = attribute(span, "llm.input_messages.2.message.tool_call_id")
+    if value:
+        value["stringValue"] = "c9"
+    return [span]
+
+
+def reworded_message(span: dict[str, Any]) -> list[dict[str, Any]]:
+    """An inference of OpenInference that is shown another answer of c1."""
+    value = attribute(span, "llm.input_messages.2.message.content")
+    if value:
+        value["stringValue"] = "Oslo: 30 degrees"
+    return [span]
+
+
+def other_tool(span: dict[str, Any]) -> list[dict[str, Any]]:
+    """An execution of OpenInference, of another tool."""
+    if is_tool(span):
+        attribute(span, "tool.name")["stringValue"] = "delete"
+    return [span]
+
+
+def doubled_message(span: dict[str, Any]) -> list[dict[str, Any]]:
+    """An inference of OpenInference that is shown the result of c2 as a second one of c1."""
+    value = attribute(span, "llm.input_messages.3.message.tool_call_id")
+    if value:
+        value["stringValue"] = "c1"
     return [span]
 
 
@@ -172,6 +241,38 @@ def transcript(call: str, copies: int) -> Callable[[Records], Records]:
     return made
 
 
+def renamed(one: str, other: str) -> Plant:
+    """Records in which one id is another one, wherever it stands."""
+    return lambda records: [
+        json.loads(json.dumps(record).replace(f'"{one}"', f'"{other}"')) for record in records
+    ]
+
+
+def asked_twice(records: Records) -> Records:
+    """Each segment that waits names its first call twice, under two ids."""
+
+    def made(record: Any) -> Any:
+        outcome = record.get("outcome") or {}
+        listed = outcome.get("interrupts")
+        again = [{**one, "id": f"{one['id']}+"} for one in (listed or ())[:1]]
+        return {**record, "outcome": {**outcome, "interrupts": [*listed, *again]}} if listed else record
+
+    return [made(record) for record in records]
+
+
+def requested_twice(records: Records) -> Records:
+    """Each call that waits for a person is submitted twice."""
+    kind = "tool-approval-request"
+    again = [{**one, "approvalId": f"{one['approvalId']}+"} for one in records if one.get("type") == kind]
+    at = next(place for place, one in enumerate(records) if one.get("type") == "finish-step")
+    return [*records[:at], *again, *records[at:]]
+
+
+TEXT: dict[str, list[dict[str, Any]]] = {
+    "ag-ui": [{"type": "TEXT_MESSAGE_CHUNK", "messageId": "late", "delta": "One more thing."}],
+    "ai-sdk": [{"type": "start-step"}, {"type": "text-delta", "id": "t", "delta": "One more thing."}],
+}
+
 FAULTS: dict[str, tuple[str, Plant, str, str]] = {
     "otel: a result is removed": (
         "otel_genai/plain",
@@ -217,6 +318,66 @@ FAULTS: dict[str, tuple[str, Plant, str, str]] = {
         lambda records: spans(records, on_tool("gen_ai.tool.call.arguments", '{"city": "Paris"}')),
         "DECIDE-7",
         "c1",
+    ),
+    "otel: a result of no call": (
+        "otel_genai/plain",
+        lambda r: spans(r, history(orphaned)),
+        "PAIR-2",
+        "a result for call c9",
+    ),
+    "otel: a call has two results": (
+        "otel_genai/plain",
+        lambda r: spans(r, history(answered_twice)),
+        "PAIR-3",
+        "two results for call c1",
+    ),
+    "otel: one id for two calls": (
+        "otel_genai/plain",
+        lambda r: spans(r, same_id),
+        "ROUND-3",
+        "the id c1 was asked for twice",
+    ),
+    "otel: a failure costs a sibling its result": (
+        "otel_genai/plain",
+        lost(history(without_part)),
+        "ROUND-1",
+        "call c1 failed, and",
+    ),
+    "openinference: a result of no call": (
+        "openinference/plain",
+        lambda r: spans(r, renamed_message),
+        "PAIR-2",
+        "a result for call c9",
+    ),
+    "openinference: a call has two results": (
+        "openinference/plain",
+        lambda r: spans(r, doubled_message),
+        "PAIR-3",
+        "two results for call c1",
+    ),
+    "openinference: a result is another one": (
+        "openinference/plain",
+        lambda r: spans(r, reworded_message),
+        "PAIR-4",
+        "the model was not shown that",
+    ),
+    "openinference: another tool is executed": (
+        "openinference/plain",
+        lambda r: spans(r, other_tool),
+        "CALL-23",
+        "yet delete is entered",
+    ),
+    "openinference: one id for two calls": (
+        "openinference/plain",
+        lambda r: spans(r, same_id),
+        "ROUND-3",
+        "the id c1 was asked for twice",
+    ),
+    "openinference: a failure costs a sibling its result": (
+        "openinference/plain",
+        lost(without_message),
+        "ROUND-1",
+        "call c1 failed, and",
     ),
     "openinference: a result is removed": (
         "openinference/plain",
@@ -271,6 +432,54 @@ FAULTS: dict[str, tuple[str, Plant, str, str]] = {
         lambda r: doubled(r, "RUN_FINISHED"),
         "RUN-21",
         "finished again",
+    ),
+    "ag-ui: a run goes on after its end": (
+        "ag_ui/plain",
+        lambda r: [*r, *TEXT["ag-ui"]],
+        "RUN-20",
+        "the run is Done, yet a model gate opened",
+    ),
+    "ag-ui: a call is named twice": ("ag_ui/approved", asked_twice, "RUN-23", "it is named 2 times"),
+    "ai-sdk: a run goes on after its end": (
+        "ai_sdk/plain",
+        lambda r: [*r, *TEXT["ai-sdk"]],
+        "RUN-20",
+        "the run is Done, yet a model gate opened",
+    ),
+    "ai-sdk: a run ends twice": ("ai_sdk/plain", lambda r: doubled(r, "finish"), "RUN-21", "finished again"),
+    "ai-sdk: a call is named twice": ("ai_sdk/approved", requested_twice, "RUN-23", "it is named 2 times"),
+    "ai-sdk: a result for no call": (
+        "ai_sdk/plain",
+        lambda r: changed(r, event("tool-output-available", "c1", {"toolCallId": "c9"})),
+        "PAIR-2",
+        "a result for call c9",
+    ),
+    "ai-sdk: a call has two results": (
+        "ai_sdk/plain",
+        lambda r: doubled(r, "tool-output-available", "c1"),
+        "PAIR-3",
+        "two results for call c1",
+    ),
+    "ai-sdk: one id for two calls": (
+        "ai_sdk/plain",
+        renamed("c2", "c1"),
+        "ROUND-3",
+        "the id c1 was asked for twice",
+    ),
+    "claude-code: a result of no call": (
+        "claude_code/plain",
+        lambda r: [
+            one if "tool_result" not in json.dumps(one) else renamed("toolu_3", "toolu_9")([one])[0]
+            for one in r
+        ],
+        "PAIR-2",
+        "a result for call toolu_9",
+    ),
+    "claude-code: one id for two calls": (
+        "claude_code/plain",
+        renamed("toolu_2", "toolu_1"),
+        "ROUND-3",
+        "the id toolu_1 was asked for twice",
     ),
     "ai-sdk: a result is removed": (
         "ai_sdk/plain",

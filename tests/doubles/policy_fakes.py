@@ -32,6 +32,13 @@ awaken_8 = hiding("awaken-8")
 awaken_9 = hiding("awaken-9")
 awaken_concurrent = hiding("awaken-concurrent")
 
+
+def leaving_the_rest_out() -> ReferenceAdapter:
+    """The reference, which calls nothing after a failed call of a round, and does not say so."""
+    does = {"round.executor": "sequential", "round.failure": "cancels_rest"}
+    return ReferenceAdapter("awaken-8", does, declare={"profile": "core", "policies": sets_of("awaken-8")})
+
+
 BELIED = {"round.executor": "sequential", "tool.raises": "end_run"}
 """What a runtime says that runs its rounds at once and whose calls alone fail."""
 
@@ -84,4 +91,5 @@ def mixing_batches() -> ReferenceAdapter:
     return ReferenceAdapter("awaken-8", make=TakesEveryOtherBatchWhole)
 
 
-TOGETHER_WITH = {"round.rest": {"round.executor": "sequential"}}
+SEQUENTIAL = {"round.executor": "sequential"}
+TOGETHER_WITH = {"round.rest": SEQUENTIAL, "round.failure": SEQUENTIAL, "input.round": SEQUENTIAL}

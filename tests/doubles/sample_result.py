@@ -2,12 +2,13 @@
 
 from pathlib import Path
 
-from runlock.conformance.campaign.result import ClauseVerdict, Result, Toured
+from runlock.conformance.campaign.result import ClauseVerdict, Result, Toured, Unanswered
 from runlock.conformance.driving.findings import Trouble, Witness
 from runlock.conformance.families.lifecycle.monitors.status_charts import CALLS, RUNS
 from runlock.conformance.family.coverage import ChartCoverage
 from runlock.conformance.trace.moves import Move
 from runlock.conformance.trace.trace import Trace
+from runlock.spec.model import load_spec
 
 TRACE = Trace(
     [
@@ -93,6 +94,13 @@ RESULT = Result(
         ClauseVerdict("RUN-11", "MUST", "not-applicable", "the policy run.created is no"),
     ],
     witnesses=[Witness("DECIDE-5", "decision d1 names call c1, yet call c2 moved", MOVES, TRACE)],
+    questions=[
+        Unanswered(
+            load_spec("lifecycle").questions[1],
+            ("checkpoint", "no"),
+            Witness("KEEP-1", "decision d1 had been accepted, yet call c1 waits", MOVES, TRACE),
+        )
+    ],
     troubles=[
         Trouble("adapter", "The answer to decide does not fit the protocol: kind is \"\\u001b\"."),
         Trouble("SUT", "The runtime did not answer decide within 10 s."),
@@ -117,4 +125,8 @@ RESULT = Result(
     tours=[Toured("Run", ("RUN-1", "RUN-2"), 3, 2), Toured("Run", ("RUN-1", "RUN-18"), 3, 0)],
 )  # fmt: skip
 
-FILES = {"DECIDE-5": Path("runlock-results/DECIDE-5.jsonl"), "trouble-2": Path("runlock-results/t.jsonl")}
+FILES = {
+    "DECIDE-5": Path("runlock-results/DECIDE-5.jsonl"),
+    "question-1": Path("runlock-results/question-1.jsonl"),
+    "trouble-2": Path("runlock-results/t.jsonl"),
+}

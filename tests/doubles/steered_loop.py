@@ -151,3 +151,12 @@ class IsAwokenByItsQueue(Steered):
                 raise
             self.close_open_calls()
             return await super().work()
+
+
+class DropsResultsAtAStop(Steered):
+    """Leaves the results of the round out of the thread that a stop cuts off."""
+
+    def close_open_calls(self):
+        while self.thread[-1]["role"] == "tool":
+            self.thread.pop()
+        super().close_open_calls()

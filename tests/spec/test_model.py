@@ -48,6 +48,12 @@ found = "It ends twice."
 decided = "It ends once."
 why = "An end is an end."
 """
+QUESTION = """
+[[question]]
+policy = "pace"
+without = "fast"
+harm = "a life takes long"
+"""
 RETIRED = """
 [[retired]]
 id = "LIFE-2"
@@ -141,6 +147,10 @@ REFUSED = {
     "a retired clause that no clause says": ("retired.toml", RETIRED.replace("LIFE-1", "LIFE-3")),
     "a retired clause of no revision": ("retired.toml", RETIRED.replace("1.0", "1.7")),
     "a clause retired twice": ("retired.toml", RETIRED * 2),
+    "a question about no policy": ("questions.toml", QUESTION.replace('"pace"', '"pase"')),
+    "a question about no value": ("questions.toml", QUESTION.replace('"fast"', '"quick"')),
+    "a question about a set": ("questions.toml", QUESTION.replace('"pace"', '"colours"')),
+    "a question without a harm": ("questions.toml", QUESTION.replace('"a life takes long"', '""')),
     "a word twice": ("glossary.toml", '[[word]]\nword = "life"\nmeaning = "What ends."\n' * 2),
 }
 
@@ -148,6 +158,7 @@ REFUSED = {
 def read_whole(folder):
     spec = read_spec(folder)
     assert spec.retired.keys() <= {"LIFE-2"}
+    assert [one.without for one in spec.questions] in ([], ["fast"])
     return spec, spec.errata, spec.glossary
 
 
@@ -167,6 +178,13 @@ def test_a_retired_clause_leads_to_the_one_that_says_it_now(folder):
     assert spec.retired["LIFE-2"].instead == ["LIFE-1"]
     with pytest.raises(SpecError, match=r"^LIFE-2 was retired with revision 1\.0; LIFE-1 says it now\.$"):
         spec.clause("LIFE-2")
+
+
+def test_a_family_may_ask_something_or_nothing(folder):
+    """A spec without the file is whole; the questions keep the order of the file."""
+    assert read_spec(folder("retired.toml", RETIRED)).questions == []
+    two = QUESTION + QUESTION.replace("fast", "slow")
+    assert [one.without for one in read_spec(folder("questions.toml", two)).questions] == ["fast", "slow"]
 
 
 def approved():

@@ -10,7 +10,7 @@ from google.adk.models.llm_response import LlmResponse
 from google.genai import types
 
 from runlock.conformance.adapter import Message, ToolCall
-from runlock.conformance.adapters.libraries import parts
+from runlock.conformance.adapters.libraries import arguments, parts
 
 
 class KitModel(BaseLlm):
@@ -28,7 +28,8 @@ def _text(text: str) -> types.Part:
 
 
 def _call(call: ToolCall) -> types.Part:
-    return types.Part(function_call=types.FunctionCall(id=call.id, name=call.name, args=dict(call.args)))
+    asked = types.FunctionCall(id=call.id, name=call.name, args=arguments(call))
+    return types.Part(function_call=asked)
 
 
 def _status(said: dict[str, Any]) -> Any:

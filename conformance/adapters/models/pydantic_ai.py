@@ -11,7 +11,7 @@ from pydantic_ai.messages import ModelMessage, ModelResponse
 from pydantic_ai.models.function import AgentInfo, DeltaToolCall, DeltaToolCalls, FunctionModel
 
 from runlock.conformance.adapter import Host, Message, ToolCall, Turn
-from runlock.conformance.adapters.libraries import parts
+from runlock.conformance.adapters.libraries import arguments, parts
 
 STATUS: Final[dict[str, Any]] = {"success": "ok", "denied": "cancelled", "interrupted": "cancelled"}
 """The status of a tool's result by pydantic-ai's outcome; any other outcome is an error."""
@@ -40,7 +40,7 @@ def kit_model(host: Host, before: Callable[[Sequence[ModelMessage]], None]) -> F
 
 
 def _call(call: ToolCall) -> ai.ToolCallPart:
-    return ai.ToolCallPart(call.name, dict(call.args), call.id)
+    return ai.ToolCallPart(call.name, arguments(call), call.id)
 
 
 def _delta(call: ToolCall) -> DeltaToolCall:

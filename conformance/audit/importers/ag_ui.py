@@ -1,6 +1,8 @@
 """Imports AG-UI: the requests of a client and the events that answer them, one JSON object each.
 
-A result does not say whether its tool was executed or the call denied, so that clauses about decisions and
+Histories are those of requests and of `MESSAGES_SNAPSHOT`, with what was streamed since.  A stream need not
+have the result of every call.  So a call without one lacks it only if a recorded history lacks it too.  A
+result does not say whether its tool was executed or the call denied, so that clauses about decisions and
 executions are not observable.  Calls of tools that the request offers are executed by the client.
 """
 
@@ -47,6 +49,43 @@ class Turn:
     calls: dict[str, list[str]] = field(default_factory=dict)  # id: the name, and the pieces of the arguments
     ended: set[str] = field(default_factory=set)  # calls whose arguments are complete
     results: list[tuple[str, str]] = field(default_factory=list)  # of its calls, or of earlier ones
+    snapshot: list[dict[str, Any]] | None = None  # the history that came after it
+
+    @property
+    def is_whole(self) -> bool:
+        """Whether what came since shows that the turn is complete."""
+        return bool(self.results) or (self.snapshot is not None and self.ended >= self.calls.keys())
+
+
+@dataclass(slots=True)
+class Histories:
+    """What the requests and snapshots of a thread say of its calls, wherever they stand."""
+
+    turns: dict[str, list[dict[str, Any]]] = field(default_factory=dict)  # by message: the calls it asks for
+    results: dict[str, dict[str, Any]] = field(default_factory=dict)  # by call
+    calls: set[str] = field(default_factory=set)
+    is_empty: bool = True
+
+    def take(self, raw: Event) -> None:
+        """A message of a request or of a snapshot."""
+        for message in _message(raw):
+            asked = message.get("tool_calls") or []
+            self.calls |= {one["id"] for one in asked}
+            if asked:
+                self.turns[str(raw.get("id"))] = asked
+            if message["role"] == "tool":
+                self.results[message["call"]] = message
+
+
+def histories_of(records: Sequence[Any]) -> Histories:
+    """The histories that the records of a thread hold."""
+    found = Histories()
+    for record in records:
+        if isinstance(record, dict) and (_is_request(record) or record.get("type") == "MESSAGES_SNAPSHOT"):
+            found.is_empty = False
+            for raw in _messages_of(record):
+                found.take(raw)
+    return found
 
 
 class AgUi:
@@ -54,7 +93,7 @@ class AgUi:
 
     name = "ag-ui"
     says = "AG-UI requests and events"
-    clauses = WIRE | {"PAIR-1", "PAIR-2", "PAIR-3", "ROUND-3", "RUN-3", "RUN-20", "RUN-21", "RUN-23"}
+    clauses = WIRE | {"PAIR-1", "PAIR-2", "PAIR-3", "RUN-3", "RUN-20", "RUN-21", "RUN-23"}
     is_scattered = True
 
     def grade(self, claims: Mapping[str, Any]) -> Grade:
@@ -62,20 +101,23 @@ class AgUi:
         return Grade("not shown", "in part", "in part", "shown", "shown")
 
     def recognises(self, record: Any) -> bool:
-        """Whether it is a request with a thread, or the start of a run."""
-        return isinstance(record, dict) and (_is_request(record) or record.get("type") == "RUN_STARTED")
+        """Whether it is a request with a thread, or an event of a kind that only AG-UI has."""
+        return isinstance(record, dict) and (_is_request(record) or record.get("type") in READERS)
 
     def keyed(self, records: Iterable[Any], source: str) -> Iterator[Row]:
-        """The records by thread: the one that the last request, or the last start of a run, names."""
-        thread = source
+        """The records by thread: the one that the last request, or the last start of a run, names.
+
+        Runs without a `threadId` are one thread of their file.
+        """
+        thread = f"{source}#1"
         for record in records:
             if isinstance(record, dict) and (_is_request(record) or record.get("type") == "RUN_STARTED"):
-                thread = str(record.get("threadId"))
+                thread = str(record.get("threadId") or f"{source}#1")
             yield Row(thread, record)
 
     def recordings(self, thread: str, records: Sequence[Any]) -> list[Recording]:
         """The trace of one thread."""
-        reader = _Reader(thread)
+        reader = _Reader(thread, histories_of(records))
         for record in _in_order(records):
             reader.read(record)
         return [reader.finished()]
@@ -102,17 +144,19 @@ def _in_order(records: Sequence[Any]) -> Iterator[Any]:
 class _Reader:
     """Reads the records of one thread, in their order."""
 
-    def __init__(self, thread: str) -> None:
+    def __init__(self, thread: str, histories: Histories) -> None:
         claims = handshake(
-            "ag-ui", "1.0", gates=["model"], observes=["run.finished"], decisions=True, stream="ag-ui"
+            "ag-ui", "1.0", gates=["model", "tool"], observes=["run.finished"], decisions=True, stream="ag-ui"
         )
         self.talk = Conversation(claims)
+        self.histories = histories
+        self.talk.has_history = not histories.is_empty
         self.made = Recording(thread, self.talk.builder.trace)
         self.wire = Wire(self.talk)
         self.chunked = ""  # the call whose chunks come, and end it when something else comes
         self.turn: Turn | None = None
         self.request: Event | None = None
-        self.offered: set[str] = set()  # the tools that the client executes
+        self.offered: set[str] | None = None  # the tools that the client executes; None: not recorded
         self.interrupts: dict[str, str] = {}  # by id: the call that waits
 
     def read(self, record: Any) -> None:
@@ -126,7 +170,7 @@ class _Reader:
 
     def _event(self, event: Event, kind: str) -> None:
         if self.chunked and (kind != "TOOL_CALL_CHUNK" or event.get("toolCallId") != self.chunked):
-            self._tell("TOOL_CALL_END", {"toolCallId": self.chunked})
+            self.called_in_full({"toolCallId": self.chunked})
             self.chunked = ""
         if (read := READERS.get(kind)) is not None:
             read(self, event)
@@ -143,29 +187,60 @@ class _Reader:
         """The recording, after its last record."""
         self.flush()
         self.made.is_open = self.talk.is_running
+        self.made.hidden = frozenset(self.talk.hidden)
         self.made.trace = self.talk.trace()
         return self.made
 
     def flush(self) -> None:
         """The turn that was streamed is complete, and so are the results that came after it."""
         turn, self.turn = self.turn, None
-        if turn is not None:
-            calls = [call(id_, name, "".join(args)) for id_, (name, *args) in turn.calls.items()]
-            self.talk.turn(turn.text, calls)
-            self.wire.flush()
-            for of, text in turn.results:
-                self.talk.answer(of, text)
+        if turn is None:
+            return
+        self._complete_history()
+        self.talk.turn(turn.text, self._calls_of(turn))
+        self.wire.flush()
+        for of, text in turn.results:
+            self.talk.answer(of, text)
+        if turn.snapshot is not None:
+            self._go_on_from(turn.snapshot)
+
+    def _calls_of(self, turn: Turn) -> list[dict[str, Any]]:
+        """The calls that a turn asks for: as a recorded history has it, or else as it was streamed."""
+        recorded = {one["id"]: one for one in self.histories.turns.get(turn.message, ())}
+        known = recorded if turn.message else {}
+        streamed = {id_: call(id_, name, "".join(args)) for id_, (name, *args) in turn.calls.items()}
+        return list((streamed | known).values())
+
+    def _complete_history(self) -> None:
+        """Before an inference: the calls without a result, as far as recorded histories know them.
+
+        If no history has a call, its result may have come in another way.
+        """
+        for id_ in list(self.talk.open):
+            found = self.histories.results.get(id_)
+            if found is not None:
+                self.talk.learn(found)
+            elif id_ not in self.histories.calls:
+                self.talk.hidden |= {"PAIR-1"}
+
+    def _go_on_from(self, snapshot: Sequence[dict[str, Any]]) -> None:
+        """A snapshot is the history from here on."""
+        self.talk.history = list(snapshot)
+        for message in snapshot:
+            self.talk.open.pop(str(message.get("call")), None)
 
     # -- events
 
     def started(self, event: Event) -> None:
         """A run, or the next segment of one that waits, begins."""
         request = self.request or event.get("input")
-        history = None if request is None else [one for raw in request["messages"] for one in _message(raw)]
+        history = None if request is None else _history(request)
         said = [one["text"] for one in history or () if one["role"] == "user"]
         self.flush()
-        self.offered = {str(tool.get("name")) for tool in (request or {}).get("tools") or ()}
-        self.wire.begin(None if history is None else ids_in(history))
+        self._complete_history()
+        tools = None if request is None else request.get("tools") or ()
+        self.offered = None if tools is None else {str(tool.get("name")) for tool in tools}
+        self.wire.know(ids_in(history or ()))
         self.talk.begin(said[-1] if said else "", history)
         for answer in (request or {}).get("resume") or ():
             self._resumed(answer)
@@ -205,8 +280,13 @@ class _Reader:
         self._tell("TOOL_CALL_END", event)
 
     def known(self, event: Event) -> None:
-        """Whole messages come, and a page knows their calls."""
-        self.wire.know(ids_in(one for raw in event.get("messages") or () for one in _message(raw)))
+        """A snapshot is the whole history; a page knows its calls, and those of a turn that is streamed."""
+        history = _history(event)
+        self.wire.know(set(ids_in(history)) - (self.turn.calls.keys() if self.turn is not None else set()))
+        if self.turn is None:
+            self._go_on_from(history)
+        else:
+            self.turn.snapshot = history
 
     def chunk(self, event: Event) -> None:
         """A piece of a call, which begins it if it names its tool."""
@@ -229,8 +309,8 @@ class _Reader:
         self.flush()
         self.talk.builder.publish("RUN_FINISHED", {"outcome": self._own(event.get("outcome"))})
         waiting = self._waiting(event.get("outcome") or {})
-        if waiting:
-            self.talk.suspend(waiting)
+        if waiting and self.talk.is_running:
+            self.talk.suspend(waiting, resumes=bool((event.get("outcome") or {}).get("interrupts")))
         else:
             self.talk.end()
 
@@ -241,11 +321,20 @@ class _Reader:
         return {**outcome, "interrupts": own} if listed else outcome
 
     def _waiting(self, outcome: Event) -> list[str]:
+        """The calls that wait: those that are asked about, or those of the client.
+
+        Without the request, it is not known which tools are the client's.
+        """
         listed = {str(one.get("id")): str(one.get("toolCallId")) for one in outcome.get("interrupts") or ()}
         self.interrupts |= listed
-        return list(listed.values()) or [
-            id_ for id_, one in self.talk.open.items() if one["name"] in self.offered
-        ]
+        if not all(one.get("toolCallId") for one in outcome.get("interrupts") or ()):
+            self.talk.hidden |= {"RUN-23"}  # it waits for something else than a call
+        if listed:
+            return list(listed.values())
+        if self.offered is None:
+            self.talk.hidden |= {"RUN-3", "RUN-23"} if self.talk.open else set()
+            return list(self.talk.open)
+        return [id_ for id_, one in self.talk.open.items() if one["name"] in self.offered]
 
     def failed(self, event: Event) -> None:
         """The run ended in an error."""
@@ -255,7 +344,7 @@ class _Reader:
     def _turn_of(self, message: str) -> Turn:
         """The turn that a message belongs to; after a result it is a new one, unless the message is known."""
         turn = self.turn
-        if turn is None or (turn.results and (not message or message != turn.message)):
+        if turn is None or (turn.is_whole and (not message or message != turn.message)):
             self.flush()
             self.turn = turn = Turn(message)
         turn.message = turn.message or message
@@ -276,6 +365,15 @@ READERS: Final[Mapping[str, Callable[[_Reader, Event], None]]] = {
     "RUN_FINISHED": _Reader.ended,
     "RUN_ERROR": _Reader.failed,
 }
+
+
+def _messages_of(record: Event) -> list[Event]:
+    return [one for one in record.get("messages") or () if isinstance(one, dict)]
+
+
+def _history(record: Event) -> list[dict[str, Any]]:
+    """The messages of a request or of a snapshot."""
+    return [one for raw in _messages_of(record) for one in _message(raw)]
 
 
 def _message(raw: Event) -> Iterator[dict[str, Any]]:

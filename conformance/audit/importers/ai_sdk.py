@@ -58,7 +58,7 @@ class AiSdk:
     clauses = WIRE | frozenset(
         {
             "PAIR-1", "PAIR-2", "PAIR-3", "ROUND-3", "RUN-3", "RUN-20", "RUN-21", "RUN-23",
-            "GATE-1", "GATE-2", "DECIDE-1", "ONCE-1",
+            "GATE-1", "GATE-2", "ONCE-1",
         }
     )  # fmt: skip
     is_scattered = True
@@ -91,7 +91,9 @@ class AiSdk:
 
 
 def _is_request(record: Mapping[str, Any]) -> bool:
-    return "id" in record and isinstance(record.get("messages"), list) and "type" not in record
+    messages = record.get("messages")
+    is_chat = "id" in record and "type" not in record and isinstance(messages, list)
+    return is_chat and all(isinstance(one, dict) and "parts" in one for one in messages or ())
 
 
 def _asking(records: Sequence[Any]) -> set[str]:
@@ -127,6 +129,7 @@ class _Reader:
         self.step: Step | None = None
         self.request: Chunk | None = None
         self.waiting: dict[str, str] = {}  # by approval: the call that waits for it
+        self.has_failed = False  # an error came, and the end of its message did not yet
 
     def read(self, record: Any) -> None:
         """One request or chunk."""
@@ -149,8 +152,9 @@ class _Reader:
 
     def finished(self) -> Recording:
         """The recording, after its last record."""
-        self.flush()
+        self._broke_off()
         self.made.is_open = self.talk.is_running
+        self.made.hidden = frozenset(self.talk.hidden)
         self.made.trace = self.talk.trace()
         return self.made
 
@@ -164,6 +168,13 @@ class _Reader:
             for answer in step.answers:
                 self._answered(answer)
 
+    def _broke_off(self) -> None:
+        """A message is over; one with an error may have no end of its own."""
+        self.flush()
+        if self.has_failed:
+            self.talk.end(failed=True)
+        self.has_failed = False
+
     def _answered(self, answer: Answer) -> None:
         of, text, status, ran = answer
         self.talk.answer(of, text, status, ran=ran)
@@ -172,11 +183,11 @@ class _Reader:
 
     def started(self, chunk: Chunk) -> None:
         """A run begins, or goes on with what the last message of the request answers."""
-        self.flush()
+        self._broke_off()
         messages = (self.request or {}).get("messages")
         history = None if messages is None else [one for raw in messages for one in _message(raw)]
         said = [one["text"] for one in history or () if one["role"] == "user"]
-        self.wire.begin(None if history is None else ids_in(history))
+        self.wire.know(ids_in(history or ()))
         self.talk.begin(said[-1] if said else "", history)
         for part in messages[-1].get("parts", ()) if messages else ():
             self._decided(part)
@@ -241,23 +252,24 @@ class _Reader:
 
     def ended(self, chunk: Chunk) -> None:
         """The run ended; or its calls wait, for a person or for the client that executes them."""
+        failed, self.has_failed = self.has_failed or chunk.get("finishReason") == "error", False
         if self.step is not None and chunk.get("finishReason") in CUT_SHORT:
             self.wire.forget(self.step.begun)
             self.step.begun = {}
         self.flush()
         self.talk.builder.publish("finish", {"finishReason": chunk.get("finishReason")})
         waiting = [call_id for call_id in self.waiting.values() if call_id in self.talk.open]
+        is_asked = bool(waiting)
         if not waiting and chunk.get("finishReason") == "tool-calls":
             waiting = list(self.talk.open)
-        if waiting:
-            self.talk.suspend(waiting)
+        if waiting and not failed:
+            self.talk.suspend(waiting, resumes=is_asked)
         else:
-            self.talk.end()
+            self.talk.end(failed=failed)
 
     def failed(self, chunk: Chunk) -> None:
-        """The run ended in an error."""
-        self.flush()
-        self.talk.end(failed=True)
+        """Something went wrong; the end of the message says that it ends with that."""
+        self.has_failed = True
 
 
 READERS: Final[Mapping[str, Callable[[_Reader, Chunk], None]]] = {

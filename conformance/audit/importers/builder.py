@@ -123,6 +123,12 @@ class Builder:
         """This segment of the run ended."""
         self._observe({"kind": "run.finished", "reason": {"code": code}, "pending": list(pending)})
 
+    def edited(self, why: str, cut: Sequence[JsonObject], instead: Sequence[JsonObject]) -> None:
+        """The thread so far gave way to other messages."""
+        self._observe(
+            {"kind": "thread.edited", "why": why, "at": 0, "cut": list(cut), "instead": list(instead)}
+        )
+
     def publish(self, name: str, data: JsonObject) -> None:
         """The stream was sent this event."""
         to = {"stream": self.stream, "watcher": f"w{self.watchers}"}

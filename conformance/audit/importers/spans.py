@@ -134,6 +134,7 @@ class _Writer:
     def __init__(self, builder: Builder, spans: Spans, made: Recording) -> None:
         self.builder, self.spans, self.made = builder, spans, made
         self.waiting: dict[str, dict[str, Any]] = {}  # the calls that were asked for and not executed
+        self.times = Counter[str]()  # how often the last turn asks for a call under this id
         self.left = _by_segment(spans.tools)
         self.known = {one for chat in spans.chats for one in ids_in(chat.messages or ())}
         self.asked = Counter(one["id"] for chat in spans.chats for one in chat.calls or ())
@@ -173,6 +174,7 @@ class _Writer:
             return
         self.builder.turn(gate, chat.text, chat.calls or ())
         self.waiting = {one["id"]: one for one in chat.calls or ()}
+        self.times = Counter(one["id"] for one in chat.calls or ())
         self._execute(tools, dict(self.waiting))
 
     def _execute(self, tools: list[Tool], calls: Mapping[str, dict[str, Any]]) -> None:
@@ -187,7 +189,7 @@ class _Writer:
             tools.remove(tool)
             if is_first:
                 running.append((self.builder.enter(call, tool.args, tool.name), tool))
-                del self.waiting[call["id"]]
+                self._entered(call["id"])
             else:
                 again.append(tool)
         for gate, tool in running:
@@ -197,6 +199,11 @@ class _Writer:
         for tool in again:
             gate = self.builder.enter(calls[str(_call_of(tool, calls))], tool.args, tool.name)
             self.builder.leave(gate, tool.kind, tool.content)
+
+    def _entered(self, call_id: str) -> None:
+        self.times[call_id] -= 1
+        if self.times[call_id] <= 0:
+            del self.waiting[call_id]
 
     def _left_over(self, tool: Tool) -> None:
         """A tool without its turn: the turn was before the recording, or nothing explains the tool."""

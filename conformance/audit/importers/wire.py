@@ -18,15 +18,7 @@ class Wire:
     def __init__(self, talk: Conversation) -> None:
         self.talk = talk
         self.held: list[Event] = []
-        self.segments = 0
-        self.has_histories = False
         self.from_before: set[str] = set()  # calls that a page knows from elsewhere
-
-    def begin(self, known: Iterable[str] | None) -> None:
-        """A segment begins; its request, if it was recorded, knows these calls."""
-        self.segments += 1
-        self.has_histories = self.has_histories or known is not None
-        self.know(known or ())
 
     def know(self, calls: Iterable[str]) -> None:
         """A page was told of these calls by something else than their events."""
@@ -34,8 +26,7 @@ class Wire:
 
     def is_from_before(self, call: str) -> bool:
         """Whether a call may have been opened before the recording begins, or elsewhere."""
-        is_cut = self.segments <= 1 and not self.has_histories
-        return call not in self.talk.asked and (is_cut or call in self.from_before)
+        return call not in self.talk.asked and (self.talk.is_cut or call in self.from_before)
 
     def hold(self, name: str, data: Mapping[str, Any]) -> None:
         """An event comes; pieces of the arguments of one call are put together."""

@@ -14,6 +14,7 @@ from typing import Any, Protocol
 
 from runlock.conformance.families.lifecycle.messages import (
     Decision,
+    Delta,
     Handshake,
     HookAnswer,
     Outcome,
@@ -106,10 +107,12 @@ class Host(Protocol):
         system: str | None = None,
         params: Mapping[str, Any] | None = None,
         tools: Sequence[str] | None = None,
+        delta: Callable[[Delta], None] | None = None,
     ) -> Turn:
         """Ask the model, with whatever plugins made of the request; raises ModelFault.
 
         `tools` names those that the model is offered; left out, it is offered all of the scenario.
+        `delta` is called with each piece of a turn that is streamed; the turn has all of it.
         """
         ...
 
@@ -117,7 +120,7 @@ class Host(Protocol):
         self,
         call: str,
         name: str,
-        args: Mapping[str, Any],
+        args: Mapping[str, Any] | str,
         *,
         resume: Resumption | Mapping[str, Any] | EllipsisType | None = ...,
         attempt: int | None = None,
@@ -134,7 +137,7 @@ class Host(Protocol):
         self,
         call: str,
         name: str,
-        args: Mapping[str, Any],
+        args: Mapping[str, Any] | str,
         *,
         resume: Resumption | Mapping[str, Any] | EllipsisType | None = ...,
         step: int | None = None,

@@ -6,9 +6,11 @@ from collections.abc import Mapping
 from typing import Any, Final
 
 from runlock.conformance.families.lifecycle.actions.context import request
+from runlock.conformance.families.lifecycle.actions.model import streamed
 from runlock.conformance.families.lifecycle.state import ObservedState
 from runlock.conformance.families.lifecycle.state.expiry import ends_at_ms
 from runlock.conformance.families.lifecycle.state.nesting import leaves
+from runlock.conformance.families.lifecycle.state.records import ObservedGate
 from runlock.conformance.trace.moves import Move
 
 EASY_OUTCOMES: Final[dict[str, dict[str, Any]]] = {
@@ -27,7 +29,7 @@ def drain(state: ObservedState) -> Move | None:
     run = state.run
     assert run is not None
     for gate in state.open_gates:
-        return Move("gate.release", {"gate": gate.ref, "outcome": _easy_outcome(gate.on, gate.ref)})
+        return Move("gate.release", {"gate": gate.ref, "outcome": _easy_outcome(gate)})
     waiting = [call for call in leaves(state, run) if call.waits]
     ends = [end for call in waiting if (end := ends_at_ms(call)) is not None and end > state.now_ms]
     if ends and len(state.decision_ids) % 2 == 0:
@@ -45,10 +47,14 @@ def _approval(number: int, call: str) -> dict[str, Any]:
     return {"id": f"end{number}-{call}", "call": call, "action": "resume", "payload": None}
 
 
-def _easy_outcome(on: str, ref: str) -> dict[str, Any]:
-    if on == "tool":
-        return {"kind": "ok", "content": f"<{ref} at the end>"}
-    return EASY_OUTCOMES.get(on, {"kind": "ok"})
+def _easy_outcome(gate: ObservedGate) -> dict[str, Any]:
+    if gate.on == "tool":
+        return {"kind": "ok", "content": f"<{gate.ref} at the end>"}
+    easy = EASY_OUTCOMES.get(gate.on, {"kind": "ok"})
+    if not gate.deltas:
+        return easy
+    text, calls = streamed(gate)
+    return {**easy, "text": text + easy["text"], "tool_calls": calls}
 
 
 def recover(state: ObservedState) -> Mapping[str, Any] | None:

@@ -74,5 +74,4 @@ def _unmet_outcome(what: str, handshake: Handshake) -> str:
     gate, _, kind = what.rpartition(".")
     if gate in ("permission", "apply", "store.put") and gate not in handshake.gates:
         return f"the runtime has no {gate} gate"
-    offered = getattr(handshake.outcomes, gate.replace(".", "_"))
-    return "" if kind in offered else f"the runtime does not take {kind} at a {gate} gate"
+    return "" if handshake.takes_at(gate, kind) else f"the runtime does not take {kind} at a {gate} gate"

@@ -21,8 +21,10 @@ from runlock.conformance.families.lifecycle.messages import (
     LISTED,
     Decision,
     DecisionSupport,
+    Delta,
     Handshake,
     HookOutcome,
+    ModelOutcome,
     OfferedOutcomes,
     PermissionOutcome,
     Reason,
@@ -41,6 +43,9 @@ OBSERVES = [
 ]  # fmt: skip
 
 
+MODEL_OUTCOMES: Final[list[ModelOutcome]] = [
+    "turn", "fault", "length", "refusal", "pause", "malformed", "delta",
+]  # fmt: skip
 PERMISSION_OUTCOMES: Final[list[PermissionOutcome]] = ["allow", "block", "suspend", "set_result", "fault"]
 TOOL_OUTCOMES: Final[list[ToolOutcome]] = ["ok", "warning", "error", "raise", "fault", "pending", "activity"]
 
@@ -63,13 +68,17 @@ class HostedWorld:
             self.host.observe(kind, **fields)
 
     async def infer(
-        self, messages: Sequence[Mapping[str, Any]], step: int, request: Mapping[str, Any] = NO_CHANGES
+        self,
+        messages: Sequence[Mapping[str, Any]],
+        step: int,
+        request: Mapping[str, Any] = NO_CHANGES,
+        streams: Callable[[str, world.AskedCall | None], None] | None = None,
     ) -> world.ModelTurn:
         made = {key: value for key, value in request.items() if key in ("system", "params")}
         if "tools" in request:  # a plugin chose them
             made["tools"] = request["tools"]
         with translated():
-            return await self.host.infer(messages, step=step, **made)
+            return await self.host.infer(messages, step=step, delta=_pieces(streams), **made)
 
     async def permit(
         self, call: str, name: str, args: Mapping[str, Any], resume: Mapping[str, Any] | None
@@ -112,6 +121,10 @@ class HostedWorld:
 
     def now_ms(self) -> int:
         return round(asyncio.get_running_loop().time() * 1000)
+
+
+def _pieces(streams: Callable[[str, world.AskedCall | None], None] | None) -> Callable[[Delta], None] | None:
+    return None if streams is None else lambda piece: streams(piece.text, piece.tool_call)
 
 
 class ReferenceAdapter:
@@ -180,6 +193,7 @@ class ReferenceAdapter:
         self.runtime.revoke(tool)
 
     def watch(self, watcher: str, stream: str) -> None:
+        self.runtime.give_back(self.held)
         self.runtime.watch(watcher, stream)
 
     def unwatch(self) -> None:
@@ -219,7 +233,10 @@ def handshake_of(profile: str, policies: Mapping[str, Any], declare: Mapping[str
         "observes": shown,
         "stimuli": [*ALL_STIMULI, "watch", "grant.revoke"],
         "outcomes": OfferedOutcomes(
-            permission=PERMISSION_OUTCOMES, tool=TOOL_OUTCOMES, hook=_hook_outcomes(policies)
+            model=MODEL_OUTCOMES,
+            permission=PERMISSION_OUTCOMES,
+            tool=TOOL_OUTCOMES,
+            hook=_hook_outcomes(policies),
         ),
         "decisions": DecisionSupport(
             live=True, ids=True, suspensions=True, payload=True, edit=["args", "name"]

@@ -148,6 +148,10 @@ class _Sent:
         on = self.refs.get(params["gate"], params["gate"]).partition(":")[0]
         yield f"gate {on}"
         yield f"outcome {on}.{params['outcome']['kind']}"
+        if params["outcome"].get("stop") in ("length", "refusal", "pause"):
+            yield f"outcome {on}.{params['outcome']['stop']}"
+        if any(isinstance(call.get("args"), str) for call in params["outcome"].get("tool_calls", ())):
+            yield f"outcome {on}.malformed"
 
     def _decision(self, decision: Mapping[str, Any]) -> Iterator[str]:
         if decision["id"] in self.ids:

@@ -58,7 +58,7 @@ def scenarios(handshake: Handshake, policies: Mapping[str, Any]) -> Iterator[Sce
     if "timeout" in handshake.tools and "clock.advance" in handshake.stimuli:
         limited = [tool.model_copy(update=_limit(handshake)) for tool in tools]
         yield Scenario(scenario="tools-with-a-time-limit", tools=limited)
-    if "compaction" in handshake.edits:
+    if "compaction" in handshake.edits and "thread.edited" in handshake.observes:
         yield Scenario(scenario="tools-and-compaction", tools=tools, agent=Agent(compact_above=COMPACT_ABOVE))
     agent = AgentSpec(tools=[tool.name for tool in tools if tool.name in WITHIN])
     if "agent" in handshake.tools and agent.tools:

@@ -8,7 +8,7 @@ checkpoints of the run around it.
 from __future__ import annotations
 
 from abc import abstractmethod
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from runlock.machines.lifecycle.runtime.replays import Replays
@@ -129,6 +129,15 @@ class Agents(Replays):
         waiting = super().pending()
         inner = {call: self.within[call].pending() for call in waiting if call in self.within}
         return [one for call in waiting for one in inner.get(call, [call])]
+
+    def undecided(self) -> Iterator[tuple[Agents, Call]]:
+        """The calls that wait and have no decision, with the runtime of the run that they are of."""
+        for call in self.state.in_status("Suspended"):
+            inner = self.within.get(call.id)
+            if inner is not None:
+                yield from inner.undecided()
+            elif call.id not in self.state.decisions:
+                yield self, call
 
     def decided(self) -> set[str]:
         """The calls that have a decision, with those of the runs within calls."""

@@ -34,8 +34,11 @@ CHOICES: Final[Mapping[str, Any]] = {
     "input.waiting": "refuse",
     "input.late": "goes_on",
     "input.fate": "dropped",
+    "input.round": "goes_on",
     "tool.raises": "failed_call",
     "round.failure": "isolated",
+    "turn.cut": "refused",
+    "wait.reshown": "yes",
 }  # fmt: skip
 
 

@@ -108,6 +108,10 @@ class Ledger(ABC):
     def show(self, call: Call) -> None:
         """Show a call that waits to those who decide, as it stands."""
         call.waits_as = None
+        self.say_shown(call)
+
+    def say_shown(self, call: Call) -> None:
+        """Tell those who decide which call waits."""
         self.observe("call.shown", call=call.id, name=call.name, args=call.args)
 
     # -- messages

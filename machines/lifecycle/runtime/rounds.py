@@ -93,6 +93,8 @@ class Rounds(Inbox):
             return "fail", f"there is no tool {call.name}"
         if self.state.offered is not None and call.name not in self.state.offered:
             return "fail", f"the tool {call.name} is not offered here"
+        if call.flaw is not None:
+            return "fail", call.flaw
         if not fits(call.args, tool.get("parameters") or {}):
             return "fail", f"the arguments do not fit the tool {call.name}"
         if resume is not None and call.resume_mode == "use_as_result":
@@ -116,8 +118,8 @@ class Rounds(Inbox):
             return
         for index, call in enumerate(calls):
             await self.execute(call, None)
-            if call.status == "Failed" and self.policies["round.failure"] == "cancels_rest":
-                self.leave_out(calls[index + 1 :])
+            if why := self.why_left_out(call):
+                self.leave_out(calls[index + 1 :], why)
                 await self.journal()
                 return
             left_behind = calls[index + 1 :] if call.status == "Suspended" else ()
@@ -142,10 +144,17 @@ class Rounds(Inbox):
             for call in calls:
                 self.settle(call, "fail", "error", "not executed: an earlier call of the round was suspended")
 
-    def leave_out(self, calls: Sequence[Call]) -> None:
-        """The calls after one that failed are not executed."""
+    def why_left_out(self, call: Call) -> str:
+        """Why the calls after this one, which was executed, are not; empty if they are."""
+        if call.status == "Failed" and self.policies["round.failure"] == "cancels_rest":
+            return "an earlier call of the round has failed"
+        skips = self.policies["input.round"] == "skips_rest" and self.state.inputs
+        return "new input came" if skips else ""
+
+    def leave_out(self, calls: Sequence[Call], why: str) -> None:
+        """The calls are not executed."""
         for call in calls:
-            self.settle(call, "fail", "error", "not executed: an earlier call of the round has failed")
+            self.settle(call, "fail", "error", f"not executed: {why}")
 
     async def together(self, coroutines: Sequence[Any]) -> None:
         """Run them concurrently; the first that fails takes the others down."""

@@ -23,7 +23,9 @@ from runlock.machines.lifecycle.runtime.state import (
 )
 from runlock.machines.lifecycle.runtime.steering import Steering
 from runlock.machines.lifecycle.runtime.stops import stop_reason
+from runlock.machines.lifecycle.runtime.turns import cut_call, taken_up
 from runlock.machines.lifecycle.runtime.world import (
+    AskedCall,
     ModelTurn,
     TokensSpent,
     ToolRaised,
@@ -69,7 +71,7 @@ class LeftCall:
 
     id: str
     name: str
-    args: dict[str, Any]
+    args: dict[str, Any] | str
 
 
 @dataclass(frozen=True)
@@ -79,6 +81,7 @@ class LeftTurn:
     text: str
     tool_calls: Sequence[LeftCall]
     usage: TokensSpent
+    stop: str | None
 
 
 class Runtime(Steering):
@@ -190,6 +193,8 @@ class Runtime(Steering):
     def watch(self, watcher: str, stream: str) -> None:
         """A watcher of the run's events is attached."""
         self.sink.connect(watcher, stream)
+        if self.state.status == "Waiting" and not self.active:
+            self.show_again()
 
     def unwatch(self) -> None:
         """The watcher is detached; the run is not affected."""
@@ -218,7 +223,15 @@ class Runtime(Steering):
             return await self.segment(self._steps())
         if self.state.status == "Waiting" and self.ready():
             return await self.segment(self._resume())
+        if self.state.status == "Waiting":
+            self.show_again()
         return None
+
+    def show_again(self) -> None:
+        """Who comes later is shown the calls that wait."""
+        if self.policies["wait.reshown"] == "yes":
+            for held_by, call in self.undecided():
+                held_by.say_shown(call)
 
     def new_run_within(self, call: Call) -> Runtime:
         """A runtime for the run within a call: its tools are those that the agent is offered."""
@@ -387,9 +400,15 @@ class Runtime(Steering):
         self.show_inputs()
         self.inferring = True
         try:
-            return await self.outside(self.world.infer(self.thread_to_show(), self.state.step, request))
+            asking = self.world.infer(self.thread_to_show(), self.state.step, request, self.streams)
+            return await self.outside(asking)
         finally:
             self.inferring = False
+
+    def streams(self, text: str, call: AskedCall | None) -> None:
+        """A piece of a turn has come: only watchers are shown it, and only its text."""
+        if text:
+            self.publish("model.delta", text=text)
 
     def _preempt(self) -> None:
         """Where a stop comes before the tools of its step, they do not run."""
@@ -400,35 +419,41 @@ class Runtime(Steering):
 
     async def _look_at_turn(self, turn: ModelTurn) -> tuple[list[Call], PluginEnded | None]:
         """Record what a plugin leaves of a turn; an end that it asks for is still to come."""
-        asked = [{"id": call.id, "name": call.name, "args": dict(call.args)} for call in turn.tool_calls]
+        asked = [{"id": call.id, "name": call.name, "args": call.args} for call in turn.tool_calls]
         try:
             data = await self.consult("AfterInference", tool_calls=asked)
         except PluginEnded as ended:
             return self._take_turn(turn), ended
         left = [LeftCall(**call) for call in data["tool_calls"]]
-        return self._take_turn(LeftTurn(turn.text, left, turn.usage)), None
+        return self._take_turn(LeftTurn(turn.text, left, turn.usage, turn.stop)), None
 
     def _take_turn(self, turn: ModelTurn) -> list[Call]:
         """Record the turn; a call whose id is taken, in the turn or by a live call, is not recorded."""
         calls: dict[str, Call] = {}
+        taken: list[dict[str, Any]] = []
         for asked in turn.tool_calls:
             live = self.state.calls.get(asked.id)
             if asked.id not in calls and (live is None or live.is_final):
-                mode = self.tools.get(asked.name, {}).get("resume_mode", "replay")
-                calls[asked.id] = Call(asked.id, asked.name, dict(asked.args), mode, step=self.state.step)
-        taken = [{"id": c.id, "name": c.name, "args": c.args} for c in calls.values()]
+                calls[asked.id] = call = self.take_up(asked, cut_call(turn))
+                call.resume_mode = self.tools.get(asked.name, {}).get("resume_mode", "replay")
+                call.step = self.state.step
+                taken.append({"id": asked.id, "name": asked.name, "args": asked.args})
         self.append({"role": "assistant", "text": turn.text, "tool_calls": taken})
         self.state.tokens += turn.usage.input + turn.usage.output
-        self.state.turn_was_last = not calls
-        for call in calls.values():
+        self.state.turn_was_last = not calls and turn.stop != "pause"
+        for call, asked_for in zip(calls.values(), taken, strict=True):
             self.state.calls.pop(call.id, None)
             self.within.pop(call.id, None)
             self.state.calls[call.id] = call
             call.is_granted = self.is_covered(call)
             self.state.history_of_calls.append([call.name, {k: v for k, v in call.args.items() if k != "k"}])
             self.say_call(call, "New", before=None)
-            self.publish("call.asked", call=call.id, tool=call.name, args=call.args)
+            self.publish("call.asked", call=call.id, tool=call.name, args=asked_for["args"])
         return list(calls.values())
+
+    def take_up(self, asked: AskedCall, cut: str | None) -> Call:
+        """The call that the model asks for; `cut` names the one that its turn may have cut off."""
+        return taken_up(asked, cut, repairs=self.policies["turn.cut"] == "repaired")
 
     async def _tool_round(self, calls: list[Call]) -> None:
         await self.run_round(calls)

@@ -36,11 +36,16 @@ def _ai_sdk(name: str, data: Data) -> list[Encoded]:
     return [("finish", {**data, "finishReason": "tool-calls" if suspended else "stop"})]
 
 
+def _written(args: Any) -> str:
+    """Arguments as the model wrote them: those that do not parse are a text already."""
+    return args if isinstance(args, str) else json.dumps(args)
+
+
 def _ai_sdk_asked(data: Data) -> list[Encoded]:
     named = {"toolCallId": data["call"], "toolName": data["tool"]}
     return [
         ("tool-input-start", named),
-        ("tool-input-delta", {"toolCallId": data["call"], "inputTextDelta": json.dumps(data["args"])}),
+        ("tool-input-delta", {"toolCallId": data["call"], "inputTextDelta": _written(data["args"])}),
         ("tool-input-available", {**named, "input": data["args"]}),
     ]
 
@@ -77,7 +82,7 @@ def _ag_ui_asked(data: Data) -> list[Encoded]:
     named = {"toolCallId": data["call"]}
     return [
         ("TOOL_CALL_START", {**named, "toolCallName": data["tool"]}),
-        ("TOOL_CALL_ARGS", {**named, "delta": json.dumps(data["args"])}),
+        ("TOOL_CALL_ARGS", {**named, "delta": _written(data["args"])}),
         ("TOOL_CALL_END", named),
     ]
 

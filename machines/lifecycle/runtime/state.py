@@ -68,6 +68,7 @@ class Call:
     expires_at_ms: int | None = None  # when the wait that is open ends
     is_granted: bool = False  # a grant covered it when the model asked for it
     waits_as: str | None = None  # the tool as which it waited last, once an edit names another
+    flaw: str | None = None  # why it is not executed, if the turn that asked for it broke off
 
     @property
     def is_final(self) -> bool:
@@ -192,6 +193,7 @@ def _call_to_wire(call: Call) -> dict[str, Any]:
         **({"expires_at_ms": call.expires_at_ms} if call.expires_at_ms is not None else {}),
         **({"is_granted": True} if call.is_granted else {}),
         **({"waits_as": call.waits_as} if call.waits_as is not None else {}),
+        **({"flaw": call.flaw} if call.flaw is not None else {}),
     }
 
 

@@ -31,7 +31,7 @@ class AskedCall(Protocol):
     @property
     def name(self) -> str: ...
     @property
-    def args(self) -> dict[str, Any]: ...
+    def args(self) -> dict[str, Any] | str: ...  # the text of those that do not parse
 
 
 class TokensSpent(Protocol):
@@ -52,6 +52,8 @@ class ModelTurn(Protocol):
     def tool_calls(self) -> Sequence[AskedCall]: ...
     @property
     def usage(self) -> TokensSpent: ...
+    @property
+    def stop(self) -> str | None: ...
 
 
 class Answer(Protocol):
@@ -80,7 +82,11 @@ class World(Protocol):
     """The outside world.  Each coroutine may raise `WorldFault`; `execute` may raise `ToolRaised`."""
 
     async def infer(
-        self, messages: Sequence[Mapping[str, Any]], step: int, request: Mapping[str, Any] = ...
+        self,
+        messages: Sequence[Mapping[str, Any]],
+        step: int,
+        request: Mapping[str, Any] = ...,
+        streams: Callable[[str, AskedCall | None], None] | None = None,
     ) -> ModelTurn: ...
 
     async def permit(

@@ -21,7 +21,7 @@ class AskedCall(Protocol):
     @property
     def name(self) -> str: ...
     @property
-    def args(self) -> dict[str, Any]: ...
+    def args(self) -> Any: ...  # an object
 
 
 class ModelTurn(Protocol):

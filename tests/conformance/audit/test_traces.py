@@ -80,7 +80,7 @@ def test_a_counterexample_is_made_short(tmp_path: Path) -> None:
 
 LEFT_OVER = {
     "nothing": ([], "nothing of it could be read"),
-    "no format": ([{"hello": 1}], "no importer recognises its first record"),
+    "no format": ([{"hello": 1}], "no importer recognises its first 1 record, with the keys hello"),
     "no scenario": (["handshake", "stimulus"], "no scenario stands before its records"),
     "no handshake": (["scenario", "stimulus"], "no handshake stands before its scenario"),
     "only a handshake": (["handshake"], "nothing of it could be read"),

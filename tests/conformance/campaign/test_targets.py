@@ -51,6 +51,7 @@ def folder(tmp_path, monkeypatch):
         "raises.py": "x = 1\nraise KeyError('ACME_TOKEN')",
         "exits.py": "import sys\nsys.exit('usage: exits')",
         "queue.py": VERBS,
+        "this/__init__.py": VERBS,
         "misspelt.py": "def adapter(:\n    pass",
         "trace.jsonl": "",
         "adapter.sh": "#!/bin/sh\n",
@@ -208,7 +209,8 @@ NO_TARGET = {
     "py:acme_adapter:": (UsageError, "names no factory.", "Write `py:acme_adapter:factory`."),
     "py:acme_adaptor:Verbs": (UsageError, "There is no module acme_adaptor.", "Did you mean `acme_adapter`?"),
     "py:package.outer:Verbs": (UsageError, "There is no module package.outer.", "lies in the current folder"),
-    "py:queue:Verbs": (UsageError, "`queue` is a module of Python, and queue.py in", "Rename the file"),
+    "py:queue:Verbs": (UsageError, "`queue` is a module of Python, and queue.py in", "Rename it"),
+    "py:this:Verbs": (UsageError, "`this` is a module of Python, and this/__init__.py in", "Rename it"),
     "py:zzz:Verbs": (UsageError, "There is no module zzz.", "It is installed next to the kit, or lies in"),
     "py:acme_adapter.py:Verbs": (UsageError, "There is no module acme_adapter.py.", ""),
     "py:./package/inner.py:Verbs": (

@@ -87,7 +87,7 @@ SCHEMA = {
     "required": [
         "schema", "flaky", "incidents", "target", "family", "implementation", "profile", "policies", "spec",
         "verdict", "exit_code", "baseline", "budget", "partial", "schedules", "stimuli", "clauses",
-        "violations", "coverage", "tours", "search", "troubles", "warnings", "exceptions",
+        "violations", "questions", "coverage", "tours", "search", "troubles", "warnings", "exceptions",
         "unjudged_policies",
     ],
     "additionalProperties": False,
@@ -133,6 +133,12 @@ SCHEMA = {
                     "witness": {"type": "array", "items": {"required": ["method", "params"]}},
                     "trace": {"type": "string"},
                 },
+            },
+        },
+        "questions": {
+            "type": "array",
+            "items": {
+                "required": ["question", "policy", "values", "clause", "because", "steps", "witness", "trace"]
             },
         },
         "coverage": {

@@ -2,6 +2,7 @@
 
 import json
 import re
+from html import unescape
 from html.parser import HTMLParser
 from xml.etree import ElementTree
 
@@ -58,11 +59,10 @@ def test_a_testcase_for_each_clause(capsys):
     suite = ElementTree.fromstring(report(capsys, "junit")).find("testsuite")
     cases = {case.get("name").partition(":")[0]: case for case in suite}
 
-    assert [name for name in cases if name != "a schedule could not be judged"] == [
-        one.id for one in RESULT.clauses
-    ]
+    others = ("a schedule could not be judged", "decision.kept is not declared")
+    assert [name for name in cases if name not in others] == [one.id for one in RESULT.clauses]
     assert {key: suite.get(key) for key in ("tests", "failures", "errors", "skipped")} == {
-        "tests": "11", "failures": "1", "errors": "2", "skipped": "4",
+        "tests": "12", "failures": "1", "errors": "2", "skipped": "5",
     }  # fmt: skip
     failure = cases["DECIDE-5"].find("failure")
     assert failure.get("message") == "decision d1 names call c1, yet call c2 moved"
@@ -70,6 +70,24 @@ def test_a_testcase_for_each_clause(capsys):
     assert cases["CALL-24"].find("skipped").get("message") == "untested: no schedule reached it"
     assert cases["RUN-11"].find("skipped").get("message") == "not applicable: the policy run.created is no"
     assert list(cases["CALL-1"]) == []
+
+
+@pytest.mark.parametrize("form", ["junit", "markdown", "html", "sarif"])
+def test_a_question_is_in_every_report(capsys, form):
+    """What to declare, and the evidence; it makes no report a failing one."""
+    text = unescape(report(capsys, form))
+
+    assert RESULT.questions[0].sentence in text
+    assert "decision d1 had been accepted, yet call c1 waits" in text
+    assert "runlock-results/question-1.jsonl" in text
+
+
+def test_a_result_without_questions_is_read(capsys):
+    """A result of an earlier version has none, and a later one may say more of each."""
+    result = as_json(RESULT, FILES, 1)
+    store({key: value for key, value in result.items() if key != "questions"})
+
+    assert "decision.kept" not in report(capsys, "markdown")
 
 
 def test_a_pull_request_is_told_all_that_broke(capsys):

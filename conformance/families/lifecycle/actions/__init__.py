@@ -27,6 +27,12 @@ from runlock.conformance.family.parts import Actions
 
 __all__ = ["ACTIONS", "LIFECYCLE_ACTIONS", "NEEDS", "PAYLOADS", "RACERS", "Stage", "at_hand"]
 
+NOT_ENUMERATED: Final = (
+    "model_asks_for_one_kind", "model_stops_short", "model_streams", "races", "settle", "kill", "edit",
+    "edit_stale", "grant", "revoke",
+)  # fmt: skip
+"""Classes that an exhaustive search leaves out."""
+
 LIFECYCLE_ACTIONS: Final = Actions(
     table=ACTIONS,
     new_context=Stage,
@@ -39,16 +45,7 @@ LIFECYCLE_ACTIONS: Final = Actions(
     seldom=SELDOM,
     telling=TELLING,
     enumerations={"model_asks": asks},
-    not_enumerated=(
-        "model_asks_for_one_kind",
-        "races",
-        "settle",
-        "kill",
-        "edit",
-        "edit_stale",
-        "grant",
-        "revoke",
-    ),
+    not_enumerated=NOT_ENUMERATED,
     long_lists={len(PAYLOADS): {"approve": 3}},
     reduced=without_renamings,
 )

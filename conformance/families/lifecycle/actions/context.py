@@ -84,8 +84,7 @@ Action = Callable[[Stage, Chooser], Move | None]
 
 def offered(stage: Stage, on: str, kind: str) -> bool:
     """Whether the runtime takes an outcome of that kind at a gate."""
-    kinds = getattr(stage.handshake.outcomes, on.replace(".", "_"))
-    return kind in kinds
+    return stage.handshake.takes_at(on, kind)
 
 
 def release(stage: Stage, chooser: Chooser, on: str, outcome: dict[str, Any]) -> Move | None:

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import json
 from typing import Any, Final
 
-from runlock.conformance.families.lifecycle.actions.context import Stage, release
+from runlock.conformance.families.lifecycle.actions.context import Stage, offered, release
 from runlock.conformance.families.lifecycle.state.records import ObservedGate
 from runlock.conformance.family.chooser import Chooser, chance, pick
 from runlock.conformance.trace.moves import Move
@@ -14,9 +15,21 @@ ENOUGH: Final = "that is enough"
 CALLS_MAX: Final = 3
 
 
-def _turn(gate: ObservedGate, calls: list[dict[str, Any]], text: str) -> Move:
-    outcome = {"kind": "turn", "text": text, "tool_calls": calls, "usage": {"input": 3, "output": 5}}
+def _turn(gate: ObservedGate, calls: list[dict[str, Any]], text: str, **more: Any) -> Move:
+    said, begun = streamed(gate)
+    outcome = {"kind": "turn", "text": said + text, "tool_calls": [*begun, *calls], **more}
+    return _released(gate, {**outcome, "usage": {"input": 3, "output": 5}})
+
+
+def _released(gate: ObservedGate, outcome: dict[str, Any]) -> Move:
     return Move("gate.release", {"gate": gate.ref, "outcome": outcome})
+
+
+def streamed(gate: ObservedGate) -> tuple[str, list[dict[str, Any]]]:
+    """The text and the calls that the model has streamed so far, which its turn begins with."""
+    begun = [delta["tool_call"] for delta in gate.deltas if delta.get("tool_call")]
+    text = "".join(str(delta.get("text") or "") for delta in gate.deltas)
+    return text, [_asked(call["id"], call["name"]) for call in begun]
 
 
 def _asked(call: str, tool: str) -> dict[str, Any]:
@@ -75,6 +88,41 @@ def model_errs(stage: Stage, chooser: Chooser) -> Move | None:
         [_asked(former[-1] if former else first, tool)],
     ]
     return _turn(gates[0], pick(chooser, mistakes), "")
+
+
+def model_stops_short(stage: Stage, chooser: Chooser) -> Move | None:
+    """The model runs out of tokens, writes arguments that do not parse, refuses, or pauses."""
+    gates = stage.gates("model")
+    ways = [way for way in SHORT if offered(stage, "model", way)]
+    if not gates or not ways:
+        return None
+    way, tools = pick(chooser, ways), stage.tools(gates[0])
+    stop = {} if way == "malformed" else {"stop": way}
+    if not tools or way in ("refusal", "pause"):
+        return _turn(gates[0], [], f"so far {stage.fresh('a')}", **stop)
+    calls = [_asked(stage.fresh("c"), pick(chooser, tools).name) for _ in range(1 + chooser.choose(2))]
+    if way == "malformed" or (offered(stage, "model", "malformed") and chooser.choose(2)):
+        calls[-1]["args"] = json.dumps(calls[-1]["args"])[:-2]
+    return _turn(gates[0], calls, "", **stop)
+
+
+SHORT: Final = ("length", "malformed", "refusal", "pause")
+"""How a turn may end before the model was done."""
+
+
+def model_streams(stage: Stage, chooser: Chooser) -> Move | None:
+    """The model streams a piece of its turn: some text, or a call."""
+    gates = [gate for gate in stage.gates("model") if len(gate.deltas) < PIECES_MAX]
+    if not gates or not offered(stage, "model", "delta"):
+        return None
+    tools = stage.tools(gates[0])
+    if not tools or chooser.choose(2):
+        return _released(gates[0], {"kind": "delta", "text": f"piece {stage.fresh('a')} "})
+    call = _asked(stage.fresh("c"), pick(chooser, tools).name)
+    return _released(gates[0], {"kind": "delta", "tool_call": call})
+
+
+PIECES_MAX: Final = 2
 
 
 def model_breaks(stage: Stage, chooser: Chooser) -> Move | None:

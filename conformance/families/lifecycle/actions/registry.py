@@ -30,6 +30,8 @@ from runlock.conformance.families.lifecycle.actions.model import (
     model_breaks,
     model_ends,
     model_errs,
+    model_stops_short,
+    model_streams,
 )
 from runlock.conformance.families.lifecycle.actions.plugins import hook_acts, hook_continues
 from runlock.conformance.families.lifecycle.actions.runs import (
@@ -102,6 +104,8 @@ ACTIONS.update(
         "edit_stale": edit_stale,
         "grant": grant,
         "revoke": revoke,
+        "model_stops_short": model_stops_short,
+        "model_streams": model_streams,
     }
 )
 

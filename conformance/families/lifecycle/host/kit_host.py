@@ -19,7 +19,7 @@ from runlock.conformance.families.lifecycle.adapter import (
 )
 from runlock.conformance.families.lifecycle.host.counts import Counts
 from runlock.conformance.families.lifecycle.host.verb import CURRENT
-from runlock.conformance.families.lifecycle.messages import HookAnswer, Outcome, Resumption, Verdict
+from runlock.conformance.families.lifecycle.messages import Delta, HookAnswer, Outcome, Resumption, Verdict
 from runlock.conformance.protocol import Fault, JsonObject, Message, Turn, Wire
 from runlock.conformance.transport.gates import Gate, GateHost
 from runlock.conformance.transport.world import as_json
@@ -57,19 +57,20 @@ class KitHost(GateHost):
         system: str | None = None,
         params: Mapping[str, Any] | None = None,
         tools: Sequence[str] | None = None,
+        delta: Callable[[Delta], None] | None = None,
     ) -> Turn:
         self._counts.step = self._counts.step + 1 if step is None else step
         shown = {"messages": [as_json(message) for message in messages]}
         made = {name: as_json(value) for name, value in (("system", system), ("params", params)) if value}
         made |= {} if tools is None else {"tools": [*tools]}
-        turn: Turn = await self._pass("model", {**shown, **made}, ModelFault)
+        turn: Turn = await self._pass("model", {**shown, **made}, ModelFault, piece=delta)
         return turn
 
     async def tool(
         self,
         call: str,
         name: str,
-        args: Mapping[str, Any],
+        args: Mapping[str, Any] | str,
         *,
         resume: Resume = ...,
         attempt: int | None = None,
@@ -89,7 +90,7 @@ class KitHost(GateHost):
         self,
         call: str,
         name: str,
-        args: Mapping[str, Any],
+        args: Mapping[str, Any] | str,
         *,
         resume: Resume = ...,
         step: int | None = None,

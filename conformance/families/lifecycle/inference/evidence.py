@@ -7,12 +7,11 @@ mixes two.  A sign is silent wherever a race, a crash, a cancel or a fault may e
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 
 from runlock.conformance.families.lifecycle.invariants.selectors import name_of, newest_of
 from runlock.conformance.families.lifecycle.messages import Handshake
 from runlock.conformance.families.lifecycle.state import ObservedState
-from runlock.conformance.families.lifecycle.state.records import ObservedCall
 from runlock.conformance.family.family import family_named
 from runlock.conformance.family.invariant import Invariant
 from runlock.conformance.family.state import PolicyView
@@ -25,27 +24,15 @@ Excluded = Iterator[tuple[str, str]]
 
 @dataclass(slots=True)
 class Evidence:
-    """What signs look at: the state, and what held just before a crash or a cancel."""
+    """What signs look at: the state, and what held just before a cancel."""
 
     state: ObservedState
-    whole: Mapping[str, list[ObservedCall]] = field(
-        default_factory=dict
-    )  # by durability: what the crash may not cost
     stored: frozenset[str] = frozenset()  # the results that were durable when the cancel came
 
     def stimulus(self, method: str) -> None:
         """The kit is about to send something."""
-        if method == "crash":
-            self.whole = {unit: self._whole(unit) for unit in ("call", "round", "step")}
-        elif method == "cancel":
+        if method == "cancel":
             self.stored = frozenset(self._stored())
-
-    def _whole(self, unit: str) -> list[ObservedCall]:
-        run = self.state.run
-        supposed = supposing(self.state, {"durability": unit})
-        return (
-            [call for call in run.calls.values() if supposed.is_whole(run, call)] if run is not None else []
-        )
 
     def _stored(self) -> Iterator[str]:
         for checkpoint in self.state.checkpoints:

@@ -33,6 +33,10 @@ ALIKE: Final[Mapping[str, tuple[frozenset[str], str]]] = {
         frozenset({"dropped", "returned"}),
         "a runtime that does not show input.returned may give input back where the kit does not look",
     ),
+    "wait.reshown": (
+        frozenset({"on_request", "no"}),
+        "a look at a run that waits shows the same",
+    ),
     "state": (
         frozenset({"runtime", "caller"}),
         "an adapter that holds the value for its caller shows the same",
@@ -43,6 +47,7 @@ ALIKE: Final[Mapping[str, tuple[frozenset[str], str]]] = {
 IDLE: Final[Mapping[str, tuple[tuple[str, str], ...]]] = {
     "round.rest": (("round.executor", "parallel"),),
     "round.failure": (("round.executor", "parallel"),),
+    "input.round": (("round.executor", "parallel"),),
     "replay.start": (("waiting", "parked"), ("round.mixed", "wait")),
 }
 """The values of other policies under which a policy says nothing, or nothing that shows."""

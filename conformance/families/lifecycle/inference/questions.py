@@ -23,6 +23,7 @@ TELLING: Final[Mapping[str, tuple[str, ...]]] = {
     "decision.early": ("DECIDE-11", "DECIDE-23"),
     "decision.batch": ("DECIDE-12",),
     "decision.cancel_path": ("DECIDE-13",),
+    "durability": ("RECOVER-5",),
     "decision.kept": ("KEEP-1", "KEEP-2"),
     "edit.tool": ("EDIT-4",),
     "grant.match": ("GRANT-1", "GRANT-2"),
@@ -36,8 +37,11 @@ TELLING: Final[Mapping[str, tuple[str, ...]]] = {
     "end.live": ("RUN-27",),
     "input.late": ("INPUT-7",),
     "input.fate": ("INPUT-8",),
+    "input.round": ("INPUT-10",),
     "input.waiting": ("INPUT-1", "INPUT-2", "INPUT-3"),
     "tool.raises": ("ROUND-8",),
+    "turn.cut": ("CUT-2",),
+    "wait.reshown": ("SHOWN-4", "SHOWN-5", "SHOWN-6"),
     "resume": ("DECIDE-14",),
 }
 """The clauses that tell the values of a policy apart."""
@@ -78,6 +82,12 @@ UNLESS: Final[Mapping[str, Callable[[Evidence], bool]]] = {
 """What else may be the reason for what is seen."""
 
 
+NEEDED: Final[Mapping[str, tuple[str, ...]]] = {
+    "RECOVER-5": ("gate model", "gate tool", "control crash=any"),
+}
+"""What is enough for a sign, where that is less than its clause needs."""
+
+
 @cache
 def signs() -> tuple[Sign, ...]:
     """Every sign, those of clauses first."""
@@ -90,4 +100,5 @@ def _of_clauses() -> Iterator[Sign]:
         for check in (one for one in INVARIANTS if one.clause in clauses):
             clause = spec.clause(check.clause)
             unless: Any = UNLESS.get(check.clause, lambda _: False)
-            yield by_a_clause(policy, spec.policy(policy).values, check, clause.needs, unless)
+            needs = NEEDED.get(check.clause, clause.needs)
+            yield by_a_clause(policy, spec.policy(policy).values, check, needs, unless)

@@ -21,7 +21,10 @@ from runlock.conformance.families.lifecycle.invariants.decision_window import (
     rests,
 )
 from runlock.conformance.families.lifecycle.invariants.policy import early_decisions_are_treated_as_declared
-from runlock.conformance.families.lifecycle.invariants.recover import a_crash_costs_no_more_than_declared
+from runlock.conformance.families.lifecycle.invariants.reshown import (
+    shown_after_a_restart,
+    shown_to_a_watcher,
+)
 from runlock.conformance.families.lifecycle.messages import (
     Checkpointed,
     GateOpened,
@@ -29,7 +32,6 @@ from runlock.conformance.families.lifecycle.messages import (
     RunMoved,
     SegmentEnded,
 )
-from runlock.conformance.families.lifecycle.state import ObservedState
 from runlock.conformance.families.lifecycle.state.disturbances import CANCEL, CRASH, FAULT, INPUT
 from runlock.conformance.families.lifecycle.state.records import Decided, ObservedCall, Run
 from runlock.conformance.family.invariant import HELD
@@ -305,24 +307,11 @@ def a_checkpoint_at_a_trigger(evidence: Evidence, seen: Checkpointed) -> Exclude
         yield "step_end", f"a checkpoint is taken at {seen.trigger}"
 
 
-def a_loss(evidence: Evidence, seen: GateOpened) -> Excluded:
-    """The model is not shown a result that was whole before the crash."""
-    run = evidence.state.run_of(seen)
-    if run is not None and run.crashes == 1:
-        for unit, whole in evidence.whole.items():
-            yield from ((unit, because) for because in _lost(evidence.state, run, unit, whole, seen))
-
-
-def _lost(
-    state: ObservedState, run: Run, unit: str, whole: list[ObservedCall], seen: GateOpened
-) -> Iterator[str]:
-    before, run.paid_for = run.paid_for, whole
-    try:
-        supposed = supposing(state, {"durability": unit})
-        found = a_crash_costs_no_more_than_declared(supposed, seen)
-        yield from (one.reason for one in found if not one.ok)
-    finally:
-        run.paid_for = before
+def a_wait_shown_again(evidence: Evidence) -> Excluded:
+    """A watcher that comes, or those who decide after a restart, are shown what waits."""
+    for call, is_shown in (*shown_to_a_watcher(evidence.state), *shown_after_a_restart(evidence.state)):
+        again = f"call {call.id} waits, and is shown again"
+        yield from ((value, again) for value in ("on_request", "no") if is_shown)
 
 
 def _sign(
@@ -358,6 +347,6 @@ SIGNS: Final = (
     _sign("waiting", "reentered", a_wait_that_goes_on, None, *WAITS),
     _sign("checkpoint.at", "triggers", a_checkpoint_of_a_step, Checkpointed, "observes checkpoint"),
     _sign("checkpoint.at", "step_end", a_checkpoint_at_a_trigger, Checkpointed, "observes checkpoint"),
-    _sign("durability", "call round step", a_loss, GateOpened, *TOOLS, "control crash=any"),
+    _sign("wait.reshown", "on_request no", a_wait_shown_again, None, "stimulus decide"),
 )  # fmt: skip
 """Every sign that is no check of a clause."""

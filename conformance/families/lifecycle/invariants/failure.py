@@ -97,7 +97,7 @@ def a_failure_leaves_no_sibling_out(state: ObservedState, seen: GateOpened) -> C
     failed = _failed_first(run, run.steps) if run is not None else None
     if run is None or failed is None or state.policy("round.failure") != "isolated":
         return
-    for call in _free_calls(run, run.steps):
+    for call in free_calls(run, run.steps):
         why = f"call {failed.id} failed, yet call {call.id}, which nothing holds back, was not entered"
         if call is not failed:
             yield HELD if call.entries else broken(why)
@@ -141,7 +141,7 @@ def a_failure_takes_no_sibling_down(state: ObservedState, seen: GateClosed) -> C
         yield broken(f"call {other.id} failed, and the body of call {gate.opened.call} was given up")
 
 
-def _free_calls(run: Run, step: int) -> Iterator[ObservedCall]:
+def free_calls(run: Run, step: int) -> Iterator[ObservedCall]:
     """The calls of a round that nothing holds back."""
     for call in run.calls.values():
         is_free = call.tool is not None and call.tool.permission == "allow" and not call.is_unclear
@@ -154,7 +154,7 @@ def _failed_first(run: Run, step: int) -> ObservedCall | None:
     calls = [call for call in run.calls.values() if call.step == step]
     if any(call.may_have_waited or call.is_unclear or call.last_verdict == "block" for call in calls):
         return None
-    failed = (c for c in _free_calls(run, step) if c.result is not None and c.result["kind"] == "error")
+    failed = (c for c in free_calls(run, step) if c.result is not None and c.result["kind"] == "error")
     return next((call for call in failed if call.entries[-1].alone), None)
 
 

@@ -73,6 +73,8 @@ def _was_said_by_the_model(
 ) -> CheckResults:
     """Judge the turns that were added: together they are the answer to the inference before."""
     run, answer = state.runs.get(before.run), before.outcome or {}
+    if before.deltas and before.outcome is None:
+        return  # what a cancel leaves of a turn that was streamed is not said
     if turns and answer.get("kind") != "turn":
         yield broken(f"the model is shown {brief(turns[-1])}, which it did not say")
     elif turns and run is not None:
@@ -92,9 +94,19 @@ def _misquoted(run: Run, answer: Mapping[str, Any], turns: Sequence[Message]) ->
     calls = [call for turn in turns for call in turn.tool_calls]
     is_shown = {call.id for call in calls}
     expected = [call for call in asked if call.id in is_shown or not _may_lack_a_result(run, call)]
+    calls, expected = _without_broken_off(run, calls), _without_broken_off(run, expected)
     if spell_calls(expected) == spell_calls(calls) or _is_an_id_taken(run, asked):
         return ""
     return f"the model is shown other calls than it asked for: {_ids(turns)}"
+
+
+def _without_broken_off(run: Run, calls: Sequence[ToolCall]) -> list[ToolCall]:
+    """The calls without the arguments of those that broke off: what stands for these is for CUT-3."""
+    return [
+        one.model_copy(update={"args": {}}) if call is not None and call.breaks_off else one
+        for one in calls
+        for call in (run.calls.get(one.id),)
+    ]
 
 
 def _calls_of(turn: Mapping[str, Any]) -> list[ToolCall]:
@@ -104,7 +116,7 @@ def _calls_of(turn: Mapping[str, Any]) -> list[ToolCall]:
 def _may_lack_a_result(run: Run, call: ToolCall) -> bool:
     """Whether a call waits, or its run fell; a call without a result may be left out of the history."""
     same = [one for one in run.every_call if one.id == call.id]
-    if _fell(run) or any(one.input_at is not None for one in same):
+    if _fell(run) or any(one.input_at is not None or one.breaks_off for one in same):
         return True
     return any(one.waits and not _must_be_over(run, one) for one in same)
 

@@ -9,11 +9,12 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from itertools import pairwise
 
+from runlock.conformance.families.lifecycle.invariants.failure import free_calls
 from runlock.conformance.families.lifecycle.messages import GateOpened, SegmentEnded
 from runlock.conformance.families.lifecycle.state import ObservedState
-from runlock.conformance.families.lifecycle.state.disturbances import CRASH
+from runlock.conformance.families.lifecycle.state.disturbances import CANCEL, CRASH, FAULT
 from runlock.conformance.families.lifecycle.state.inputs import Input
-from runlock.conformance.families.lifecycle.state.records import Run
+from runlock.conformance.families.lifecycle.state.records import ObservedCall, Run
 from runlock.conformance.family.invariant import HELD, CheckResults, broken, check, counts
 from runlock.conformance.family.rank import Rank
 from runlock.conformance.protocol import Message
@@ -170,12 +171,18 @@ def a_run_goes_on_with_late_input_only_as_declared(state: ObservedState, seen: G
     for given in state.given:
         if run is None or given.run != run.id or not (given.is_due and given.alone):
             continue
-        if _was_last(state, given) and given.is_in(seen.messages or ()):
+        if _was_last(state, given) and given.is_in(seen.messages or ()) and not _decided_since(run, given):
             yield HELD if late == "goes_on" else broken(f"{_came(given)} made the run go on")
 
 
 def _came(given: Input) -> str:
     return f"the input {given.text!r}, which came during the last inference,"
+
+
+def _decided_since(run: Run, given: Input) -> bool:
+    """Whether a decision that came during the inference, or after it, is a reason to go on."""
+    asked = given.asked
+    return asked is not None and any(d.at >= asked.at for call in run.every_call for d in call.decisions)
 
 
 def _was_last(state: ObservedState, given: Input) -> bool:
@@ -207,3 +214,55 @@ def _other_fate(state: ObservedState, given: Input, *, is_shown: bool) -> str:
         return f"{what} yet it is given back" if given.is_returned else ""
     unreturned = state.observes("input.returned") and not given.is_returned
     return f"{what} yet it is not given back" if unreturned else ""
+
+
+# --- the round that it comes during ------------------------------------------------------------
+
+
+@check("INPUT-10", at=("model",), rank=Rank.LOST, requires=AN_INPUT, excuses=(CANCEL, FAULT, CRASH))
+def input_leaves_no_call_out(state: ObservedState, seen: GateOpened) -> CheckResults:
+    """Where the round goes on, the model is asked only when each free call of it was entered."""
+    run = state.run_of(seen)
+    given = _during_round(state, run, run.steps) if run is not None else None
+    if run is None or given is None or state.policy("input.round") != "goes_on":
+        return
+    for call in free_calls(run, run.steps):
+        why = f"the input {given.text!r} came during the round, yet call {call.id}"
+        yield HELD if call.entries else broken(f"{why}, which nothing holds back, was not entered")
+
+
+@check("INPUT-10", at=("tool",), rank=Rank.LOST, requires=AN_INPUT, excuses=(CANCEL, FAULT, CRASH))
+def nothing_begins_after_input(state: ObservedState, seen: GateOpened) -> CheckResults:
+    """Where input ends the round, no call of it is entered for the first time after that."""
+    run, call = state.run_of(seen), state.entering(seen)
+    if run is None or call is None or call.entries or state.policy("input.round") != "skips_rest":
+        return
+    given = _during_round(state, run, call.step)
+    if given is not None and call in free_calls(run, call.step):
+        yield broken(f"the input {given.text!r} came, which ends the round, yet call {call.id} is entered")
+
+
+@counts("INPUT-10", at=("model",), requires=AN_INPUT, excuses=(CANCEL, FAULT, CRASH))
+def nothing_has_begun_after_input(state: ObservedState, seen: GateOpened) -> CheckResults:
+    """Counts the rounds that input has ended."""
+    run = state.run_of(seen)
+    ends = run is not None and state.policy("input.round") == "skips_rest"
+    if run is not None and ends and _during_round(state, run, run.steps) is not None:
+        yield HELD
+
+
+def _during_round(state: ObservedState, run: Run, step: int) -> Input | None:
+    """An input that was taken while a round was at work, if nothing else can leave a call of it out."""
+    calls = [call for call in run.calls.values() if call.step == step]
+    began = min((call.entries[0].at for call in calls if call.entries), default=None)
+    if began is None or any(map(_may_end_its_round, calls)):
+        return None
+    mine = (given for given in state.given if given.run == run.id and given.alone)
+    came = (given for given in mine if given.answer == "taken" and began < given.at < state.stimuli)
+    return next(came, None)
+
+
+def _may_end_its_round(call: ObservedCall) -> bool:
+    """Whether the call failed, was blocked, or may have come to wait."""
+    failed = call.result is not None and call.result["kind"] == "error"
+    return failed or call.may_have_waited or call.is_unclear or call.last_verdict == "block"

@@ -12,7 +12,7 @@ from runlock.conformance.family.rank import Rank
 @check("RUN-33", rank=Rank.STATUS)
 def a_look_at_a_run_shows_its_status(state: ObservedState, seen: RunInspected) -> CheckResults:
     """A look at a run that rests shows the status that it has announced, or that its gates and end tell."""
-    run = _looked_at(state, seen)
+    run = looked_at(state, seen)
     announced = _announced(state, run) if run is not None else None
     if announced is not None:
         shown = seen.status or "no status"
@@ -34,7 +34,7 @@ def _announced(state: ObservedState, run: Run) -> str | None:
 @check("RUN-33", rank=Rank.STATUS)
 def a_look_at_a_run_shows_its_reason(state: ObservedState, seen: RunInspected) -> CheckResults:
     """A look at a run that is over shows no other reason than the one that its end was announced with."""
-    run = _looked_at(state, seen)
+    run = looked_at(state, seen)
     if run is not None and run.ended is not None and seen.reason is not None:
         code, shown = run.ended.code, seen.reason.code
         yield HELD if shown == code else broken(f"the run ended as {code}, yet a look at it shows {shown}")
@@ -43,7 +43,7 @@ def a_look_at_a_run_shows_its_reason(state: ObservedState, seen: RunInspected) -
 @check("CALL-25", rank=Rank.STATUS)
 def a_look_at_a_run_shows_its_calls(state: ObservedState, seen: RunInspected) -> CheckResults:
     """A look at a run that rests shows each call of it with the status that it has announced."""
-    run = _looked_at(state, seen)
+    run = looked_at(state, seen)
     for call in run.calls.values() if run is not None else ():
         shown = seen.calls.get(call.id)
         may_be_gone = call.is_final or (run is not None and run.is_done)
@@ -58,7 +58,7 @@ def a_look_at_a_run_shows_its_calls(state: ObservedState, seen: RunInspected) ->
         )
 
 
-def _looked_at(state: ObservedState, seen: RunInspected) -> Run | None:
+def looked_at(state: ObservedState, seen: RunInspected) -> Run | None:
     """The run, if it rests and someone holds it: between segments, a run of the caller's no one does.
 
     What is committed is announced only after that.

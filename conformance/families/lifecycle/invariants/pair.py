@@ -216,7 +216,7 @@ def a_placeholder_stands_for_what_waits(state: ObservedState, seen: GateOpened) 
             )
 
 
-@check("PAIR-1", at=("model",), rank=Rank.LOST, requires="calls")
+@check("PAIR-1", at=("model",), rank=Rank.LOST)
 def every_call_has_its_result(state: ObservedState, seen: GateOpened) -> CheckResults:
     """Before an inference, each call of the history has a visible result after its turn."""
     for _, pairing in _histories(state, seen):

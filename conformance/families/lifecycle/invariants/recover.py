@@ -156,14 +156,14 @@ def a_stored_call_can_still_be_decided(state: ObservedState, seen: DecisionTaken
 
 
 def _plain_decision(state: ObservedState, seen: DecisionTaken) -> Mapping[str, Any] | None:
-    """The decision that came alone to a runtime at rest, is new to it, and names no suspension."""
+    """The decision that came alone to a runtime at rest, is new to it, and edits and numbers nothing."""
     method, params = state.newest[0]
     if method != "decide" or not (state.alone and state.settled_before):
         return None
     if len(params["decisions"]) != 1 or seen.decision in state.forgotten:
         return None
     raw: Mapping[str, Any] = params["decisions"][0]
-    is_plain = raw.get("suspension") is None and not raw.get("edit")  # which may be refused for what it edits
+    is_plain = raw.get("suspension") is None and not raw.get("edit")
     return raw if raw["id"] == seen.decision and is_plain else None
 
 
@@ -180,7 +180,7 @@ def a_crash_costs_no_more_than_declared(state: ObservedState, seen: GateOpened) 
     run, unit = state.run_of(seen), state.policy("durability")
     if run is None or seen.messages is None or run.crashes != 1:
         return
-    for call in run.paid_for if not asked_since_the_crash(state, run) else ():
+    for call in run.paid_for.get(unit or "", ()) if not asked_since_the_crash(state, run) else ():
         before = [gate.outcome for gate in call.entries if gate.life < state.life and gate.outcome]
         said = before[-1].get("content") if before else None
         if isinstance(said, str) and said:

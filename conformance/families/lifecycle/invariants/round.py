@@ -221,6 +221,8 @@ def the_next_call_runs(state: ObservedState, seen: GateOpened | SegmentEnded) ->
             return
         if before.result["kind"] == "error" and state.policy("round.failure") != "isolated":
             return  # ROUND-11 speaks of that
+        if found[0].had_input and state.policy("input.round") != "goes_on":
+            return  # INPUT-10 speaks of that
         if isinstance(seen, GateOpened) and seen.on == "tool":
             if seen.call == call.id:
                 yield HELD

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 
+from runlock.conformance.families.lifecycle.invariants.segment_queries import stops_short
 from runlock.conformance.families.lifecycle.messages import (
     CallMoved,
     GateOpened,
@@ -197,7 +198,7 @@ def a_turn_without_calls_ends_the_run_naturally(state: ObservedState, seen: Segm
     code = seen.reason.code
     if code == "NaturalEnd" and asked:
         yield broken(f"the model's last turn asked for {len(asked)} calls, yet the run ended as NaturalEnd")
-    elif not asked and _nothing_else_ends(state, run):
+    elif not asked and _nothing_else_ends(state, run) and not stops_short(run.last_turn):
         heard_late = code == "Cancelled" and run.was_sent_cancel  # one that had lost its race
         right = heard_late or code in ("NaturalEnd", "Suspended")
         yield HELD if right else broken(f"the model asked for nothing more, yet the run ended as {code}")

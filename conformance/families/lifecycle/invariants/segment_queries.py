@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 from runlock.conformance.families.lifecycle.invariants.selectors import name_of
 from runlock.conformance.families.lifecycle.messages import (
@@ -90,9 +91,15 @@ def asked_for(run: Run) -> list[ObservedCall]:
 
 
 def asked_for_nothing(run: Run) -> bool:
-    """Whether the newest turn certainly asked for no call."""
+    """Whether the newest turn certainly asked for no call, and was whole."""
     turn = run.last_turn
-    return turn is not None and turn["kind"] == "turn" and run.turn_alone and not turn.get("tool_calls")
+    asked = turn is None or turn["kind"] != "turn" or bool(turn.get("tool_calls"))
+    return run.turn_alone and not asked and not stops_short(turn)
+
+
+def stops_short(turn: Mapping[str, Any] | None) -> bool:
+    """Whether a turn ended before the model was done: what follows one without calls is not said."""
+    return (turn or {}).get("stop") in ("length", "refusal", "pause")
 
 
 def may_be_a_replay(run: Run, seen: PhaseEntered) -> bool:

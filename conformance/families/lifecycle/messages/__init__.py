@@ -42,6 +42,7 @@ from runlock.conformance.families.lifecycle.messages.observations import (
 from runlock.conformance.families.lifecycle.messages.outcomes import (
     RELEASED as RELEASED,
     OUTCOMES_BY_GATE as OUTCOMES_BY_GATE,
+    Delta as Delta,
     HookAnswer as HookAnswer,
     Outcome as Outcome,
     Verdict as Verdict,
@@ -70,6 +71,7 @@ from runlock.conformance.families.lifecycle.messages.vocabulary import (
     FINAL_CALL_STATUSES as FINAL_CALL_STATUSES,
     Action as Action,
     HookOutcome as HookOutcome,
+    ModelOutcome as ModelOutcome,
     PermissionOutcome as PermissionOutcome,
     ReasonCode as ReasonCode,
     StreamKind as StreamKind,

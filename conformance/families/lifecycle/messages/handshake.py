@@ -12,6 +12,7 @@ from runlock.conformance.families.lifecycle.messages.vocabulary import (
     STIMULUS_KINDS,
     GateKind,
     HookOutcome,
+    ModelOutcome,
     PermissionOutcome,
     PhaseName,
     ScopeName,
@@ -49,7 +50,7 @@ class InputSupport(Declared):
 class OfferedOutcomes(Declared):
     """Outcomes that the SUT can take at each gate; a gate that is left out takes all of them."""
 
-    model: list[Literal["turn", "fault"]] = ["turn", "fault"]
+    model: list[ModelOutcome] = ["turn", "fault"]
     permission: list[PermissionOutcome] = [
         "allow", "block", "suspend", "set_result",
     ]  # fmt: skip
@@ -103,6 +104,11 @@ class Handshake(shared.Handshake):
         if not scopes or not isinstance(policies, Mapping):
             return said
         return {**said, "grants": said.get("grants", scopes), "policies": {SCOPES: scopes, **policies}}
+
+    def takes_at(self, gate: str, kind: str) -> bool:
+        """Whether a gate can be released with an outcome; who says what follows a cut-off turn takes one."""
+        offered: list[str] = getattr(self.outcomes, gate.replace(".", "_"))
+        return kind in offered or (f"{gate}.{kind}" == "model.length" and "turn.cut" in self.policies)
 
     def is_watched(self, by: str) -> bool:
         """Whether someone can watch by `watch`, or by `watch.request`, and has a stream to ask for."""

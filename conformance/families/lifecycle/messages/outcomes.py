@@ -6,8 +6,19 @@ from typing import Any, Final, Literal
 
 from pydantic import TypeAdapter
 
-from runlock.conformance.protocol.outcomes import Acknowledged, Fault, GateOutcome, Turn
+from runlock.conformance.protocol.outcomes import Acknowledged, Fault, GateOutcome, ToolCall, Turn
 from runlock.conformance.protocol.wire import Json, JsonObject
+
+
+class Delta(GateOutcome, text={"delta": "text"}, keeps_open=("delta",)):
+    """A piece of a turn that the model streams: text, or a call, whose arguments may be a part of their text.
+
+    The turn is whole when it comes as `turn`, which has all of it; a fault before that breaks the stream.
+    """
+
+    kind: Literal["delta"] = "delta"
+    text: str = ""
+    tool_call: ToolCall | None = None
 
 
 class Verdict(GateOutcome, text={"block": "message", "set_result": "content"}):
@@ -44,10 +55,10 @@ class HookAnswer(
     message: str | None = None
 
 
-RELEASED: Final = (Turn, Verdict, Outcome, HookAnswer, Fault)
+RELEASED: Final = (Turn, Delta, Verdict, Outcome, HookAnswer, Fault)
 
 OUTCOMES_BY_GATE: Final[dict[str, TypeAdapter[Any]]] = {
-    "model": TypeAdapter(Turn | Fault),
+    "model": TypeAdapter(Turn | Delta | Fault),
     "permission": TypeAdapter(Verdict | Fault),
     "tool": TypeAdapter(Outcome | Fault),
     "hook": TypeAdapter(HookAnswer | Fault),

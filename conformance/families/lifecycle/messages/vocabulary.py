@@ -25,6 +25,8 @@ PhaseName = Literal[
     "RunStart", "StepStart", "BeforeInference", "AfterInference", "ToolGate",
     "BeforeToolExecute", "AfterToolExecute", "StepEnd", "RunEnd",
 ]  # fmt: skip
+ModelOutcome = Literal["turn", "fault", "length", "refusal", "pause", "malformed", "delta"]
+"""What the model may answer; all but `turn`, `fault` and `delta` are kinds of turns."""
 PermissionOutcome = Literal["allow", "block", "suspend", "set_result", "fault"]
 ToolOutcome = Literal["ok", "warning", "error", "raise", "fault", "pending", "activity"]
 HookOutcome = Literal["continue", "terminate", "skip_inference", "rewrite", "block", "fault"]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import Final
 
 from runlock.conformance.protocol.declared import Fields, Sentence, filled
@@ -46,11 +46,27 @@ def _model(call: str, outcome: Fields, _on: str) -> str:
     model = f"model of {call}" if call else "model"
     if outcome["kind"] == "fault":
         return f"{model} breaks"
+    if outcome["kind"] == "delta":
+        return f"{model} streams {_streamed(outcome)}"
     text, asked = outcome.get("text", ""), ", ".join(map(_asked, outcome.get("tool_calls", ())))
     usage = outcome.get("usage") or {}
     tokens = usage.get("input", 0) + usage.get("output", 0)
     said = f"says {quoted(text)} and asks" if text else "asks"
-    return f"{model} {f'{said} {asked}' if asked else f'ends {quoted(text)}'}{_tokens(tokens)}"
+    stop = SHORT.get(outcome.get("stop") or "", "")
+    return f"{model} {f'{said} {asked}' if asked else f'ends {quoted(text)}'}{_tokens(tokens)}{stop}"
+
+
+SHORT: Final[Mapping[str, str]] = {
+    "length": " and is cut off",
+    "refusal": ", as it refuses",
+    "pause": ", and pauses",
+}
+"""By how a turn stopped before the model was done: what a sentence says of it."""
+
+
+def _streamed(outcome: Fields) -> str:
+    text, call = outcome.get("text"), outcome.get("tool_call")
+    return " and ".join([*([quoted(text)] if text else []), *([_asked(call)] if call else [])]) or "nothing"
 
 
 def _tokens(number: int) -> str:
@@ -59,7 +75,10 @@ def _tokens(number: int) -> str:
 
 def _asked(call: Fields) -> str:
     """A call with the arguments that are not just its own id."""
-    args = {key: value for key, value in call.get("args", {}).items() if (key, value) != ("k", call["id"])}
+    args = call.get("args", {})
+    if isinstance(args, str):
+        return f"{call['id']} {call['name']} {quoted(args)}"
+    args = {key: value for key, value in args.items() if (key, value) != ("k", call["id"])}
     return f"{call['id']} {call['name']}{f' {quoted(args)}' if args else ''}"
 
 

@@ -111,7 +111,7 @@ class ResumesWhatHasNotAsked(Runtime):
         super().take(decision)
 
 
-@fault("CALL-20", "was Running, which leads to")
+@fault("CALL-20", "was Running, which leads to", also=("NEST-6",))
 class ResumesWhatRuns(Runtime):
     """A decision that comes while its call runs takes the call to Resuming."""
 

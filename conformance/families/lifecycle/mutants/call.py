@@ -77,7 +77,7 @@ class SaysNewTooOften(Runtime):
             super().move_call(call, event)
 
 
-@fault("CALL-15", "yet it became Cancelled")
+@fault("CALL-15", "yet it became Cancelled", also=("PAIR-7",))
 class CancelsTheBlocked(Runtime):
     """A blocked call is Cancelled rather than Failed."""
 
@@ -176,7 +176,7 @@ class HoldsWhatIsAllowed(Runtime):
         return allowed
 
 
-@fault("CALL-23", "the model asked for no call extra", also=("DERIVE-2", "DERIVE-3"))
+@fault("CALL-23", "the model asked for no call extra", also=("DERIVE-2", "DERIVE-3", "PAIR-2"))
 class InventsACall(Runtime):
     """Runs a call that the model has not asked for."""
 

@@ -35,7 +35,7 @@ class MarksTheHeldRunning(Runtime):
         return kind, content
 
 
-@fault("PHASE-4", "there is no tool", also=("PHASE-5", "PHASE-3"))
+@fault("PHASE-4", "there is no tool", also=("PHASE-5", "PHASE-3", "CUT-1", "CUT-3"))
 class EntersAMissingTool(Runtime):
     """Executes a call for a tool that does not exist."""
 

@@ -174,7 +174,12 @@ class ServesOnce(Runtime):
         return call.suspension > 1
 
 
-@fault("ROUND-72", "waits, yet decision", profile=CONCURRENT, also=("DECIDE-14", "DECIDE-15", "RECOVER-4"))
+@fault(
+    "ROUND-72",
+    "waits, yet decision",
+    profile=CONCURRENT,
+    also=("DECIDE-14", "DECIDE-15", "RECOVER-4", "EDIT-4"),
+)
 class RegistersNoWaiter(ServesOnce):
     """Turns down the first decision of a run."""
 

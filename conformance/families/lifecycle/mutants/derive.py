@@ -124,7 +124,7 @@ class ForgetsToGoOn(Runtime):
             await asyncio.get_running_loop().create_future()
 
 
-@fault("DERIVE-7", "their results have not been shown to the model, yet the run is Done")
+@fault("DERIVE-7", "their results have not been shown to the model, yet the run is Done", also=("RUN-3",))
 class EndsWithItsRound(Runtime):
     """Takes the end of the last call for the end of the run."""
 

@@ -94,7 +94,9 @@ class DiesOfAnError(Runtime):
             raise WorldFault("a call failed")
 
 
-@fault("ROUND-10", "yet the model is shown no error for it", profile="tirea", also=("PHASE-9", "PAIR-6"))
+@fault(
+    "ROUND-10", "yet the model is shown no error for it", profile="tirea", also=("PHASE-9", "PAIR-6", "CUT-2")
+)
 class HidesFailures(Runtime):
     """Shows the model a failure as if it were a result."""
 

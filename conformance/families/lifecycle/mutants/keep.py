@@ -29,7 +29,7 @@ class StoresNoDecision(Runtime):
         return {**super().to_store(ending), "decisions": {}}
 
 
-@fault("KEEP-3", "does not wait for another", also=("DERIVE-3",))
+@fault("KEEP-3", "does not wait for another", also=("DERIVE-3", "NEST-6"))
 class GivesUpWhatWaited(Runtime):
     """A call that waits when the runtime is lost is Cancelled in the next life."""
 

@@ -50,7 +50,7 @@ class ApprovesWithTheAgent(Runtime):
         super().take(decision)
 
 
-@fault("NEST-2", "had answered")
+@fault("NEST-2", "had answered", also=("NEST-6",))
 class RunsWhatFinishedAgain(Runtime):
     """When the run within a call goes on, its whole round is executed again."""
 

@@ -234,7 +234,7 @@ class LooksAtARoundOfNineFirst(LooksAtTheRoundFirst):
     "yet BeforeToolExecute has not fired for it",
     profile="awaken-9",
     policies={"round.executor": "sequential"},
-    also=("ROUND-9", "ROUND-26", "ROUND-43"),
+    also=("ROUND-9", "ROUND-26", "ROUND-43", "ROUND-11"),
 )
 class DropsWhatItAllowed(Runtime):
     """The second call that ToolGate allowed gets an error and is not made ready."""

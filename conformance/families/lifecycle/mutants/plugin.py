@@ -88,7 +88,7 @@ class EndsWithoutRunEnd(Runtime):
         return await super()._end(reason)
 
 
-@fault("PHASE-80", "it finds {}")
+@fault("PHASE-80", "it finds {}", also=("STORE-14",))
 class ForgetsWhatWasSetUp(Runtime):
     """What a plugin sets up in RunStart is gone in the next phase."""
 

@@ -67,7 +67,7 @@ class StoresRoundsAlone(Runtime):
             await super().commit(trigger, cause, **rest)
 
 
-@fault("RECOVER-4", "waits in the checkpoint, yet a decision for it was refused")
+@fault("RECOVER-4", "waits in the checkpoint, yet a decision for it was refused", also=("NEST-6",))
 class RefusesAfterACrash(Runtime):
     """After a recovery, no one takes decisions for the calls that waited."""
 

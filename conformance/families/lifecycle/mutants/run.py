@@ -159,7 +159,7 @@ class WaitsBeforeItStarts(Runtime):
     "RUN-24",
     "ended as Blocked, which is not among the declared reasons",
     profile="tirea",
-    also=("FLOW-11", "FLOW-18"),
+    also=("FLOW-11", "FLOW-18", "RUN-28"),
 )
 class BlocksForAFault(Runtime):
     """Takes what broke in its surroundings for a block."""

@@ -11,6 +11,7 @@ from runlock.machines.lifecycle.runtime.state import Call, Decision, Reason
 from runlock.machines.lifecycle.runtime.world import ModelTurn
 
 NEXT = {"input.late": "next_run"}
+SEQUENTIAL = {"round.executor": "sequential"}
 
 
 @fault("INPUT-5", "was taken, yet the next inference does not show it")
@@ -152,3 +153,21 @@ class AsksOnceMoreAfterACancel(Runtime):
                 raise
         self.cancelling = False
         return await super()._ask(request)
+
+
+@fault("INPUT-10", "which nothing holds back, was not entered", policies=SEQUENTIAL)
+class SkipsForInput(Runtime):
+    """Leaves out what is left of a round when input has come, though it says that the round goes on."""
+
+    async def execute_all(self, calls: Sequence[Call]) -> None:
+        self.policies = {**self.policies, "input.round": "skips_rest"}
+        await super().execute_all(calls)
+
+
+@fault("INPUT-10", "which ends the round, yet call", policies={**SEQUENTIAL, "input.round": "skips_rest"})
+class RunsTheRestAllTheSame(Runtime):
+    """Executes what is left of a round when input has come, though it says that it leaves that out."""
+
+    async def execute_all(self, calls: Sequence[Call]) -> None:
+        self.policies = {**self.policies, "input.round": "goes_on"}
+        await super().execute_all(calls)

@@ -30,6 +30,7 @@ class ObservedGate:
     call: ObservedCall | None = None
     at: int = 0  # the stimulus after which it opened
     at_ms: int = 0  # and when that was
+    deltas: list[Mapping[str, Any]] = field(default_factory=list)  # the pieces of a turn that were streamed
     outcome: Mapping[str, Any] | None = None  # as released
     alone: bool = True  # its release met no race
     answered_at: int = 0  # the stimulus that released it
@@ -55,6 +56,11 @@ class ObservedGate:
         """Whether it was given up when its time had passed."""
         given_up = self.gone is not None and self.gone_ms is not None and self.ends_at_ms is not None
         return given_up and (self.gone_ms or 0) >= (self.ends_at_ms or 0)
+
+    @property
+    def is_broken_stream(self) -> bool:
+        """Whether the model broke at it in the middle of a turn."""
+        return bool(self.deltas) and self.outcome is not None and self.outcome["kind"] == "fault"
 
     @property
     def is_open(self) -> bool:
@@ -156,6 +162,9 @@ class ObservedCall:
     tool: ToolSpec | None
     life: int
     refused_for: str = ""  # why it has no tool, if the scenario has one of its name: not offered, unfit
+    written: str | None = None  # its arguments as the model wrote them, if they do not parse
+    in_cut_turn: bool = False  # the turn that asked for it ended for its length
+    is_cut: bool = False  # which may have cut it off
     duplicate_id: bool = False  # its id was asked for twice in one turn, or was still live
     raced: bool = False  # the turn that asked for it raced with something else
     before_claim: str | None = None
@@ -180,8 +189,14 @@ class ObservedCall:
 
     @property
     def is_unclear(self) -> bool:
-        """Whether it may be another call, or of another tool, or approved by a grant, or holds a run."""
-        return self.duplicate_id or self.is_renamed or self.may_be_granted or self.has_agent
+        """Whether it may be another call or tool, be approved by a grant, hold a run, or be broken off."""
+        may_be_another = self.duplicate_id or self.is_renamed or self.may_be_granted
+        return may_be_another or self.has_agent or self.breaks_off
+
+    @property
+    def breaks_off(self) -> bool:
+        """Whether its turn ended for its length, or its arguments do not parse."""
+        return self.in_cut_turn or self.written is not None
 
     @property
     def has_agent(self) -> bool:

@@ -25,7 +25,7 @@ from runlock.conformance.protocol import Message, Observation, Report
 
 Feature = Literal[
     "a stop condition", "calls", "a wait", "a decision", "a cancel", "a crash", "a watcher", "a plugin",
-    "a fault", "an edit", "an input", "a run within a call",
+    "a fault", "an edit", "an input", "a run within a call", "a broken stream", "a call that breaks off",
 ]  # fmt: skip
 """Features of a scenario; a check that requires one is skipped until it has occurred."""
 
@@ -207,9 +207,8 @@ class Knowledge(ABC):
             return known
         return next((gate for gate in self.open_gates if ref in (gate.ref, gate.id)), None)
 
-    def is_whole(self, run: Run, call: ObservedCall) -> bool:
-        """Whether the call has answered, and so has all that its loss is declared to be measured in."""
-        durability = self.policy("durability")
+    def is_whole(self, run: Run, call: ObservedCall, durability: str) -> bool:
+        """Whether the call has answered, and so has all that its loss would be measured in."""
         unsure = (
             call.is_unclear or call.raced or call.decisions or not all(gate.alone for gate in call.entries)
         )

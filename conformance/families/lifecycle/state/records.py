@@ -94,7 +94,9 @@ class Run:
     input_at: int | None = None  # the stimulus with the newest input that came alone while it waited
     input_text: str = ""
     cancel_in_replay: ObservedCall | None = None  # what was replayed in the wait that the cancel met
-    paid_for: list[ObservedCall] = field(default_factory=list)  # had answered, and a crash must not cost that
+    paid_for: Mapping[str, Sequence[ObservedCall]] = field(
+        default_factory=dict
+    )  # by durability: had answered, and a crash must not cost that
     owed: list[Decided] = field(default_factory=list)  # accepted before the crash, and not acted to the end
     said: str = ""  # the input that it began with
     cut_off: list[ObservedCall] = field(
@@ -171,8 +173,8 @@ class Run:
         told = any(station.entered.decision is not None for station in stations)
         return own[-1] if own else stations[0] if told else stations[-1]
 
-    def crash(self, whole: list[ObservedCall]) -> None:
-        """The runtime crashed; these calls had answered for good."""
+    def crash(self, whole: Mapping[str, Sequence[ObservedCall]]) -> None:
+        """The runtime crashed; these calls had answered for good, by durability."""
         self.paid_for = whole
         self.crashes += 1
         self.volatile = RunVolatile()

@@ -53,7 +53,9 @@ def spell_calls(calls: Iterable[Any]) -> list[str]:
     return [json.dumps([one.id, one.name, _without_nulls(one.args)], sort_keys=True) for one in calls]
 
 
-def _without_nulls(args: Mapping[str, Any]) -> dict[str, Any]:
+def _without_nulls(args: Mapping[str, Any] | str) -> dict[str, Any] | str:
+    if isinstance(args, str):
+        return args
     return {key: value for key, value in args.items() if value is not None}
 
 

@@ -10,12 +10,18 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Final
 
-from runlock.conformance.families.lifecycle.messages import ALL_STIMULI, DecisionSupport, InputSupport
+from runlock.conformance.families.lifecycle.messages import (
+    ALL_STIMULI,
+    DecisionSupport,
+    InputSupport,
+    OfferedOutcomes,
+)
 from runlock.conformance.families.lifecycle.reference import ReferenceAdapter
 from runlock.conformance.protocol import Control
 from runlock.machines.lifecycle.runtime.runtime import Runtime
 from runlock.machines.lifecycle.runtime.sink import Data, Encoded, EventSink
 from runlock.machines.lifecycle.runtime.state import Call, Decision, Reason
+from runlock.machines.lifecycle.runtime.world import ModelTurn, WorldFault
 
 __all__ = ["VARIANTS", "Variant"]
 
@@ -201,6 +207,16 @@ class SaysWhy(Runtime):
         return await super()._end(Reason(reason.code, reason.detail or "as it happened", reason.stop))
 
 
+class AsksAnew(Runtime):
+    """Asks the model once more if it breaks."""
+
+    async def _ask(self, request: dict[str, Any]) -> ModelTurn:
+        try:
+            return await super()._ask(request)
+        except WorldFault:
+            return await super()._ask(request)
+
+
 class ShowsAgain(Runtime):
     """Shows again after a crash what waits, and whenever a run comes to rest."""
 
@@ -348,8 +364,39 @@ VARIANTS: Final[tuple[Variant, ...]] = (
         "tirea",
         {"round.executor": "sequential", "round.failure": "cancels_rest"},
     ),
+    Variant(
+        "skipping-for-input",
+        "new input ends its round",
+        policies={"round.executor": "sequential", "input.round": "skips_rest"},
+    ),
+    Variant(
+        "skipping-for-input-tirea",
+        "new input ends its round",
+        "tirea",
+        {"round.executor": "sequential", "input.round": "skips_rest"},
+    ),
+    Variant("repairing", "completes what was cut off", policies={"turn.cut": "repaired"}),
+    Variant("repairing-tirea", "completes what was cut off", "tirea", {"turn.cut": "repaired"}),
+    Variant(
+        "answered-whole",
+        "its model answers whole turns alone, or breaks",
+        declare={
+            "profile": "core",
+            "policies": {},
+            "outcomes": OfferedOutcomes(model=["turn", "fault"]),
+        },
+    ),
+    Variant(
+        "asking-anew",
+        "asks the model once more after a stream that broke",
+        make=AsksAnew,
+        declare={"profile": "core", "policies": {}},
+    ),
     Variant("refusing-other-tools", "an edit changes no tool", policies={"edit.tool": "refused"}),
     Variant("showing-again", "a wait is shown again after a crash", make=ShowsAgain),
+    Variant("showing-once", "a wait is shown once", policies={"wait.reshown": "no"}),
+    Variant("showing-once-tirea", "a wait is shown once", "tirea", {"wait.reshown": "no"}),
+    Variant("showing-on-request", "a wait is there for who looks", policies={"wait.reshown": "on_request"}),
     Variant("editing-the-thread", "the history has what was edited", make=KeepsEditsInTheThread),
     Variant("editing-once", "an edit counts for one execution", make=EditsOnce),
     Variant("editing-once-tirea", "an edit counts for one execution", "tirea", make=EditsOnce),

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any, Final, Literal
 
-from pydantic import Field, TypeAdapter
+from pydantic import Field, TypeAdapter, field_validator
 
 from runlock.conformance.families.tool_runner.messages.vocabulary import StopReasonName
 from runlock.conformance.protocol import Fault, Message, ToolCall, Usage
@@ -20,6 +20,13 @@ class RunnerTurn(GateOutcome, text={"turn": "text"}):
     tool_calls: list[ToolCall] = Field(default_factory=list)
     stop_reason: StopReasonName | None = None
     usage: Usage = Usage()
+
+    @field_validator("tool_calls")
+    @classmethod
+    def _has_arguments_that_parse(cls, calls: list[ToolCall]) -> list[ToolCall]:
+        if any(isinstance(call.args, str) for call in calls):
+            raise ValueError("the arguments of a call of a runner are an object")
+        return calls
 
     @property
     def stop(self) -> StopReasonName:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Literal
@@ -296,7 +297,7 @@ def without_system(messages: Sequence[Message]) -> list[Message]:
 
 def key_of(message: Message) -> tuple[Any, ...]:
     """What makes two messages the same; a result without a status is a success."""
-    calls = tuple((call.id, call.name, repr(sorted(call.args.items()))) for call in message.tool_calls)
+    calls = tuple((call.id, call.name, json.dumps(call.args, sort_keys=True)) for call in message.tool_calls)
     status = (message.status or "ok") if message.role == "tool" else None
     return (message.role, message.text, calls, message.call, status)
 

@@ -19,7 +19,7 @@ from policy_fakes import BELIED, TOGETHER_WITH
 from runlock.conformance.campaign.inference.bench import LearningBench
 from runlock.conformance.campaign.inference.result import NOT_SEEN, Against, Inferred, Value, to_find_out
 from runlock.conformance.campaign.inference.search import infer
-from runlock.conformance.campaign.order import Inferring, Means, Order
+from runlock.conformance.campaign.order import ALONE, Inferring, Means, Order
 from runlock.conformance.cli.commands.infer import EXAMPLES
 from runlock.conformance.driving.strategies.scripted import applicable, corpus, play
 from runlock.conformance.driving.tally import Tally
@@ -48,27 +48,25 @@ def found_out(target: str, examples: int = 0, jobs: int = 1) -> Inferred:
 
 IN_A_PARALLEL_ROUND = "it makes no difference where round.executor is parallel"
 IN_A_PARKED_RUN = "it makes no difference where waiting is parked"
-IN_ROUNDS = dict.fromkeys(("round.rest", "round.failure"), IN_A_PARALLEL_ROUND)
 UNTOLD = {
-    "tirea": {**IN_ROUNDS, "decision.window": ALIKE["decision.window"][1]},
-    "tirea-stream": {**IN_ROUNDS},
+    "tirea": {"decision.window": ALIKE["decision.window"][1]},
+    "tirea-stream": {},
     "awaken-8": {
-        **IN_ROUNDS,
         "decision.window": ALIKE["decision.window"][1],
         "replay.start": IN_A_PARKED_RUN,
     },
     "awaken-9": {
-        **IN_ROUNDS,
         "decision.window": ALIKE["decision.window"][1],
         "replay.start": IN_A_PARKED_RUN,
     },
-    "awaken-concurrent": {**IN_ROUNDS, "replay.start": IN_A_PARKED_RUN},
+    "awaken-concurrent": {"replay.start": IN_A_PARKED_RUN},
 }
-"""What the reference does not tell under each profile, and why, in addition to durability and state."""
+"""What the reference does not tell under each profile, and why, in addition to what no profile tells."""
 
 SHOWN_BY_ANY = {
     **{key: ALIKE[key][1] for key in ("durability", "decision.kept", "input.fate", "state")},
     **{key: hidden(key, {}) for key in ENDS},
+    **dict.fromkeys(("round.rest", "round.failure", "input.round"), IN_A_PARALLEL_ROUND),
 }
 
 
@@ -238,7 +236,8 @@ WEAK: dict[str, dict[str, Any]] = {
 def test_a_weak_adapter_leads_to_no_wrong_value(weakness: str, profile: str, monkeypatch: Any) -> None:
     """What is not shown, or cannot be driven, leaves more open, and never tells what is not so."""
     monkeypatch.setattr(policy_fakes, "weak", policy_fakes.hiding(profile, **WEAK[weakness]), raising=False)
-    found, does = found_out("py:policy_fakes:weak"), policies_of(profile, {})
+    found = infer(Order("py:policy_fakes:weak", Inferring(0)), ALONE)  # this process has the fake
+    does = policies_of(profile, {})
 
     assert {one: why.reason for one, why in found.against.items() if does[one[0]] == one[1]} == {}
     assert len(found.untold) > len(UNTOLD[profile])

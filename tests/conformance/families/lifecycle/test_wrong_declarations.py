@@ -49,6 +49,7 @@ AT_THE_END_OF_A_ROUND = (
     "each of them acts when the round is over; whether the run is shown Waiting in between is left open"
 )
 MORE_THAN_PROMISED = "more is durable than was promised"
+MORE_SHOWN = "a newcomer is shown more than was promised"
 BY_ITS_CHECKPOINTS = (
     "with checkpoints at the named triggers, rounds are durable whatever is promised; what breaks the "
     "promise is a mutant that leaves a checkpoint out"
@@ -75,6 +76,13 @@ ALIKE = {
     Word("durability", "step", "round"): BY_ITS_CHECKPOINTS,
     Word("durability", "segment", "round"): BY_ITS_CHECKPOINTS,
     Word("durability", "segment", "step"): BY_ITS_CHECKPOINTS,
+    Word(
+        "input.fate", "dropped", "returned"
+    ): "a reference that drops input does not say what it gives back, so that it may do it unseen",
+    Word("wait.reshown", "yes", "on_request"): MORE_SHOWN,
+    Word("wait.reshown", "yes", "no"): MORE_SHOWN,
+    Word("wait.reshown", "on_request", "no"): MORE_SHOWN,
+    Word("wait.reshown", "no", "on_request"): "a look shows what waits, whatever was declared",
     Word("state", "runtime", "caller"): "an adapter that holds the value for its caller shows the same",
     Word("state", "caller", "runtime"): "an adapter that holds the value for its caller shows the same",
 }

@@ -49,7 +49,7 @@ def _gate_opened(state: Knowledge, seen: GateOpened) -> None:
     if seen.on in WORKING_GATES or seen.on == "hook":
         run.segment_open = True
     if seen.on == "model":
-        _asked_again(run, seen)
+        _asked_again(run, seen, state.last_model_gate)
         inputs_shown(state, seen)
         state.last_model_gate = gate
         state.since_model = []
@@ -67,11 +67,14 @@ def _gate_opened(state: Knowledge, seen: GateOpened) -> None:
         (gate.call.entries if seen.on == "tool" else gate.call.judged).append(gate)
 
 
-def _asked_again(run: Run, seen: GateOpened) -> None:
+def _asked_again(run: Run, seen: GateOpened, before: ObservedGate | None) -> None:
     if not run.steps and seen.messages is not None:
         run.turns_before = sum(message.role == "assistant" for message in seen.messages)
     run.steps += 1
-    run.steps_at_least += 1
+    is_tried_again = (
+        before is not None and before.run == run.id and (before.outcome or {}).get("kind") == "fault"
+    )
+    run.steps_at_least += not is_tried_again  # one that has failed need not count
     run.steps_at_most += 1
     run.volatile.faulted = None
 

@@ -44,8 +44,8 @@ def _released(state: Knowledge, params: Mapping[str, Any]) -> None:
     gate = state.gates.get(params["gate"])
     if gate is None or not gate.is_open:
         return
-    if params["outcome"]["kind"] == "activity":  # it tells something, and stays at work
-        state.audience.activities.append(params["outcome"].get("content"))
+    if params["outcome"]["kind"] in ("activity", "delta"):
+        _told(state, gate, params["outcome"])
         return
     gate.outcome, gate.alone = verdict_under_grants(gate.call, params["outcome"]), state.alone
     gate.answered_at, gate.answered_ms = state.stimuli, state.now_ms
@@ -62,6 +62,8 @@ def _released(state: Knowledge, params: Mapping[str, Any]) -> None:
         state.add_feature("a wait")
     if kind in ("fault", "raise"):
         state.add_feature("a fault")
+        if gate.deltas:
+            state.add_feature("a broken stream")
         run.volatile.faulted, run.fault_alone = gate.on if kind == "fault" else "raise", state.alone
         run.ended_before_fault = len(run.finished)
     if kind in ("fault", "block") and gate.on in ("tool", "permission") and state.alone:
@@ -70,14 +72,36 @@ def _released(state: Knowledge, params: Mapping[str, Any]) -> None:
     if gate.on == "hook":
         _plugin_acted(state, run, gate, gate.outcome)
     if gate.on == "model":
-        run.turned_at_ms = state.now_ms
-        usage = gate.outcome.get("usage", {})
-        run.tokens += usage.get("input", 0) + usage.get("output", 0)
-        run.texts.append(gate.outcome.get("text", ""))
-        run.last_turn, run.turn_alone = gate.outcome, state.alone
-        run.taken_out, run.left_in = set(), set()
-        if kind == "turn":
-            _asked(state, run, gate.outcome.get("tool_calls", []))
+        _turned(state, run, gate.outcome)
+
+
+def _told(state: Knowledge, gate: ObservedGate, outcome: Mapping[str, Any]) -> None:
+    """A tool tells something and stays at work, or the model streams a piece of its turn."""
+    if outcome["kind"] == "delta":
+        gate.deltas.append(outcome)
+    else:
+        state.audience.activities.append(outcome.get("content"))
+
+
+def _turned(state: Knowledge, run: Run, turn: Mapping[str, Any]) -> None:
+    """The model has answered, or broke."""
+    run.turned_at_ms = state.now_ms
+    usage = turn.get("usage", {})
+    run.tokens += usage.get("input", 0) + usage.get("output", 0)
+    run.texts.append(turn.get("text", ""))
+    run.last_turn, run.turn_alone = turn, state.alone
+    run.taken_out, run.left_in = set(), set()
+    asked = turn.get("tool_calls", []) if turn["kind"] == "turn" else []
+    _asked(state, run, asked)
+    if turn.get("stop") == "length":
+        state.add_feature("a call that breaks off")
+        _cut_off_by_length(run, [call["id"] for call in asked])
+
+
+def _cut_off_by_length(run: Run, asked: Sequence[str]) -> None:
+    for call in asked:
+        run.calls[call].in_cut_turn = True
+        run.calls[call].is_cut = call == asked[-1]
 
 
 def _asked(state: Knowledge, run: Run, asked: Sequence[Mapping[str, Any]]) -> None:
@@ -90,11 +114,16 @@ def _asked(state: Knowledge, run: Run, asked: Sequence[Mapping[str, Any]]) -> No
         if is_duplicate:
             run.calls[call_id].duplicate_id = True
             continue
+        if isinstance(raw.get("args"), str):
+            state.add_feature("a call that breaks off")
+        args = raw.get("args", {})
+        written = args if isinstance(args, str) else None
         tool, refused_for = _tool_for(state, raw)
         call = ObservedCall(
             id=call_id,
             name=raw["name"],
-            args=raw.get("args", {}),
+            args={} if written is not None else args,
+            written=written,
             run=run.id,
             step=run.steps,
             tool=tool,
@@ -120,7 +149,8 @@ def _tool_for(state: Knowledge, raw: Mapping[str, Any]) -> tuple[ToolSpec | None
         return tool, ""
     if offered is not None and tool.name not in offered:
         return None, "not offered"
-    return (tool, "") if tool.fits(raw.get("args", {})) else (None, "unfit")
+    args = raw.get("args", {})
+    return (tool, "") if isinstance(args, str) or tool.fits(args) else (None, "unfit")
 
 
 def _plugin_acted(state: Knowledge, run: Run, gate: ObservedGate, outcome: Mapping[str, Any]) -> None:
@@ -225,16 +255,23 @@ def _crashed(state: Knowledge, _params: Mapping[str, Any]) -> None:
     state.waited_at_crash, state.crashed_at = waits_within(state), state.stimuli
     for run in state.runs.values():
         run.owed = _owed(state, run)
-    whole = {
-        name: [call for call in run.calls.values() if state.is_whole(run, call)]
-        for name, run in state.runs.items()
-    }
+    whole = {name: _whole(state, run) for name, run in state.runs.items()}
     for gate in state.open_gates:
         gate.gone = "crash"
     state.volatile = StateVolatile()
     state.as_shown, state.edits = (), [edit for edit in state.edits if edit.instead]
     for name, run in state.runs.items():
         run.crash(whole[name])
+
+
+def _whole(state: Knowledge, run: Run) -> dict[str, list[ObservedCall]]:
+    """What a crash may not cost, by durability; for the one that was declared, or for each."""
+    declared = state.policy("durability")
+    return {
+        unit: [call for call in run.calls.values() if state.is_whole(run, call, unit)]
+        for unit in ("call", "round", "step")
+        if declared in (unit, None)
+    }
 
 
 def _owed(state: Knowledge, run: Run) -> list[Decided]:

@@ -96,9 +96,9 @@ def breaks_nothing(variant: Variant, share: int, every: int, walks: int) -> None
 
 
 def test_every_invariant_has_a_mutant() -> None:
-    """A check that was never seen to fail is no check."""
+    """A check that was never seen to fail is no check; what a permission counts cannot fail."""
     blamed = {mutant.clause for mutant in MUTANTS}
-    assert {check.clause for check in INVARIANTS} - blamed == set()
+    assert {check.clause for check in INVARIANTS if not check.only_counts} - blamed == set()
 
 
 def test_every_mutant_breaks_a_clause_that_is_checked() -> None:

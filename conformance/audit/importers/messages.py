@@ -1,0 +1,258 @@
+"""Imports lists of messages: Chat Completions and Responses items of OpenAI, and Messages of Anthropic.
+
+A list is what a program sends to the model with its next request.  So what stands before a turn of the model
+is the history of an inference, and nothing else is shown: no decisions, executions or ends.  A list is an
+array, an object with the array, as the body of a request has it, or one message a line.  A list that ends
+with results is judged to its end if it is the body of a request; otherwise more results may have come.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from typing import Any, Final
+
+from runlock.conformance.audit.importers.builder import Builder, handshake
+from runlock.conformance.audit.importers.histories import assistant, call, result, text_of, user
+from runlock.conformance.audit.recording import Grade, Recording, Row, Unreadable
+
+Raw = Mapping[str, Any]
+Message = dict[str, Any]
+
+LISTS: Final = ("messages", "input", "items", "conversation", "history")
+"""The names under which an object has its list."""
+
+OTHERS: Final = frozenset({"threadId", "trajectory", "resourceSpans", "uuid", "sessionId"})
+"""Keys of records of other formats, which have messages too."""
+
+CONTENTS: Final = frozenset({"parts", "toolCalls", "toolCallId"})
+"""Keys of messages of other libraries."""
+
+ROLES: Final = ("system", "developer", "user", "assistant", "tool", "function")
+MODEL: Final = "model"
+
+
+class Messages:
+    """Lists of messages of one API; `read` makes messages of the kit of one of its messages."""
+
+    clauses = frozenset({"PAIR-1", "PAIR-2", "PAIR-3", "ROUND-3"})
+    is_scattered = False
+
+    def __init__(
+        self,
+        name: str,
+        says: str,
+        is_own: Callable[[Raw], bool],
+        read: Callable[[Raw], Iterator[Message]],
+        *,
+        merges: bool,
+    ) -> None:
+        self.name, self.says = name, says
+        self._is_own, self._read, self._merges = is_own, read, merges
+
+    def grade(self, claims: Mapping[str, Any]) -> Grade:
+        """What a list shows."""
+        return Grade("not shown", "not shown", "in part", "shown", "not shown")
+
+    def recognises(self, record: Any) -> bool:
+        """Whether it is a list of such messages, an object with one, or such a message."""
+        listed = messages_in(record)
+        if listed is None:
+            return self._is_own(record)
+        return all(map(_is_message, listed)) and any(map(self._is_own, listed))
+
+    def keyed(self, records: Iterable[Any], source: str) -> Iterator[Row]:
+        """Each list is a thread; messages that stand alone are one together."""
+        alone = f"{source}#1"
+        for number, record in enumerate(records, 1):
+            yield Row(alone if messages_in(record) is None else f"{source}#{number}", record)
+
+    def recordings(self, thread: str, records: Sequence[Any]) -> list[Recording]:
+        """The trace of one list."""
+        lists = [messages_in(record) for record in records]
+        raw = [one for record, listed in zip(records, lists, strict=True) for one in listed or [record]]
+        is_request = any(isinstance(record, dict) and MODEL in record for record in records)
+        claims = handshake(self.name, "?", gates=["model", "tool"])
+        writer = _Writer(Builder(claims))
+        made = Recording(thread, writer.builder.trace, is_open=True)
+        made.unexplained += [one.sentence for one in raw if isinstance(one, Unreadable)]
+        for one in raw:
+            if isinstance(one, dict) and _is_message(one):
+                writer.take(list(self._read(one)), merges=self._merges)
+            elif not isinstance(one, Unreadable):
+                made.unknown["a value that is no message"] += 1
+        writer.close(is_request=is_request)
+        made.trace = writer.builder.finished()
+        return [made]
+
+
+class _Writer:
+    """Writes each turn of the model as an inference, with what stands before it as its history."""
+
+    def __init__(self, builder: Builder) -> None:
+        self.builder = builder
+        self.history: list[Message] = []
+        self.turn: Message | None = None
+
+    def take(self, messages: Iterable[Message], *, merges: bool) -> None:
+        """Take the next messages; turns that follow each other are one where the API merges them."""
+        for message in messages:
+            if message["role"] != "assistant":
+                self._flush()
+                self.history.append(message)
+                if message["role"] == "user":
+                    self.builder.start(message["text"])
+            elif self.turn is not None and merges:
+                self.turn["text"] += message["text"]
+                self.turn["tool_calls"] += message["tool_calls"]
+            else:
+                self._flush()
+                self.turn = message
+
+    def close(self, *, is_request: bool) -> None:
+        """The list ends; the model is asked with that of a request, and with what a user said last."""
+        self._flush()
+        last = self.history[-1]["role"] if self.history else "assistant"
+        if last == "user" or (is_request and last == "tool"):
+            self._ask()
+
+    def _flush(self) -> None:
+        turn, self.turn = self.turn, None
+        if turn is not None:
+            self.builder.turn(self._ask(), turn["text"], turn["tool_calls"])
+            self.history.append(turn)
+
+    def _ask(self) -> str:
+        if not self.builder.run:
+            self.builder.start()
+        return self.builder.ask(self.history)
+
+
+def messages_in(record: Any) -> list[Any] | None:
+    """The list that a record is or has; None if it has none."""
+    if isinstance(record, list):
+        return record
+    if not isinstance(record, dict) or "role" in record or "type" in record or record.keys() & OTHERS:
+        return None
+    found = [record[key] for key in LISTS if isinstance(record.get(key), list)]
+    return found[0] if found else None
+
+
+def _is_message(record: Any) -> bool:
+    return isinstance(record, dict) and (record.get("role") in ROLES or record.get("type") in ITEMS)
+
+
+def _parts(raw: Raw) -> Sequence[Raw]:
+    content = raw.get("content")
+    if isinstance(content, str):
+        return [{"type": "text", "text": content}]
+    return [one for one in content if isinstance(one, dict)] if isinstance(content, list) else []
+
+
+def _text(parts: Iterable[Raw]) -> str:
+    return "".join(str(part.get("text") or "") for part in parts)
+
+
+# --- Chat Completions ---------------------------------------------------------------------------
+
+
+def _is_chat(raw: Any) -> bool:
+    """Whether only Chat Completions has such a message, or every API has it."""
+    if not isinstance(raw, dict) or raw.get("role") not in ROLES or raw.keys() & CONTENTS:
+        return False
+    if raw.get("type") not in (None, "message"):
+        return False
+    kinds = {part.get("type") for part in _parts(raw)}
+    return not kinds & {*BLOCKS, "input_text", "output_text"}
+
+
+def _of_chat(raw: Raw) -> Iterator[Message]:
+    """A message of Chat Completions; before ids there were names, of which one call at a time is known."""
+    role, text = raw.get("role"), _text(_parts(raw))
+    if role == "tool":
+        yield result(str(raw.get("tool_call_id")), text_of(text))
+    elif role == "function":
+        yield result(f"function {raw.get('name')}", text_of(text))
+    elif role == "user":
+        yield user(text)
+    elif role == "assistant":
+        listed = [(one.get("id"), one.get("function") or one.get("custom") or {}) for one in _calls_of(raw)]
+        calls = [call(str(id_), str(made.get("name")), made.get("arguments")) for id_, made in listed]
+        yield assistant(text, calls)
+
+
+def _calls_of(raw: Raw) -> Sequence[Raw]:
+    old = raw.get("function_call")
+    named = [{"id": f"function {old.get('name')}", "function": old}] if isinstance(old, dict) else []
+    return [one for one in raw.get("tool_calls") or () if isinstance(one, dict)] + named
+
+
+# --- Responses ----------------------------------------------------------------------------------
+
+CALLS: Final = ("function_call", "custom_tool_call", "local_shell_call", "computer_call", "shell_call")
+OUTPUTS: Final = tuple(f"{name}_output" for name in CALLS)
+ITEMS: Final = (*CALLS, *OUTPUTS, "message", "reasoning", "item_reference", "web_search_call", "mcp_call")
+
+
+def _is_item(raw: Any) -> bool:
+    """Whether only the Responses API has such an item."""
+    if not isinstance(raw, dict):
+        return False
+    kinds = {part.get("type") for part in _parts(raw)}
+    is_item = raw.get("type") in (*CALLS, *OUTPUTS) and "call_id" in raw
+    return is_item or (raw.get("type") == "message" and bool(kinds & {"input_text", "output_text"}))
+
+
+def _of_responses(raw: Raw) -> Iterator[Message]:
+    """An item; what the service executes itself is no call of the client."""
+    kind = raw.get("type", "message")
+    if kind in CALLS:
+        name = raw.get("name") or str(kind).removesuffix("_call")
+        yield assistant("", [call(str(raw.get("call_id")), str(name), raw.get("arguments"))])
+    elif kind in OUTPUTS:
+        yield result(str(raw.get("call_id")), text_of(raw.get("output")))
+    elif kind == "message" and raw.get("role") == "assistant":
+        yield assistant(_text(_parts(raw)), [])
+    elif kind == "message" and raw.get("role") == "user":
+        yield user(_text(_parts(raw)))
+
+
+# --- Anthropic ----------------------------------------------------------------------------------
+
+BLOCKS: Final = ("tool_use", "tool_result")
+
+
+def _is_anthropic(raw: Any) -> bool:
+    """Whether only Messages of Anthropic has such a message."""
+    if not isinstance(raw, dict) or raw.get("role") not in ("user", "assistant"):
+        return False
+    return any(part.get("type") in BLOCKS for part in _parts(raw))
+
+
+def _of_anthropic(raw: Raw) -> Iterator[Message]:
+    """A message of Anthropic; of the user, each result and each text in its order."""
+    parts = _parts(raw)
+    if raw.get("role") == "assistant":
+        asked = [part for part in parts if part.get("type") == "tool_use"]
+        calls = [call(str(one.get("id")), str(one.get("name")), one.get("input")) for one in asked]
+        yield assistant(_text(parts), calls)
+    elif raw.get("role") == "user":
+        for part in parts:
+            if part.get("type") == "tool_result":
+                status = "error" if part.get("is_error") else None
+                yield result(str(part.get("tool_use_id")), text_of(part.get("content")), status)
+            elif part.get("type") == "text":
+                yield user(str(part.get("text")))
+            else:
+                yield user("")
+
+
+ANTHROPIC: Final = Messages(
+    "anthropic-messages", "lists of messages of Anthropic", _is_anthropic, _of_anthropic, merges=True
+)
+RESPONSES: Final = Messages(
+    "openai-responses", "lists of items of the Responses API", _is_item, _of_responses, merges=True
+)
+CHAT: Final = Messages(
+    "openai-chat", "lists of messages of Chat Completions", _is_chat, _of_chat, merges=False
+)
+IMPORTERS: Final = (ANTHROPIC, RESPONSES, CHAT)

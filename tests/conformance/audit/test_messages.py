@@ -1,0 +1,118 @@
+"""Lists of messages: each format in each form of file, with its right verdict."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+from audited import audited, broken, verdicts
+from recorded_events import (
+    PERSON,
+    REPLY,
+    begins,
+    chat_result,
+    chat_turn,
+    ends,
+    inner,
+    item,
+    output,
+    results,
+    says,
+    turn,
+)
+from wrong_lists import LISTS, MESSAGE, WRONG_LISTS
+
+THOUGHT = {"type": "reasoning", "summary": []}
+OLD = {"role": "assistant", "content": None, "function_call": {"name": "lookup", "arguments": "{}"}}
+RIGHT: dict[str, list[Any]] = {
+    "chat, in any order": [PERSON, chat_turn("a", "b"), chat_result("b"), chat_result("a"), REPLY],
+    "chat, an id that comes again": [PERSON, *[chat_turn("a"), chat_result("a"), REPLY, PERSON] * 2, REPLY],
+    "chat, before there were ids": [
+        PERSON, OLD, {"role": "function", "name": "lookup", "content": "found"}, REPLY
+    ],
+    "responses, one turn of several items": [
+        PERSON, THOUGHT, item("a"), item("b"), output("a"), output("b"), MESSAGE
+    ],
+    "anthropic, results in two messages": [
+        PERSON, inner(turn("m", "a", "b")), inner(results("a")), inner(results("b")), REPLY
+    ],
+    "anthropic, a turn in two messages": [
+        PERSON, inner(turn("m", "a")), inner(turn("m", "b")), inner(results("b", "a")), REPLY
+    ],
+}  # fmt: skip
+
+
+def lines(values: list[Any]) -> str:
+    """JSON Lines."""
+    return "".join(json.dumps(one) + "\n" for one in values)
+
+
+FORMS: dict[str, tuple[str, Callable[[list[Any]], str]]] = {
+    "an array": ("a.json", json.dumps),
+    "an array over many lines": ("a.log", lambda found: json.dumps(found, indent=2)),
+    "an array with a message on each line": (
+        "a.txt", lambda found: "[\n" + lines(found).replace("}\n{", "},\n{") + "]"
+    ),
+    "an object": ("a.json", lambda found: json.dumps({"messages": found})),
+    "the body of a request": ("a.json", lambda found: json.dumps({"model": "m", "input": found}, indent=1)),
+    "a message on each line": ("a.jsonl", lines),
+    "a list on each line": ("a.jsonl", lambda found: lines([{"messages": found}, {"messages": found}])),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", RIGHT)
+def test_a_right_list_is_held(name: str, tmp_path: Path) -> None:
+    """What its API takes breaks nothing."""
+    (tmp_path / "a.json").write_text(json.dumps(RIGHT[name]))
+    found = audited(tmp_path / "a.json")
+
+    assert (broken(found), found.result.troubles) == ({}, [])
+    assert {verdicts(found)[one] for one in ("PAIR-1", "PAIR-2", "PAIR-3")} == {"held"}
+    assert found.sources[0]["format"] == LISTS[name.partition(",")[0]]
+
+
+@pytest.mark.parametrize("name", WRONG_LISTS)
+def test_a_wrong_list_is_broken(name: str, tmp_path: Path) -> None:
+    """The clause that says what its API refuses."""
+    records, clause = WRONG_LISTS[name]
+    (tmp_path / "a.json").write_text(json.dumps(records))
+    found = audited(tmp_path / "a.json")
+
+    assert (clause in broken(found), found.sources[0]["format"]) == (True, LISTS[name.partition(",")[0]])
+
+
+@pytest.mark.parametrize("form", FORMS)
+@pytest.mark.parametrize("name", ["chat, an open call", "responses, an open call", "anthropic, an open call"])
+def test_a_list_is_read_in_any_form(form: str, name: str, tmp_path: Path) -> None:
+    """By what is in the file, and not by its name or its first record."""
+    file, write = FORMS[form]
+    (tmp_path / file).write_text(write(WRONG_LISTS[name][0]))
+    found = audited(tmp_path / file)
+
+    assert (set(broken(found)), found.result.troubles) == ({"PAIR-1"}, [])
+
+
+def test_the_end_of_a_list_is_judged_if_it_was_sent(tmp_path: Path) -> None:
+    """A list that ends with results may go on; the body of a request, and a word of the user, do not."""
+    waiting = [PERSON, chat_turn("a", "b"), chat_result("a")]
+    (tmp_path / "kept.json").write_text(json.dumps({"messages": waiting}))
+    (tmp_path / "sent.json").write_text(json.dumps({"model": "m", "messages": waiting}))
+
+    (tmp_path / "said.json").write_text(json.dumps([*waiting, PERSON]))
+
+    assert broken(audited(tmp_path / "kept.json")) == {}
+    assert set(broken(audited(tmp_path / "said.json"))) == {"PAIR-1"}
+    assert set(broken(audited(tmp_path / "sent.json"))) == {"PAIR-1"}
+
+
+@pytest.mark.parametrize("indent", [None, 2])
+def test_a_document_may_hold_the_events_of_a_stream(indent: int | None, tmp_path: Path) -> None:
+    """An object with its records under one name."""
+    pytest.importorskip("duckdb")
+    events = [begins(), *says(), ends(), ends()]
+    (tmp_path / "a.dump").write_text(json.dumps({"session": 4, "events": events}, indent=indent))
+
+    assert set(broken(audited(tmp_path / "a.dump"))) == {"RUN-21"}

@@ -1,0 +1,51 @@
+"""Lists of messages that an API refuses, each with the clause that says so."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from recorded_events import (
+    PERSON,
+    REPLY,
+    block,
+    chat_result,
+    chat_turn,
+    inner,
+    item,
+    output,
+    results,
+    turn,
+)
+
+MESSAGE = {"type": "message", "role": "assistant", "content": [{"type": "output_text", "text": "Here."}]}
+TEXT_FIRST = {
+    "role": "user",
+    "content": [block("text", text="And?"), block("tool_result", tool_use_id="a", content="found")],
+}
+
+WRONG_LISTS: dict[str, tuple[list[Any], str]] = {
+    "chat, an open call": ([PERSON, chat_turn("a"), PERSON, REPLY], "PAIR-1"),
+    "chat, a result too late": ([PERSON, chat_turn("a"), PERSON, chat_result("a"), REPLY], "PAIR-2"),
+    "chat, a result of no call": ([PERSON, chat_result("a"), REPLY], "PAIR-2"),
+    "chat, two results": ([PERSON, chat_turn("a"), chat_result("a"), chat_result("a"), REPLY], "PAIR-3"),
+    "chat, one id for two calls": (
+        [PERSON, chat_turn("a", "a"), chat_result("a"), chat_result("a"), REPLY],
+        "ROUND-3",
+    ),
+    "responses, an open call": ([PERSON, item("a"), item("b"), output("b"), MESSAGE], "PAIR-1"),
+    "responses, a result of no call": ([PERSON, output("a"), MESSAGE], "PAIR-2"),
+    "responses, two results": ([PERSON, item("a"), output("a"), output("a"), MESSAGE], "PAIR-3"),
+    "responses, one id for two calls": (
+        [PERSON, item("a"), item("a"), output("a"), output("a"), MESSAGE],
+        "ROUND-3",
+    ),
+    "anthropic, an open call": ([PERSON, inner(turn("m", "a", "b")), inner(results("b")), REPLY], "PAIR-1"),
+    "anthropic, a text before a result": ([PERSON, inner(turn("m", "a")), TEXT_FIRST, REPLY], "PAIR-2"),
+    "anthropic, two results": ([PERSON, inner(turn("m", "a")), inner(results("a", "a")), REPLY], "PAIR-3"),
+    "anthropic, one id for two calls": (
+        [PERSON, inner(turn("m", "a", "a")), inner(results("a", "a")), REPLY],
+        "ROUND-3",
+    ),
+}
+
+LISTS = {"chat": "openai-chat", "responses": "openai-responses", "anthropic": "anthropic-messages"}
