@@ -326,6 +326,7 @@ class Runtime(Steering):
     async def _take_input(self, text: str) -> Segment:
         if self.reentered:
             self.phase("RunStart")
+        self.show_inputs()  # what was said before this, while it was at work
         self.append({"role": "user", "text": text})
         self.state.turn_was_last = False
         await self.commit_at("UserMessage", "run_start")

@@ -279,12 +279,11 @@ def no_accepted_decision_is_lost(state: ObservedState) -> CheckResults:
             yield HELD
     if run.is_done or state.gates_of(run):
         return
-    waiting = [call for call in run.calls.values() if call.may_wait and not call.is_unclear]
-    taken = [(call, _taken(call)) for call in waiting]
+    taken = [(call, _taken(call)) for call in run.calls.values() if call.may_wait]
     decides_all = all(decided is not None for _, decided in taken)
     partial = state.policy("resume") == "partial"
     for call, decided in taken:
-        if decided is None or not _is_told_to_wait(state, call):
+        if decided is None or call.is_unclear or not _is_told_to_wait(state, call):
             continue
         if decides_all or (partial and _would_show(call, decided)):
             yield broken(f"call {call.id} took decision {decided.id}, yet it still waits")
