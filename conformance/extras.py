@@ -8,7 +8,10 @@ from typing import Final
 
 from runlock.conformance.errors import UsageError
 
-EXTRAS: Final = {"duckdb": "audit", "zstandard": "audit", "orjson": "audit", "ray": "ray"}
+EXTRAS: Final = {
+    "duckdb": "audit", "zstandard": "audit", "orjson": "audit", "ray": "ray",
+    "mcp": "wires", "httpx": "wires", "uvicorn": "wires",
+}  # fmt: skip
 
 
 class MissingExtra(UsageError):

@@ -16,8 +16,8 @@ from typing import Any, ClassVar, Final
 from runlock.conformance.adapters.agent_client import AgentClient, Params
 from runlock.conformance.adapters.models.http import Answered, Asked, HttpServer
 from runlock.conformance.adapters.models.tool_server import ToolServer
-from runlock.conformance.adapters.real_time import Bridge, RealTime
 from runlock.conformance.errors import AdapterError
+from runlock.conformance.transport.real_time import Bridge, RealTime
 
 TOOLS: Final = "/tools/"
 

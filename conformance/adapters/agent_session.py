@@ -28,7 +28,6 @@ from runlock.conformance.adapters.agent_process import Agent, AgentProcess, proc
 from runlock.conformance.adapters.models.http import Answered, Asked
 from runlock.conformance.adapters.models.names import Names
 from runlock.conformance.adapters.models.tool_server import ToolServer
-from runlock.conformance.adapters.real_time import Bridge
 from runlock.conformance.families.message_loop.adapter import (
     Answer,
     Delta,
@@ -44,6 +43,7 @@ from runlock.conformance.families.message_loop.adapter import (
 )
 from runlock.conformance.families.message_loop.messages import OfferedOutcomes, ToolCall, Turn
 from runlock.conformance.protocol import Control, Party
+from runlock.conformance.transport.real_time import Bridge
 
 
 class AgentSession(Agent):

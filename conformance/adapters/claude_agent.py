@@ -30,7 +30,6 @@ from mcp.server import Server
 from runlock.conformance.adapters.models.http import Answered, Asked, HttpServer
 from runlock.conformance.adapters.models.messages_api import answer_of, request_of
 from runlock.conformance.adapters.models.names import Names
-from runlock.conformance.adapters.real_time import Bridge, RealTime
 from runlock.conformance.families.message_loop.adapter import (
     Delta,
     Handshake,
@@ -48,6 +47,7 @@ from runlock.conformance.families.message_loop.adapter import (
 )
 from runlock.conformance.families.message_loop.messages import HookSpec, OfferedOutcomes, StopReason
 from runlock.conformance.protocol import Control, Party
+from runlock.conformance.transport.real_time import Bridge, RealTime
 
 # It warns that an allowed tool is asked about by no one, which is what the list is for.
 warnings.filterwarnings("ignore", category=sdk.CanUseToolShadowedWarning)

@@ -39,7 +39,7 @@ from runlock.conformance.adapter import (
     StreamKind,
 )
 from runlock.conformance.adapters.pydantic_ai import PydanticAI
-from runlock.conformance.adapters.ui_clients import AgUiClient, AiSdkClient, Json
+from runlock.conformance.wires.ui_clients import AgUiClient, AiSdkClient, Json
 
 LIBRARY: Final = PydanticAI.handshake
 RANDOM: Final = re.compile(r"[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}|\d{4}-\d\d-\d\dT[\d:.]+Z")

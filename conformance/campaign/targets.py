@@ -1,15 +1,14 @@
 """Resolves the name of a runtime under test to a factory.
 
 `reference`, `reference:PROFILE`, `reference:PROFILE,POLICY=VALUE`, `mutant:NAME`, `variant:NAME`,
-`py:package.module:factory`, `cmd:./adapter --flag`, `trace:file.jsonl`.  Everything that can be checked
-without starting anything is checked when the name is resolved; the factory is called, and the command
-started, when the target is opened.
+`py:package.module:factory`, `cmd:./adapter --flag`, `trace:file.jsonl`, and `ag-ui:URL` for a runtime behind
+a protocol of its own.  Everything that can be checked without starting anything is checked when the name is
+resolved; the factory is called, and the command started, when the target is opened.
 """
 
 from __future__ import annotations
 
 import difflib
-import importlib
 import importlib.util
 import inspect
 import shlex
@@ -17,12 +16,14 @@ import shutil
 import sys
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from importlib import import_module, invalidate_caches
 from importlib.machinery import ModuleSpec, PathFinder
 from pathlib import Path
 from types import ModuleType
 from typing import Any, Final, Literal
 
 from runlock.conformance.errors import AdapterError, UsageError
+from runlock.conformance.extras import the_module
 from runlock.conformance.family.family import (
     DEFAULT,
     Family,
@@ -38,16 +39,17 @@ from runlock.conformance.transport.hosting import has_handshake, refuse_incomple
 from runlock.conformance.transport.in_process import MANDATORY, InProcess
 from runlock.conformance.transport.stdio import Pipe
 from runlock.conformance.transport.sut import Sut, SutFactory
+from runlock.conformance.wires.address import Address, address_of, is_address
 from runlock.spec.model import SpecError
 from runlock.spec.text import known_words
 
-Kind = Literal["reference", "mutant", "variant", "py", "cmd", "trace"]
+Kind = Literal["reference", "mutant", "variant", "py", "cmd", "trace", "wire"]
 
 FORMS: Final = (
     "A target is `reference`, `reference:PROFILE`, `reference:PROFILE,POLICY=VALUE`, `mutant:NAME`, "
-    "`variant:NAME`, `py:package.module:factory`, `cmd:./adapter --flag` or `trace:file.jsonl`."
+    "`variant:NAME`, `py:package.module:factory`, `cmd:./adapter --flag`, `ag-ui:URL` or `trace:file.jsonl`."
 )
-_KINDS: Final = ("reference", "mutant", "variant", "py", "cmd", "trace")
+_KINDS: Final = ("reference", "mutant", "variant", "py", "cmd", "trace", "ag-ui")
 HOSTED: Final = ("open", "start", "run")
 """Methods by which an adapter of the hosted interface is known."""
 _ALSO_WRITTEN: Final = {"python": "py", "command": "cmd"}
@@ -62,6 +64,12 @@ class Target:
     open: SutFactory
     path: Path | None = None
     family: Family | None = None  # of a runtime that the kit derives; another one names it in its handshake
+    address: Address | None = None  # of a runtime behind a wire
+
+    @property
+    def has_process(self) -> bool:
+        """Whether it runs in a process of its own, not in that of the kit."""
+        return self.kind not in ("py", "wire")
 
 
 def resolve(target: str, *, timeout_scale: float = 1.0, own_store: bool = False) -> Target:
@@ -90,6 +98,9 @@ def resolve(target: str, *, timeout_scale: float = 1.0, own_store: bool = False)
         return Target(target, "cmd", _command(rest, timeout_scale))
     if kind == "trace" and colon:
         return Target(target, "trace", *_trace(rest))
+    if is_address(target):
+        address = address_of(target)
+        return Target(str(address), "wire", lambda: _behind(address), address=address)
     raise UsageError(f"`{target}` names no target.", _meant(target) or FORMS)
 
 
@@ -108,6 +119,14 @@ def _meant(target: str) -> str | None:
     if words and shutil.which(words[0]):
         return f"Did you mean `cmd:{target}`?"
     return None
+
+
+def _behind(address: Address) -> Sut:
+    """A runtime behind a wire; opens the kit's ends, and starts the application if it is to be started."""
+    for package in ("mcp", "httpx", "uvicorn"):
+        the_module(package)
+    mouth = import_module("runlock.conformance.wires.ag_ui").AgUi
+    return family_named(DEFAULT).host(lambda: mouth(address))
 
 
 def default_profile() -> str:
@@ -252,7 +271,7 @@ def _imported(path: str, name: str) -> ModuleType:
     _refuse_name_of_python(first)
     try:
         _import_from_here(first)
-        return importlib.import_module(name)
+        return import_module(name)
     except ModuleNotFoundError as error:
         if error.name is not None and f"{name}.".startswith(f"{error.name}."):
             raise UsageError(f"There is no module {error.name}.", _near_module(name)) from None
@@ -281,7 +300,7 @@ def _refuse_name_of_python(name: str) -> None:
 
 def _found_here(name: str) -> ModuleSpec | None:
     """The module of that name in the current folder; a folder without `__init__.py` is none."""
-    importlib.invalidate_caches()  # so that a module that was just written is found
+    invalidate_caches()  # so that a module that was just written is found
     spec = PathFinder.find_spec(name, [str(Path.cwd())])
     return spec if spec is not None and spec.loader is not None else None
 

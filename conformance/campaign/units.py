@@ -103,7 +103,7 @@ class WatchedBench(Bench):
     def __init__(self, order: Order[Plan], between: Between, journal: Journal | None = None) -> None:
         target = order.resolved()
         self.between = between
-        self.is_shared = target.kind == "py"  # a runtime that can change what the kit uses
+        self.is_shared = not target.has_process  # a runtime that can change what the kit uses
         self.played = 0
         self.left_out: Mapping[int, Trouble] = {}
         self.is_stopped = self.is_hopeless = False

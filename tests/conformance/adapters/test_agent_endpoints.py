@@ -9,8 +9,8 @@ from runlock.conformance.adapters.models import chat_completions, gemini_api, me
 from runlock.conformance.adapters.models.http import Answered, Asked, HttpServer
 from runlock.conformance.adapters.models.names import Names
 from runlock.conformance.adapters.models.tool_server import ToolServer
-from runlock.conformance.adapters.real_time import QUIET_SECONDS, Bridge, RealTime
 from runlock.conformance.families.message_loop.adapter import Delta, ModelFault, Turn
+from runlock.conformance.transport.real_time import QUIET_SECONDS, Bridge, RealTime
 from runlock.conformance.transport.virtual_loop import VirtualLoop
 
 NAMES = Names("kit_", ["t0", "t1"])

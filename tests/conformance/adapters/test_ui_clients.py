@@ -2,7 +2,7 @@
 
 import pytest
 
-from runlock.conformance.adapters.ui_clients import AgUiClient, AiSdkClient
+from runlock.conformance.wires.ui_clients import AgUiClient, AiSdkClient
 
 
 def taken(client, *events):

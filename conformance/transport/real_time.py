@@ -58,11 +58,19 @@ class Bridge:
     def busy(self) -> bool:
         """Whether the runtime may still move without the kit."""
         owes = self._verbs > 0 and (self._questions == 0 or self._ending)
-        limit = PATIENCE_SECONDS if owes else QUIET_SECONDS
+        limit = PATIENCE_SECONDS if owes else self.quiet_seconds()
         return self.real.time() - self._moved_at < limit
+
+    def quiet_seconds(self) -> float:
+        """How long nothing has to move before a runtime that owes nothing counts as at rest."""
+        return QUIET_SECONDS
 
     def moved(self) -> None:
         """Something of the runtime was seen to move."""
+        self._moved_at = self.real.time()
+
+    def acted(self) -> None:
+        """The kit did something that the runtime may react to."""
         self._moved_at = self.real.time()
 
     async def until(self, is_seen: Callable[[], bool]) -> None:
@@ -80,7 +88,7 @@ class Bridge:
     async def do(self, work: Coroutine[Any, Any, T]) -> T:
         """Run a coroutine on the real loop, and wait for it on the kit's."""
         self._verbs += 1
-        self.moved()
+        self.acted()
         done: asyncio.Future[T] = self._kit.create_future()
         running = asyncio.run_coroutine_threadsafe(work, self.real)
         running.add_done_callback(lambda future: self._kit.call_soon_threadsafe(_hand_over, future, done))
@@ -126,7 +134,7 @@ class Bridge:
 
     def _answered(self, task: asyncio.Task[T], answer: Future[T]) -> None:
         self._questions -= 1
-        self.moved()
+        self.acted()
         _hand_over(task, answer)
 
 

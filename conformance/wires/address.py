@@ -1,0 +1,168 @@
+"""Where a runtime behind a wire is, and how it is to be asked: one line of text, which any process can read.
+
+`ag-ui:URL`, and after a `#` the settings as in a query: `ag-ui:http://127.0.0.1:8000/agent#ask=write&free=read`.
+"""
+
+from __future__ import annotations
+
+import difflib
+import json
+import shlex
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, fields
+from typing import Any, Final
+from urllib.parse import parse_qsl, urlencode, urlsplit
+
+from runlock.conformance.errors import UsageError
+from runlock.spec.text import known_words
+
+WIRES: Final = ("ag-ui",)
+"""The protocols that the kit is a client of."""
+
+PORT: Final = 8901
+"""Where the ends are, unless the kit starts the application itself."""
+
+PLACE: Final = "{port}"
+"""What stands in a URL or a command for a port that the kit chooses."""
+
+
+@dataclass(frozen=True, slots=True)
+class Address:
+    """A runtime behind a wire.
+
+    `ask` and `free` are tools of the kit, by the names under which its tool server offers them: a call of one
+    in `ask` waits for an approval.  `approve` and `reject` are what the runtime takes for an answer.
+    """
+
+    url: str
+    wire: str = "ag-ui"
+    launch: str = ""
+    ask: tuple[str, ...] = ("write",)
+    free: tuple[str, ...] = ("read",)
+    approve: Any = None
+    reject: Any = None
+    ends: int = PORT
+
+    def __str__(self) -> str:
+        """The text that `address_of` reads; what is as usual is left out."""
+        settings = [
+            (one.name, _written(getattr(self, one.name)))
+            for one in fields(self)
+            if one.name not in ("url", "wire") and getattr(self, one.name) != one.default
+        ]
+        return f"{self.wire}:{self.url}" + (f"#{urlencode(settings)}" if settings else "")
+
+    @property
+    def is_launched(self) -> bool:
+        """Whether the kit starts the application, so that it can have several of them."""
+        return bool(self.launch)
+
+    @property
+    def command(self) -> list[str]:
+        """The words of the command that starts the application."""
+        return shlex.split(self.launch)
+
+
+def _written(value: Any) -> str:
+    if isinstance(value, tuple):
+        return ",".join(value)
+    return value if isinstance(value, str) else json.dumps(value)
+
+
+def is_address(target: str) -> bool:
+    """Whether the name of a target is meant as a runtime behind a wire."""
+    return target.partition(":")[0] in (*WIRES, "http", "https")
+
+
+def address_of(target: str) -> Address:
+    """Read the name of a target; raises a `UsageError` that says what is wrong with it."""
+    kind, _, rest = target.partition(":")
+    wire, rest = ("ag-ui", target) if kind in ("http", "https") else (kind, rest)
+    url, _, settings = rest.partition("#")
+    return made(wire, url, dict(parse_qsl(settings, keep_blank_values=True)))
+
+
+def made(wire: str, url: str, settings: Mapping[str, str]) -> Address:
+    """An address, with its settings as texts; raises a `UsageError` for one that means nothing."""
+    if wire not in WIRES:
+        raise UsageError(f"There is no wire `{wire}`; {known_words(wire, WIRES)}")
+    known = [one.name for one in fields(Address) if one.name not in ("url", "wire")]
+    for name in settings:
+        if name not in known:
+            near = difflib.get_close_matches(name, known, n=1)
+            right = f"Did you mean `{near[0]}`?" if near else f"There are {', '.join(known)}."
+            raise UsageError(f"A wire has no setting `{name}`.", right)
+    address = Address(url, wire, **{name: _READ[name](name, text) for name, text in settings.items()})
+    _check(address)
+    return address
+
+
+def _check(address: Address) -> None:
+    parts = urlsplit(address.url.replace(PLACE, "1"))
+    if parts.scheme not in ("http", "https") or not parts.hostname:
+        raise UsageError(
+            f"`{address.url}` is no URL of an agent.", "Write `http://127.0.0.1:8000/agent`, with its path."
+        )
+    if PLACE in address.url and not address.is_launched:
+        raise UsageError(
+            f"`{address.url}` leaves its port to the kit, which starts no application.",
+            "Name the port, or give `--launch` with the command that takes `{port}`.",
+        )
+    both = sorted({*address.ask} & {*address.free})
+    if both:
+        raise UsageError(
+            f"The tool {both[0]} is in `ask` and in `free`.", "A tool needs an approval, or it does not."
+        )
+    if not (address.ask or address.free):
+        raise UsageError("No tool is named.", "Give `--ask TOOL` or `--free TOOL`.")
+
+
+def _tools(name: str, text: str) -> tuple[str, ...]:
+    return tuple(word.strip() for word in text.split(",") if word.strip())
+
+
+def _json(name: str, text: str) -> Any:
+    try:
+        return json.loads(text)
+    except ValueError as error:
+        raise UsageError(
+            f"`{name}` is no JSON: {text}", 'It is what the runtime takes, as in `{"approved": true}`.'
+        ) from error
+
+
+def _port(name: str, text: str) -> int:
+    if not text.isdecimal() or not 0 < int(text) < 65536:
+        raise UsageError(f"`{name}` is no port: {text}", "It is a number up to 65535.")
+    return int(text)
+
+
+def _command(name: str, text: str) -> str:
+    try:
+        words = shlex.split(text)
+    except ValueError:
+        words = []
+    if not words:
+        raise UsageError(f"`{name}` is no command: {text}", "It is split into words as a shell splits them.")
+    return text
+
+
+_READ: Final[Mapping[str, Any]] = {
+    "launch": _command,
+    "ask": _tools,
+    "free": _tools,
+    "approve": _json,
+    "reject": _json,
+    "ends": _port,
+}
+
+
+def exported(port: int, tools: Sequence[str] = ()) -> dict[str, str]:
+    """The environment in which an application finds the ends that are served on a port."""
+    base = f"http://127.0.0.1:{port}"
+    return {
+        "OPENAI_BASE_URL": f"{base}/v1",
+        "OPENAI_API_KEY": "kit",
+        "ANTHROPIC_BASE_URL": base,
+        "ANTHROPIC_API_KEY": "kit",
+        "RUNLOCK_MCP_URL": f"{base}/mcp",
+    }

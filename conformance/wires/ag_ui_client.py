@@ -1,0 +1,134 @@
+"""A client of AG-UI over HTTP: one thread, its messages, and what waits in it.
+
+It sends what a browser would send, and also what a browser should not: an answer to one interrupt of two, to
+an interrupt that is unknown or was answered before, and a text while something waits.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Mapping
+from typing import Any, Final
+
+import httpx
+
+from runlock.conformance.wires.ui_clients import AgUiClient, Json
+
+VERSION: Final = "1.0"
+"""The revision of the protocol that the client declares."""
+
+BODY_MAX: Final = 200
+"""How many characters of an answer that is no stream are shown."""
+
+ENDS: Final = ("RUN_FINISHED", "RUN_ERROR")
+
+
+class NoStream(Exception):
+    """What answered is no stream of events; its words say what came instead, and `right` what to do."""
+
+    def __init__(self, what: str, right: str, status: int = 0) -> None:
+        super().__init__(what)
+        self.right = right
+        self.status = status
+
+
+class HttpClient(AgUiClient):
+    """One thread at a URL."""
+
+    def __init__(self, url: str, mark: str) -> None:
+        super().__init__()
+        self.url = url
+        self.mark = mark
+        self.thread = f"thread{mark}"
+        self.interrupts: list[Json] = []  # of the newest run that ended with some
+        self.last: Json = {}  # the last event of the newest run
+
+    def unanswered(self) -> list[str]:
+        """The calls of the newest turn that have no result, by the ids of the runtime."""
+        done = {one.get("toolCallId") for one in self.messages if one["role"] == "tool"}
+        turns = [one for one in self.messages if one.get("toolCalls")]
+        return [call["id"] for call in (turns[-1]["toolCalls"] if turns else ()) if call["id"] not in done]
+
+    def answer(self, call: str, content: Any) -> None:
+        """Say the result of a call, as the application that runs a tool of its own does."""
+        made = {"id": f"a{len(self.messages)}", "role": "tool", "toolCallId": call}
+        self.messages.append({**made, "content": json.dumps(content)})
+
+    def body(self, more: Mapping[str, Any]) -> Json:
+        """A request with all messages."""
+        ids = {
+            "threadId": self.thread,
+            "runId": f"{self.thread}-r{self.requests}",
+            "protocolVersion": VERSION,
+        }
+        fixed: Json = {"state": {}, "tools": [], "context": [], "forwardedProps": {}}
+        return {**ids, **fixed, "messages": self.messages, **more}
+
+    async def run(self, http: httpx.AsyncClient, more: Json, took: Callable[[Json], None]) -> None:
+        """Send a request, and take in its events; raises NoStream, or `httpx.HTTPError`."""
+        self.last = {}
+        headers = {"accept": "text/event-stream"}
+        async with http.stream("POST", self.url, json=self.body(more), headers=headers) as answer:
+            await _refuse_other(answer)
+            async for line in answer.aiter_lines():
+                if line.startswith("data:") and (text := line[5:].strip()):
+                    event = _event(text)
+                    self._take_in(event)
+                    took(event)
+
+    def _take_in(self, event: Json) -> None:
+        try:
+            self.take(event)
+        except (KeyError, TypeError) as error:
+            raise NoStream(
+                f"an event that is not whole: {json.dumps(event)[:BODY_MAX]} ({error!r})",
+                "The protocol says which fields an event has.",
+            ) from error
+
+    def take(self, event: Json) -> None:
+        super().take(event)
+        if event["type"] == "MESSAGES_SNAPSHOT":
+            self.messages = [dict(one) for one in event["messages"]]
+        if event["type"] in ENDS:
+            self.last = event
+            self.interrupts = list((event.get("outcome") or {}).get("interrupts") or ())
+
+    def _finished(self, event: Json) -> None:
+        """What waits is read from `interrupts`: not each of them names a call."""
+
+    takes = {**AgUiClient.takes, "RUN_FINISHED": _finished}
+
+
+async def _refuse_other(answer: httpx.Response) -> None:
+    kind = answer.headers.get("content-type", "").partition(";")[0].strip()
+    if answer.status_code == 200 and kind == "text/event-stream":
+        return
+    body = " ".join((await answer.aread()).decode("utf-8", "replace").split())[:BODY_MAX]
+    said = f": {body}" if body else ""
+    if answer.status_code != 200:
+        right = _RIGHT.get(answer.status_code, "The application's own log says why.")
+        raise NoStream(f"status {answer.status_code}{said}", right, answer.status_code)
+    raise NoStream(
+        f"{kind or 'an answer without a type'}, and no stream of events{said}",
+        "Name the path of the agent, as in `http://127.0.0.1:8000/agent`.",
+    )
+
+
+_RIGHT: Final = {
+    401: "Run the application without its login, on this machine.",
+    403: "Run the application without its login, on this machine.",
+    404: "Name the path of the agent, as in `http://127.0.0.1:8000/agent`.",
+    405: "Name the path that takes a POST, as in `http://127.0.0.1:8000/agent`.",
+}
+
+
+def _event(text: str) -> Json:
+    try:
+        event = json.loads(text)
+    except ValueError:
+        event = None
+    if not isinstance(event, dict) or not isinstance(event.get("type"), str):
+        raise NoStream(
+            f"a line that is no event: {text[:BODY_MAX]}", "Each `data:` line is a JSON object with a type."
+        )
+    return event

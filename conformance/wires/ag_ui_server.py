@@ -1,0 +1,295 @@
+"""An application that serves AG-UI: a runtime of the kit, right or wrong, over HTTP as any other one is.
+
+It finds its model and its tools by the environment, and knows nothing of the kit that checks it.  It keeps
+its threads: of the messages of a request it reads the newest.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import os
+from collections.abc import AsyncIterator, Callable, Mapping, Sequence
+from contextlib import asynccontextmanager
+from dataclasses import dataclass, field
+from itertools import count
+from typing import Any, Final
+
+import httpx
+import uvicorn
+from ag_ui.core import RunAgentInput
+from mcp import Client
+from starlette.applications import Starlette
+from starlette.requests import Request
+from starlette.responses import JSONResponse, Response, StreamingResponse
+from starlette.routing import Route
+
+from runlock.conformance.families.lifecycle.adapter import (
+    AdapterFactory,
+    Checkpoint,
+    Refused,
+    Segment,
+    ToolRaised,
+)
+from runlock.conformance.families.lifecycle.messages import Decision, HookAnswer, Outcome, Scenario, Verdict
+from runlock.conformance.protocol import Turn
+from runlock.conformance.transport.world import ModelFault, as_json
+from runlock.conformance.wires.model_apis import chat_completions
+from runlock.conformance.wires.ui_clients import Json
+
+PATH: Final = "/agent"
+ANSWER: Final = {"type": "object", "properties": {"approved": {"type": "boolean"}}, "required": ["approved"]}
+"""What an interrupt asks for."""
+
+OPEN_TIME_SECONDS: Final = 600.0
+
+
+@dataclass(frozen=True, slots=True)
+class Application:
+    """What is served: the runtime, and which tools need an approval."""
+
+    make: AdapterFactory
+    ask: Sequence[str]
+    free: Sequence[str]
+
+    @property
+    def scenario(self) -> Scenario:
+        """The tools, as a runtime of the kit is told of them."""
+        tools = [{"name": name, "permission": "ask"} for name in self.ask]
+        tools += [{"name": name, "permission": "allow"} for name in self.free]
+        return Scenario.model_validate({"scenario": "served", "tools": tools})
+
+
+@dataclass
+class Ends:
+    """The model and the tools, wherever they are."""
+
+    http: httpx.AsyncClient
+    tools: Client
+    model: str = field(default_factory=lambda: os.environ.get("OPENAI_BASE_URL", "http://127.0.0.1:8901/v1"))
+
+
+class World:
+    """The outside world of one thread, in the way of a `Host`; what it observes is streamed."""
+
+    def __init__(self, ends: Ends, names: Sequence[str]) -> None:
+        self.ends = ends
+        self.names = names
+        self.run: str | None = None
+        self.refusals: list[str] = []
+        self.send: Callable[[Json], None] = lambda event: None
+        self.messages = count(1)
+
+    def within(self, call: str) -> World:
+        """No tool of an application is an agent."""
+        raise NotImplementedError
+
+    async def infer(self, messages: Sequence[Any], **more: Any) -> Turn:
+        tools = [{"type": "function", "function": {"name": name, "parameters": {}}} for name in self.names]
+        said = [_said(as_json(one)) for one in messages]
+        body = {"model": "kit", "messages": said, "tools": tools}
+        answer = await self.ends.http.post(f"{self.ends.model}/chat/completions", json=body)
+        if answer.status_code != 200:
+            raise ModelFault(answer.json()["error"]["message"])
+        turn = _turn(answer.json()["choices"][0]["message"])
+        self._tell(turn.text)
+        return turn
+
+    async def tool(self, call: str, name: str, args: Any, **more: Any) -> Outcome:
+        result: Any = await self.ends.tools.call_tool(name, dict(args))
+        text = "".join(part.text for part in result.content)
+        if result.is_error:
+            raise ToolRaised(text)
+        return Outcome(kind="ok", content=text)
+
+    async def permit(self, *given: Any, **more: Any) -> Verdict:
+        return Verdict(kind="allow")
+
+    async def hook(self, *given: Any, **more: Any) -> HookAnswer:
+        return HookAnswer(kind="continue")
+
+    async def apply(self, calls: Sequence[str]) -> None:
+        """Results are kept in memory."""
+
+    async def commit(self, checkpoint: Checkpoint) -> None:
+        """A thread lives as long as its process."""
+
+    def observe(self, kind: str, **fields: Any) -> None:
+        """Stream what is an event of AG-UI."""
+        if kind == "event" and (event := self._event(fields["name"], fields["data"])) is not None:
+            self.send(event)
+
+    def refuse(self, why: str, decision: str | None = None) -> None:
+        self.refusals.append(why)
+
+    def _tell(self, text: str) -> None:
+        if not text:
+            return
+        name = f"message-{next(self.messages)}"
+        self.send({"type": "TEXT_MESSAGE_START", "messageId": name, "role": "assistant"})
+        self.send({"type": "TEXT_MESSAGE_CONTENT", "messageId": name, "delta": text})
+        self.send({"type": "TEXT_MESSAGE_END", "messageId": name})
+
+    def _event(self, name: str, data: Mapping[str, Any]) -> Json | None:
+        """An event of the runtime with the fields that the protocol wants; the server ends the runs."""
+        if name not in SHOWN:
+            return None
+        event = {"type": name, **{key: data[key] for key in SHOWN[name]}}
+        return (
+            {**event, "messageId": f"message-{next(self.messages)}"} if name == "TOOL_CALL_RESULT" else event
+        )
+
+
+SHOWN: Final[Mapping[str, Sequence[str]]] = {
+    "TOOL_CALL_START": ["toolCallId", "toolCallName"],
+    "TOOL_CALL_ARGS": ["toolCallId", "delta"],
+    "TOOL_CALL_END": ["toolCallId"],
+    "TOOL_CALL_RESULT": ["toolCallId", "content", "role"],
+}
+
+
+def _said(message: Mapping[str, Any]) -> Json:
+    if message["role"] == "tool":
+        return {"role": "tool", "tool_call_id": message["call"], "content": message.get("text", "")}
+    calls = [
+        {"id": one["id"], "type": "function", "function": {"name": one["name"], "arguments": _args(one)}}
+        for one in message.get("tool_calls") or ()
+    ]
+    said = {"role": message["role"], "content": message.get("text", "")}
+    return {**said, "tool_calls": calls} if calls else said
+
+
+def _args(call: Mapping[str, Any]) -> str:
+    args = call.get("args", {})
+    return args if isinstance(args, str) else json.dumps(args)
+
+
+def _turn(message: Mapping[str, Any]) -> Turn:
+    found = chat_completions.asked({"messages": [message]}).messages[0]
+    return Turn(text=found.text, tool_calls=found.tool_calls)
+
+
+class Thread:
+    """One thread: its runtime, what waits in it, and the requests that it gets."""
+
+    def __init__(self, application: Application, ends: Ends) -> None:
+        self.adapter: Any = application.make()
+        self.world = World(ends, [*application.ask, *application.free])
+        self.opening: Any = self.adapter.open(self.world, application.scenario)
+        self.pending: list[str] = []
+        self.runs = 0
+
+    async def take(self, asked: RunAgentInput) -> None:
+        """Run once; what is refused is an error of this run alone."""
+        if self.opening is not None:
+            opening, self.opening = self.opening, None
+            await opening
+        ids = {"threadId": asked.thread_id, "runId": asked.run_id}
+        self.world.send({"type": "RUN_STARTED", **ids})
+        self.world.refusals.clear()
+        try:
+            segment = await self._verb(asked)
+        except Refused as refused:
+            self.world.send({"type": "RUN_ERROR", "message": str(refused)})
+            return
+        if segment is None and self.world.refusals:
+            self.world.send({"type": "RUN_ERROR", "message": "; ".join(self.world.refusals)})
+            return
+        if segment is not None:
+            self.pending = list(segment.pending) if segment.reason.code == "Suspended" else []  # type: ignore[union-attr]
+        self.world.send(self._end(segment, ids))
+
+    async def _verb(self, asked: RunAgentInput) -> Segment | None:
+        self.runs += 1
+        self.adapter.watch("client", "ag-ui")
+        if asked.resume:
+            self.world.run = self.world.run or f"run-{self.runs}"
+            decided = [_decision(self.runs, at, entry) for at, entry in enumerate(asked.resume)]
+            found: Segment | None = await self.adapter.decide(decided)
+            return found
+        last = asked.messages[-1] if asked.messages else None
+        if last is None or last.role != "user":
+            raise Refused("there is nothing to do: no message of a user, and nothing that resumes")
+        text = str(last.content)
+        if self.pending:
+            answered: Segment | None = await self.adapter.input(text)
+            return answered
+        self.world.run = f"run-{self.runs}"
+        started: Segment = await self.adapter.start(text)
+        return started
+
+    def _end(self, segment: Segment | None, ids: Mapping[str, str]) -> Json:
+        reason: Any = segment.reason if segment is not None else None
+        if self.pending:
+            waits = [_interrupt(call) for call in self.pending]
+            return {"type": "RUN_FINISHED", **ids, "outcome": {"type": "interrupt", "interrupts": waits}}
+        if reason is not None and reason.code == "Error":
+            return {"type": "RUN_ERROR", "message": reason.detail or "the run failed"}
+        stopped = reason is not None and reason.code == "Cancelled"
+        return {
+            "type": "RUN_FINISHED",
+            **ids,
+            "outcome": {"type": "cancelled" if stopped else "success"},
+        }
+
+
+def _interrupt(call: str) -> Json:
+    return {"id": f"int-{call}", "reason": "tool_call", "toolCallId": call, "responseSchema": ANSWER}
+
+
+def _decision(run: int, at: int, entry: Any) -> Decision:
+    approved = isinstance(entry.payload, dict) and entry.payload.get("approved") is True
+    approves = entry.status == "resolved" and approved
+    return Decision(
+        id=f"d{run}.{at}",
+        call=entry.interrupt_id.removeprefix("int-"),
+        action="resume" if approves else "cancel",
+    )
+
+
+def app_of(application: Application) -> Starlette:
+    """The application, for any ASGI server."""
+    threads: dict[str, Thread] = {}
+    ends: list[Ends] = []
+
+    @asynccontextmanager
+    async def lifespan(app: Starlette) -> AsyncIterator[None]:
+        url = os.environ.get("RUNLOCK_MCP_URL", "http://127.0.0.1:8901/mcp")
+        limits = httpx.Timeout(OPEN_TIME_SECONDS, connect=5.0)
+        async with Client(url) as tools, httpx.AsyncClient(timeout=limits, trust_env=False) as http:
+            ends.append(Ends(http, tools))
+            yield
+
+    async def agent(request: Request) -> Response:
+        try:
+            asked = RunAgentInput.model_validate(await request.json())
+        except ValueError as error:
+            return JSONResponse({"error": str(error)}, 422)
+        thread = threads.setdefault(asked.thread_id, Thread(application, ends[0]))
+        return StreamingResponse(_events(thread, asked), media_type="text/event-stream")
+
+    return Starlette(routes=[Route(PATH, agent, methods=["POST"])], lifespan=lifespan)
+
+
+async def _events(thread: Thread, asked: RunAgentInput) -> AsyncIterator[bytes]:
+    queue: asyncio.Queue[Json | None] = asyncio.Queue()
+    thread.world.send = queue.put_nowait
+
+    async def run() -> None:
+        try:
+            await thread.take(asked)
+        finally:
+            queue.put_nowait(None)
+
+    running = asyncio.create_task(run())
+    try:
+        while (event := await queue.get()) is not None:
+            yield f"data: {json.dumps(event)}\n\n".encode()
+        await running
+    finally:
+        running.cancel()
+
+
+def serve(application: Application, port: int) -> None:
+    """Serve until the process ends."""
+    uvicorn.run(app_of(application), host="127.0.0.1", port=port, log_level="warning")

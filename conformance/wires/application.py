@@ -1,0 +1,96 @@
+"""An application behind a wire, with the ends that it is pointed at: one for each process of the kit."""
+
+from __future__ import annotations
+
+import asyncio
+import atexit
+import os
+from itertools import count
+from typing import Final
+
+import httpx
+
+from runlock.conformance.errors import AdapterError
+from runlock.conformance.transport.real_time import RealTime
+from runlock.conformance.wires.address import PLACE, Address, exported
+from runlock.conformance.wires.ag_ui_client import HttpClient, NoStream
+from runlock.conformance.wires.contact import Contact, Learned
+from runlock.conformance.wires.ends import Ends
+from runlock.conformance.wires.launch import Application, free_port
+from runlock.conformance.wires.rest import Pace
+
+CONTACT_SECONDS: Final = 20.0
+"""How long the first run of an application may take."""
+
+
+class Wire:
+    """The ends of one application, the process of it that the kit started, and what it is known to do."""
+
+    def __init__(self, address: Address) -> None:
+        self.address = address
+        self.real = RealTime()
+        self.pace = Pace()
+        self.ends = Ends(self.real, [*address.ask, *address.free], 0 if address.is_launched else address.ends)
+        self._threads = count(1)
+        self._process: Application | None = None
+        atexit.register(self.close)
+        self.url = self._launched() if address.is_launched else address.url
+        self.http = self.real.run(self._client())
+        self.learned: Learned = self.real.run(self._first_contact())
+
+    def close(self) -> None:
+        """End what the kit started."""
+        if self._process is not None:
+            self._process.end()
+        self.ends.close()
+
+    def thread(self) -> HttpClient:
+        """A client with a thread of its own; its name is a mark that nothing else in a request looks like."""
+        return HttpClient(self.url, f"~{os.getpid():x}.{next(self._threads)}~")
+
+    def _launched(self) -> str:
+        port = str(free_port())
+        command = [word.replace(PLACE, port) for word in self.address.command]
+        url = self.address.url.replace(PLACE, port)
+        self._process = Application(command, {**exported(self.ends.port), "PORT": port})
+        self.real.run(self._process.until_up(url))
+        return url
+
+    async def _client(self) -> httpx.AsyncClient:
+        return httpx.AsyncClient(timeout=httpx.Timeout(None, connect=5.0), trust_env=False)
+
+    async def _first_contact(self) -> Learned:
+        """Run a round of all tools, so that what is not wired up is said before anything is judged."""
+        client = self.thread()
+        contact = Contact(self.address, self.ends, client.mark)
+        self.ends.guest = contact
+        try:
+            await asyncio.wait_for(contact.run(client, self.http), CONTACT_SECONDS)
+        except httpx.ConnectError as error:
+            raise AdapterError(
+                f"Nothing answers at {self.url}.",
+                "Start the application, or have the kit start it: `--launch COMMAND`.",
+            ) from error
+        except httpx.HTTPError as error:
+            raise AdapterError(f"{self.url} broke off: {error!r}.", "Its log says why.") from error
+        except NoStream as error:
+            raise AdapterError(f"{self.url} answered a run with {error}.", error.right) from error
+        except TimeoutError:
+            raise AdapterError(
+                f"The first run at {self.url} did not end within {CONTACT_SECONDS:.0f} seconds.",
+                contact.so_far(),
+            ) from None
+        finally:
+            self.ends.guest = None
+        return contact.learned(client)
+
+
+WIRES: Final[dict[str, Wire]] = {}
+
+
+def wire_of(address: Address) -> Wire:
+    """The wire of an address in this process; raises an `AdapterError` that says what is not wired up."""
+    name = str(address)
+    if name not in WIRES:
+        WIRES[name] = Wire(address)
+    return WIRES[name]

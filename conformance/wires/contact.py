@@ -1,0 +1,97 @@
+"""The first run at an application: a round of every tool, from which the kit learns how it is wired up."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import httpx
+
+from runlock.conformance.errors import AdapterError
+from runlock.conformance.protocol import ToolCall, Turn
+from runlock.conformance.wires.address import Address, exported
+from runlock.conformance.wires.ag_ui_client import HttpClient
+from runlock.conformance.wires.ends import Ends
+from runlock.conformance.wires.model_apis.api import ModelRequest
+
+
+@dataclass(frozen=True, slots=True)
+class Learned:
+    """What the first run showed.
+
+    `waits` is how a call that needs an approval waits: as an `interrupt` of its own, in one interrupt for
+    the round (`batch`), as a call without a result that the client gives (`result`), or not at all (``).
+    """
+
+    waits: str
+    entered: tuple[str, ...]  # the tools whose bodies were reached
+
+
+class Contact:
+    """A guest of the ends, whose model asks for every tool once: for each that needs an approval, twice."""
+
+    def __init__(self, address: Address, ends: Ends, mark: str) -> None:
+        self.mark = mark
+        self._address = address
+        self._ends = ends
+        self._requests = 0
+        self._entered: list[str] = []
+
+    async def run(self, client: HttpClient, http: httpx.AsyncClient) -> None:
+        """Run once."""
+        client.request(f"hello{self.mark}")
+        await client.run(http, {}, lambda event: None)
+
+    async def model(self, request: ModelRequest) -> Turn:
+        self._requests += 1
+        return Turn(tool_calls=self._calls()) if self._requests == 1 else Turn(text="done")
+
+    async def tool(self, name: str, args: dict[str, Any]) -> tuple[str, bool]:
+        self._entered.append(name)
+        return "done", False
+
+    def _calls(self) -> list[ToolCall]:
+        names = [*self._address.ask[:1], *self._address.ask[:1], *self._address.free[:1]]
+        return [
+            ToolCall(id=f"call_{at}", name=name, args={"k": f"call_{at}{self.mark}", "v": 1})
+            for at, name in enumerate(names, 1)
+        ]
+
+    def so_far(self) -> str:
+        """What was reached, as a sentence that says what to set."""
+        if not self._ends.reached["model"]:
+            return f"The model end was not asked. {self._to_set('OPENAI_BASE_URL', 'ANTHROPIC_BASE_URL')}"
+        if not self._requests:
+            return self._not_offered()
+        return "Its model was asked, and answered."
+
+    def learned(self, client: HttpClient) -> Learned:
+        """What the run showed; raises an `AdapterError` if an end was not reached."""
+        if not self._requests:
+            ended = client.last.get("type", "the end of its stream")
+            words = f": {client.last['message']}" if client.last.get("message") else ""
+            raise AdapterError(f"The first run ended with {ended}{words}.", self.so_far())
+        return Learned(self._waits(client), tuple(dict.fromkeys(self._entered)))
+
+    def _waits(self, client: HttpClient) -> str:
+        if client.interrupts:
+            return "interrupt" if all(one.get("toolCallId") for one in client.interrupts) else "batch"
+        ended = client.last.get("type") == "RUN_FINISHED"
+        return "result" if ended and self._requests == 1 and client.unanswered() else ""
+
+    def _not_offered(self) -> str:
+        offered = ", ".join(self._ends.offered) or "no tool"
+        wanted = ", ".join([*self._address.ask, *self._address.free])
+        return (
+            f"Its model was offered {offered}, and not {wanted}. "
+            f"{self._to_set('RUNLOCK_MCP_URL')} as an MCP server, or name its tools with --ask and --free."
+        )
+
+    def _to_set(self, *names: str) -> str:
+        known = exported(self._ends.port)
+        return f"Set {_listed([f'{name}={known[name]}' for name in names])} in the application"
+
+
+def _listed(words: Sequence[str]) -> str:
+    return " or ".join(words)

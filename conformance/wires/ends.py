@@ -1,0 +1,182 @@
+"""The ends of a wire: the model and the tools of an application, served by the kit on loopback.
+
+Who is asked is the guest: the schedule that is being played.  A request belongs to it if it holds its mark.
+What belongs to no guest is answered and counted, and is never taken for a gate: a request of an earlier
+schedule, or one without the kit's tools, as for the title of a conversation.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import socket
+from collections import Counter
+from collections.abc import Awaitable, Callable, Coroutine, Sequence
+from contextlib import suppress
+from functools import partial
+from typing import Any, Final, Protocol, TypeVar
+
+import uvicorn
+from mcp import types
+from mcp.server.lowlevel import Server
+from starlette.requests import Request
+from starlette.responses import JSONResponse, Response, StreamingResponse
+from starlette.routing import Route
+
+from runlock.conformance.errors import AdapterError
+from runlock.conformance.protocol import Turn
+from runlock.conformance.transport.real_time import RealTime
+from runlock.conformance.transport.world import ModelFault
+from runlock.conformance.wires.model_apis import chat_completions, messages, responses
+from runlock.conformance.wires.model_apis.api import ModelApi, ModelRequest
+
+T = TypeVar("T")
+
+APIS: Final[tuple[ModelApi, ...]] = (chat_completions, responses, messages)
+ASIDE: Final = Turn(text="ok")
+"""What the model says to a request that is not of the schedule."""
+
+SCHEMA: Final = {
+    "type": "object",
+    "properties": {"k": {"type": "string", "description": "the call"}, "v": {"description": "any value"}},
+    "required": ["k"],
+    "additionalProperties": True,
+}
+"""The arguments of every tool."""
+
+CLIENT_LEFT: Final = 499
+
+
+class Guest(Protocol):
+    """The schedule that is being played, as the ends see it."""
+
+    mark: str
+
+    async def model(self, request: ModelRequest) -> Turn:
+        """Answer a request to the model; raises ModelFault."""
+        ...
+
+    async def tool(self, name: str, args: dict[str, Any]) -> tuple[str, bool]:
+        """Run a tool; gives its text, and whether that is an error."""
+        ...
+
+
+class Ends:
+    """The servers of one process; `reached` counts what was asked, by kind."""
+
+    def __init__(self, real: RealTime, tools: Sequence[str], port: int = 0) -> None:
+        self.tools = tools
+        self.guest: Guest | None = None
+        self.reached: Counter[str] = Counter()
+        self.offered: list[str] = []  # the tools of the newest request to the model
+        self._socket = _listening(port)
+        self.port: int = self._socket.getsockname()[1]
+        self._real = real
+        self._server = uvicorn.Server(uvicorn.Config(self._app(), log_level="critical", lifespan="on"))
+        self._serving = asyncio.run_coroutine_threadsafe(
+            self._server.serve(sockets=[self._socket]), real.loop
+        )
+
+    def close(self) -> None:
+        """Serve no more."""
+        self._server.should_exit = self._server.force_exit = True
+        with suppress(Exception):
+            self._serving.result(timeout=2)
+        self._socket.close()
+
+    def _app(self) -> Any:
+        server: Server[Any] = Server("kit", on_list_tools=self._listed, on_call_tool=self._called)
+        routes = [
+            *(Route(api.PATH, partial(self._asked, api), methods=["POST"]) for api in APIS),
+            Route("/v1/models", self._models, methods=["GET"]),
+        ]
+        return server.streamable_http_app(custom_starlette_routes=routes)
+
+    # The model.
+
+    async def _models(self, request: Request) -> Response:
+        return JSONResponse({"object": "list", "data": [{"id": "kit", "object": "model", "owned_by": "kit"}]})
+
+    async def _asked(self, api: ModelApi, request: Request) -> Response:
+        self.reached["model"] += 1
+        try:
+            body = await request.json()
+            asked = api.asked(body)
+        except (KeyError, TypeError, ValueError) as error:
+            self.reached["unreadable"] += 1
+            return JSONResponse(api.fault(f"the request cannot be read: {error!r}"), 400)
+        self.offered = asked.tools
+        try:
+            turn = await self._turn(request, body, asked)
+        except ModelFault as fault:
+            return JSONResponse(api.fault(str(fault)), 400)
+        except asyncio.CancelledError:
+            return Response(status_code=CLIENT_LEFT)
+        if asked.streams:
+            return StreamingResponse(api.events(turn), media_type="text/event-stream")
+        return JSONResponse(api.whole(turn))
+
+    async def _turn(self, request: Request, body: Any, asked: ModelRequest) -> Turn:
+        guest = self._guest_of(body)
+        if guest is None or not {*asked.tools} & {*self.tools}:
+            self.reached["aside"] += 1
+            return ASIDE
+        return await _unless_left(request, guest.model(asked))
+
+    # The tools.
+
+    async def _listed(self, context: Any, params: Any) -> types.ListToolsResult:
+        self.reached["tools"] += 1
+        offered = [types.Tool(name=name, description=name, input_schema=SCHEMA) for name in self.tools]
+        return types.ListToolsResult(tools=offered)
+
+    async def _called(self, context: Any, params: types.CallToolRequestParams) -> types.CallToolResult:
+        args = dict(params.arguments or {})
+        guest = self._guest_of(args)
+        if guest is None or params.name not in self.tools:
+            self.reached["aside"] += 1
+            return _result("this call is of no schedule that is being played", True)
+        self.reached["call"] += 1
+        return _result(*await guest.tool(params.name, args))
+
+    def _guest_of(self, content: Any) -> Guest | None:
+        guest = self.guest
+        return guest if guest is not None and guest.mark in json.dumps(content) else None
+
+
+def _result(text: str, is_error: bool) -> types.CallToolResult:
+    return types.CallToolResult(content=[types.TextContent(type="text", text=text)], is_error=is_error)
+
+
+async def _unless_left(request: Request, work: Coroutine[Any, Any, T]) -> T:
+    """Await work for a client, and give it up with a CancelledError if that one hangs up."""
+    doing = asyncio.ensure_future(work)
+    left = asyncio.ensure_future(_left(request.receive))
+    try:
+        await asyncio.wait({doing, left}, return_when=asyncio.FIRST_COMPLETED)
+        if not doing.done():
+            doing.cancel()
+        return await doing
+    finally:
+        left.cancel()
+        doing.cancel()
+
+
+async def _left(receive: Callable[[], Awaitable[Any]]) -> None:
+    while (await receive())["type"] != "http.disconnect":
+        pass
+
+
+def _listening(port: int) -> socket.socket:
+    listening = socket.socket()
+    listening.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+    try:
+        listening.bind(("127.0.0.1", port))
+    except OSError as error:
+        listening.close()
+        raise AdapterError(
+            f"The model and the tools cannot be served on port {port}: {error.strerror}.",
+            "End what uses it, or name another with `--ends PORT`.",
+        ) from error
+    listening.listen(128)
+    return listening

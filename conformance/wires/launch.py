@@ -1,0 +1,84 @@
+"""An application that the kit starts: its process, its log, and its end with everything that it started."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import shutil
+import socket
+import subprocess
+import tempfile
+import weakref
+from collections.abc import Mapping, Sequence
+from typing import IO, Final
+from urllib.parse import urlsplit
+
+from runlock.conformance.errors import AdapterError
+from runlock.conformance.transport import guardian
+from runlock.conformance.transport.child_process import kill_group, new_cookie, with_cookie
+
+UP_SECONDS: Final = 60.0
+"""How long an application may take until its port is open."""
+
+LOOK_SECONDS: Final = 0.05
+TAIL_BYTES: Final = 2_000
+
+
+def free_port() -> int:
+    """A port of loopback that nothing listens on."""
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        port: int = probe.getsockname()[1]
+        return port
+
+
+class Application:
+    """A process in a group of its own; it ends with this object, or with the kit."""
+
+    def __init__(self, command: Sequence[str], env: Mapping[str, str]) -> None:
+        if shutil.which(command[0]) is None:
+            raise AdapterError(
+                f"There is no command `{command[0]}`.", "`--launch` names what starts the application."
+            )
+        cookie = new_cookie()
+        guardian.watch(cookie)
+        self._log: IO[bytes] = tempfile.TemporaryFile()  # noqa: SIM115  # as long as the process
+        self._process = subprocess.Popen(
+            command, env=with_cookie({**os.environ, **env}, cookie), start_new_session=True,
+            stdin=subprocess.DEVNULL, stdout=self._log, stderr=subprocess.STDOUT,
+        )  # fmt: skip
+        guardian.watch(cookie, self._process.pid)
+        self.end = weakref.finalize(self, kill_group, self._process, cookie.encode())
+
+    async def until_up(self, url: str) -> None:
+        """Wait until the port of a URL is open; raises an `AdapterError` if the process ends before."""
+        parts = urlsplit(url)
+        loop = asyncio.get_running_loop()
+        deadline = loop.time() + UP_SECONDS
+        while not await _is_open(parts.hostname or "", parts.port or 80):
+            if (code := self._process.poll()) is not None:
+                raise AdapterError(
+                    f"The application ended with exit code {code} before it listened at {url}.", self.tail()
+                )
+            if loop.time() > deadline:
+                raise AdapterError(
+                    f"The application has not listened at {url} within {UP_SECONDS:.0f} seconds.",
+                    self.tail(),
+                )
+            await asyncio.sleep(LOOK_SECONDS)
+
+    def tail(self) -> str:
+        """The end of what it wrote, as a sentence."""
+        size = self._log.seek(0, os.SEEK_END)
+        self._log.seek(max(0, size - TAIL_BYTES))
+        lines = [line for line in self._log.read().decode("utf-8", "replace").splitlines() if line.strip()]
+        return f"It wrote last: {lines[-1].strip()}" if lines else "It wrote nothing."
+
+
+async def _is_open(host: str, port: int) -> bool:
+    try:
+        _, writer = await asyncio.open_connection(host, port)
+    except OSError:
+        return False
+    writer.close()
+    return True
