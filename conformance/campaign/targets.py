@@ -16,6 +16,7 @@ import shutil
 import sys
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from functools import partial
 from importlib import import_module, invalidate_caches
 from importlib.machinery import ModuleSpec, PathFinder
 from pathlib import Path
@@ -40,6 +41,7 @@ from runlock.conformance.transport.in_process import MANDATORY, InProcess
 from runlock.conformance.transport.stdio import Pipe
 from runlock.conformance.transport.sut import Sut, SutFactory
 from runlock.conformance.wires.address import Address, address_of, is_address
+from runlock.conformance.wires.settings import kept
 from runlock.spec.model import SpecError
 from runlock.spec.text import known_words
 
@@ -98,9 +100,9 @@ def resolve(target: str, *, timeout_scale: float = 1.0, own_store: bool = False)
         return Target(target, "cmd", _command(rest, timeout_scale))
     if kind == "trace" and colon:
         return Target(target, "trace", *_trace(rest))
-    if is_address(target):
-        address = address_of(target)
-        return Target(str(address), "wire", lambda: _behind(address), address=address)
+    address = address_of(target) if is_address(target) else kept(target)
+    if address is not None:
+        return Target(target, "wire", partial(_behind, address), address=address)
     raise UsageError(f"`{target}` names no target.", _meant(target) or FORMS)
 
 
@@ -126,7 +128,8 @@ def _behind(address: Address) -> Sut:
     for package in ("mcp", "httpx", "uvicorn"):
         the_module(package)
     mouth = import_module("runlock.conformance.wires.ag_ui").AgUi
-    return family_named(DEFAULT).host(lambda: mouth(address))
+    wire_of = import_module("runlock.conformance.wires.application").wire_of
+    return family_named(DEFAULT).host(lambda: mouth(wire_of(address)))
 
 
 def default_profile() -> str:

@@ -22,8 +22,33 @@ TargetName = Annotated[
     str,
     typer.Argument(
         metavar="TARGET",
-        help="reference:PROFILE, py:package.module:factory, 'cmd:./adapter --flag' or trace:file.jsonl.",
+        help="reference:PROFILE, py:package.module:factory, 'cmd:./adapter --flag', URL or trace:file.jsonl.",
     ),
+]
+Wire = Annotated[
+    str | None,
+    typer.Option("--wire", metavar="NAME", help="The protocol of a runtime that is named by a URL: ag-ui."),
+]
+Launch = Annotated[
+    str | None,
+    typer.Option("--launch", metavar="COMMAND", help="Starts the application; {port} is a free port."),
+]
+Ask = Annotated[
+    list[str] | None,
+    typer.Option("--ask", metavar="TOOL", help="A tool of the kit that needs an approval there; write."),
+]
+Free = Annotated[
+    list[str] | None, typer.Option("--free", metavar="TOOL", help="A tool of the kit that needs none; read.")
+]
+Approve = Annotated[
+    str | None, typer.Option("--approve", metavar="JSON", help="What the application takes for a yes.")
+]
+Reject = Annotated[
+    str | None, typer.Option("--reject", metavar="JSON", help="What the application takes for a no.")
+]
+EndsPort = Annotated[
+    str | None,
+    typer.Option("--ends", metavar="PORT", help="Where the kit serves the model and the tools; 8901."),
 ]
 Scale = Annotated[
     float, typer.Option("--timeout-scale", min=0.01, help="Factor for the time limits of the protocol.")
@@ -78,7 +103,8 @@ def runlock(
 def check(  # each is a separate option
     target: TargetName,
     examples: Annotated[
-        int | None, typer.Option(min=0, help="Number of schedules in addition to the scripted ones; 4000.")
+        int | None,
+        typer.Option(min=0, help="Number of schedules in addition to the scripted ones; 4000, by a URL 200."),
     ] = None,
     seed: Seed = 0,
     jobs: Annotated[
@@ -149,22 +175,40 @@ def check(  # each is a separate option
         str | None,
         typer.Option(metavar="REVISION", help="Judge only the clauses of this revision of the spec."),
     ] = None,
+    wire: Wire = None,
+    launch: Launch = None,
+    ask: Ask = None,
+    free: Free = None,
+    approve: Approve = None,
+    reject: Reject = None,
+    ends: EndsPort = None,
     timeout_scale: Scale = 1.0,
 ) -> int:
     """Check a runtime: report each clause as held, broken or untested."""
     from runlock.conformance.campaign.order import Exhaustive, Means, Order, Sampled
     from runlock.conformance.cli.commands import check as command
     from runlock.conformance.judging.selection import Selection
+    from runlock.conformance.wires.settings import with_options
 
+    settings = {
+        "launch": launch,
+        "ask": ask,
+        "free": free,
+        "approve": approve,
+        "reject": reject,
+        "ends": ends,
+    }
+    target = with_options(target, wire, settings)
+    usual = command.budget_of(target)
     plan: Sampled | Exhaustive
     if exhaustive:
         plan = command.exhaustive(depth, races, examples, one_order=one_order)
     else:
         command.refuse_bound(depth, races, one_order=one_order)
-        plan = command.sampled(examples, seed, quick=quick)
+        plan = command.sampled(examples, seed, quick=quick, of=usual)
     clauses = Selection(tuple(only or ()), tuple(skip or ()))
     options = command.Options(out, json, strict, verbose, baseline, today, spec)
-    means = Means(command.jobs_of(jobs, in_process=in_process), budget, on, in_process)
+    means = Means(command.jobs_of(jobs, in_process=in_process, of=usual), budget, on, in_process)
     return command.check(Order(target, plan, clauses, timeout_scale, first), means, options)
 
 
@@ -416,21 +460,66 @@ def draw(
 
 
 @app.command()
-def serve(target: TargetName, store: StoreHolder = "kit") -> int:
-    """Serve an in-process runtime over standard input and output."""
+def serve(
+    target: TargetName,
+    store: StoreHolder = "kit",
+    wire: Wire = None,
+    port: Annotated[
+        int, typer.Option(min=1, max=65535, help="With --wire: the port of the application.")
+    ] = 8902,
+    ask: Ask = None,
+    free: Free = None,
+) -> int:
+    """Serve an in-process runtime over standard input and output, or as an application behind a wire."""
     from runlock.conformance.cli.commands import serve as command
 
+    if wire is not None:
+        return command.behind_a_wire(target, wire, port, ask or ["write"], free or ["read"])
     return command.run(target, store)
 
 
+@app.command("serve-ends")
+def serve_ends(
+    port: Annotated[
+        int, typer.Option(min=1, max=65535, help="Where the model and the tools are served.")
+    ] = 8901,
+    ask: Ask = None,
+    free: Free = None,
+) -> int:
+    """Serve the model and the tools of the kit, while you wire up an application."""
+    from runlock.conformance.cli.commands import serve as command
+
+    return command.ends(port, [*(ask or ["write"]), *(free or ["read"])])
+
+
 @app.command()
-def smoke(
-    target: TargetName, json: AsJson = False, timeout_scale: Scale = 1.0, in_process: InProcess = False
+def smoke(  # each is a separate option
+    target: TargetName,
+    json: AsJson = False,
+    timeout_scale: Scale = 1.0,
+    in_process: InProcess = False,
+    wire: Wire = None,
+    launch: Launch = None,
+    ask: Ask = None,
+    free: Free = None,
+    approve: Approve = None,
+    reject: Reject = None,
+    ends: EndsPort = None,
 ) -> int:
     """Send each verb to an adapter once, and show what works."""
     from runlock.conformance.campaign.served import Reached
     from runlock.conformance.cli.commands import smoke as command
+    from runlock.conformance.wires.settings import with_options
 
+    settings = {
+        "launch": launch,
+        "ask": ask,
+        "free": free,
+        "approve": approve,
+        "reject": reject,
+        "ends": ends,
+    }
+    target = with_options(target, wire, settings)
     return command.smoke(Reached(target, timeout_scale, in_process), as_json=json)
 
 

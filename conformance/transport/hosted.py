@@ -58,7 +58,7 @@ class HostedSut(Generic[Life]):
     """How an open scenario is named to a kit that opens another."""
 
     def __init__(self, factory: Callable[[], Any]) -> None:
-        self._factory = factory
+        self.factory = factory
         self._scenario: Any = None
         self._life: Life | None = None
         self._lives: list[Life] = []  # the living one, if any, and those that crashed
@@ -99,7 +99,7 @@ class HostedSut(Generic[Life]):
 
     def begin_life(self, scenario: Any) -> Life:
         """The first life of a scenario."""
-        life: Life = self.life(self._factory(), scenario)
+        life: Life = self.life(self.factory(), scenario)
         return life
 
     def control_of(self, adapter: Any, claimed: Mapping[str, Any]) -> dict[str, Any]:
@@ -126,7 +126,7 @@ class HostedSut(Generic[Life]):
 
     def _initialize(self, asked: Initialize) -> dict[str, Any]:
         check_version(asked)
-        adapter = self._factory()
+        adapter = self.factory()
         refuse_incomplete(adapter, self.required)
         return self._handshake(adapter)
 

@@ -1,7 +1,9 @@
 """The mouth of AG-UI: a thread of an application as an adapter of the family lifecycle.
 
 Declared is what every server of AG-UI has, and nothing else.  Not observable on this wire: statuses of the
-run and of its calls, checkpoints, and decisions while a run is live, which the protocol does not have.
+run and of its calls, checkpoints, and decisions while a run is live, which the protocol does not have.  A
+client that goes away cancels its run where the server stops then, which the first run of the kit finds out;
+where it does not, a cancel is not offered.
 
 Identity.  The kit marks what it says, and one argument of each call, with the name of the thread.  So a
 request belongs to a schedule or does not, and a call is known whatever the runtime has renamed it to.
@@ -33,7 +35,7 @@ from runlock.conformance.families.lifecycle.messages import (
 from runlock.conformance.protocol import Control, Message, Party, ToolCall, Turn
 from runlock.conformance.wires.address import Address
 from runlock.conformance.wires.ag_ui_client import HttpClient, NoStream
-from runlock.conformance.wires.application import Wire, wire_of
+from runlock.conformance.wires.application import Wire
 from runlock.conformance.wires.dialects import payload
 from runlock.conformance.wires.model_apis.api import ModelRequest
 from runlock.conformance.wires.rest import Resting
@@ -51,9 +53,9 @@ LOOSE: Final = ("timestamp", "rawEvent", "raw_event", "usage", "input")
 class AgUi:
     """One thread of an application, and its client."""
 
-    def __init__(self, address: Address) -> None:
-        self.wire: Wire = wire_of(address)
-        self.address = address
+    def __init__(self, wire: Wire) -> None:
+        self.wire = wire
+        self.address = wire.address
 
     @property
     def handshake(self) -> Handshake:
@@ -64,7 +66,10 @@ class AgUi:
             control=Control(settle="observed", clock="real", step="none"),
             gates=["model", "tool"],
             observes=["call.shown", "event", "stream.closed"],
-            stimuli=["decide", "run.again", "run.input", "watch.request", "deliver"],
+            stimuli=[
+                *("decide", "run.again", "run.input", "watch.request", "deliver"),
+                *(["cancel"] if self.wire.learned.stops else []),
+            ],
             outcomes=OfferedOutcomes(model=["turn", "fault"], tool=["ok", "error"]),
             tools=[name for name, tools in permissions.items() if tools],  # type: ignore[misc]
             decisions=DecisionSupport(
@@ -72,6 +77,7 @@ class AgUi:
             ),
             inputs=InputSupport(working=False),
             streams=["ag-ui"],
+            history=[],
         )
 
     # What the kit does.
@@ -86,10 +92,12 @@ class AgUi:
         self.held: dict[str, str] = {}  # the interrupt that each call has or had
         self.decided: dict[str, Decision] = {}  # kept until an interrupt of several calls can be answered
         self.round: list[ToolCall] = []
+        self.streamed: dict[str, str] = {}  # the kit's ids of streamed calls, by those there
         self.entered: set[str] = set()
         self.approved: set[str] = set()
         self.requests_open = 0
-        self.is_touched = False
+        self.is_touched = self.has_left = False
+        self.running: asyncio.Task[None] | None = None  # the request that is under way
         self.watcher: str | None = None
         self.random: dict[str, str] = {}
         self.tasks: set[asyncio.Task[Any]] = set()
@@ -111,6 +119,14 @@ class AgUi:
         client.request()
         more = self._answers(client, decisions)
         return None if more is None else await self._run(client, more, self._refused)
+
+    async def cancel(self) -> None:
+        """The client goes away in the middle of its request."""
+        if self.running is None:
+            raise Refused("no request is under way that the client could leave")
+        self.rest.end()
+        self.has_left = True
+        self.wire.real.loop.call_soon_threadsafe(self.running.cancel)
 
     def watch(self, watcher: str, stream: StreamKind) -> None:
         """The stream of the next request has a receiver."""
@@ -141,21 +157,39 @@ class AgUi:
 
     async def _sent(self, client: HttpClient, more: Json) -> str | None:
         """Send a request to its end; gives the error that it ended with."""
+        self.has_left = False
         try:
-            await self.rest.do(self._kept(client.run(self.wire.http, more, self._took)))
+            await self.rest.do(self._request(client, more))
         except (NoStream, httpx.HTTPError) as error:
             return str(error) or repr(error)
         finally:
             self._close_stream()
+        if self.has_left and not client.last:
+            return None
         if client.last.get("type") == "RUN_ERROR":
             return str(client.last.get("message", ""))
         return None if client.last else "the stream ended without RUN_FINISHED or RUN_ERROR"
+
+    async def _request(self, client: HttpClient, more: Json) -> None:
+        """Send a request, unless the client leaves; called on the real loop."""
+        self.running = asyncio.ensure_future(client.run(self.wire.http, more, self._took))
+        self.tasks.add(self.running)
+        try:
+            await self.running
+        except asyncio.CancelledError:
+            if not self.has_left:
+                raise
+        finally:
+            self.tasks.discard(self.running)
+            self.running = None
 
     def _ended(self, client: HttpClient, error: str | None) -> Segment:
         self.client = client
         self.decided.clear()
         if error is not None:
             return Segment(Reason(code="Error", detail=error))
+        if self.has_left:
+            return Segment("Cancelled")
         pending = self._waiting(client)
         for call in pending:
             self._show(client, call)
@@ -211,9 +245,9 @@ class AgUi:
         self, client: HttpClient, waiting: dict[str, str], decisions: Sequence[Decision]
     ) -> Json | None:
         """An interrupt for the round has one answer, with a decision for each of its calls."""
-        self.decided |= {one.call: one for one in decisions}
         if any(one.call not in waiting for one in decisions):
             raise Refused("no interrupt asks about it")
+        self.decided |= {one.call: one for one in decisions}
         if waiting.keys() - self.decided.keys():
             return None
         (interrupt,) = client.interrupts[:1]
@@ -239,6 +273,7 @@ class AgUi:
         finally:
             self.requests_open -= 1
         self.round, self.entered, self.approved = list(turn.tool_calls), set(), set()
+        self.streamed = {one: call for one, call in self.streamed.items() if call not in self.sent}
         self.sent |= {call.id: call for call in turn.tool_calls}
         return Turn(text=turn.text, tool_calls=[self._marked(call) for call in turn.tool_calls])
 
@@ -278,10 +313,10 @@ class AgUi:
             ToolCall(id=self._id(one), name=self._name(self._id(one), one.name), args=self._back(one))
             for one in message.tool_calls
         ]
-        call = self.renamed.get(message.call, message.call) if message.call is not None else None
-        return message.model_copy(
-            update={"text": self._plain(message.text), "tool_calls": calls, "call": call}
-        )
+        changed: dict[str, Any] = {"text": self._plain(message.text), "tool_calls": calls}
+        if message.call is not None:
+            changed["call"] = self.renamed.get(message.call, message.call)
+        return message.model_copy(update=changed)
 
     def _id(self, call: ToolCall) -> str:
         known = call.args.get("k") if isinstance(call.args, dict) else None
@@ -313,12 +348,28 @@ class AgUi:
         self.host.observe("call.shown", call=call, name=self._name(call, name), args=shown)
 
     def _took(self, event: Json) -> None:
+        if event["type"] == "TOOL_CALL_START":
+            self._recognise(event["toolCallId"], event["toolCallName"])
         if self.watcher is not None:
             kept = {key: value for key, value in event.items() if key not in LOOSE}
-            data = json.loads(RANDOM.sub(self._alias, self._plain(json.dumps(kept))))
+            text = self._plain(json.dumps(kept))
+            for called, call in self.streamed.items():
+                text = text.replace(json.dumps(called), json.dumps(call))
+            data = json.loads(RANDOM.sub(self._alias, text))
             self.rest.tell(partial(self._report, self.watcher, data))
         else:
             self.rest.moved()
+
+    def _recognise(self, called: str, name: str) -> None:
+        """A stream opens a call: by an id that the kit knows, or the first one of its tool in the round."""
+        known = {call.id for call in self.round}
+        rest = [
+            call.id
+            for call in self.round
+            if call.id not in self.streamed.values() and self.names.get(call.name) == name
+        ]
+        if called not in known and called not in self.streamed and rest:
+            self.streamed[called] = rest[0]
 
     def _report(self, watcher: str, data: Json) -> None:
         self.host.observe("event", stream="ag-ui", name=data["type"], data=data, watcher=watcher)

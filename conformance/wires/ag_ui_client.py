@@ -44,10 +44,12 @@ class HttpClient(AgUiClient):
         self.last: Json = {}  # the last event of the newest run
 
     def unanswered(self) -> list[str]:
-        """The calls of the newest turn that have no result, by the ids of the runtime."""
-        done = {one.get("toolCallId") for one in self.messages if one["role"] == "tool"}
-        turns = [one for one in self.messages if one.get("toolCalls")]
-        return [call["id"] for call in (turns[-1]["toolCalls"] if turns else ()) if call["id"] not in done]
+        """The calls since the user last spoke that have no result, by the ids of the runtime."""
+        last = max((at for at, one in enumerate(self.messages) if one["role"] == "user"), default=-1)
+        since = self.messages[last + 1 :]
+        done = {one.get("toolCallId") for one in since if one["role"] == "tool"}
+        asked = [call["id"] for one in since for call in one.get("toolCalls") or ()]
+        return [call for call in dict.fromkeys(asked) if call not in done]
 
     def answer(self, call: str, content: Any) -> None:
         """Say the result of a call, as the application that runs a tool of its own does."""
@@ -66,7 +68,7 @@ class HttpClient(AgUiClient):
 
     async def run(self, http: httpx.AsyncClient, more: Json, took: Callable[[Json], None]) -> None:
         """Send a request, and take in its events; raises NoStream, or `httpx.HTTPError`."""
-        self.last = {}
+        self.last, self.interrupts = {}, []
         headers = {"accept": "text/event-stream"}
         async with http.stream("POST", self.url, json=self.body(more), headers=headers) as answer:
             await _refuse_other(answer)

@@ -9,9 +9,9 @@ from __future__ import annotations
 import asyncio
 import json
 import os
-from collections.abc import AsyncIterator, Callable, Mapping, Sequence
+from collections.abc import AsyncIterator, Awaitable, Callable, Coroutine, Mapping, Sequence
 from contextlib import asynccontextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from itertools import count
 from typing import Any, Final
 
@@ -34,6 +34,7 @@ from runlock.conformance.families.lifecycle.adapter import (
 from runlock.conformance.families.lifecycle.messages import Decision, HookAnswer, Outcome, Scenario, Verdict
 from runlock.conformance.protocol import Turn
 from runlock.conformance.transport.world import ModelFault, as_json
+from runlock.conformance.wires.address import PORT, exported
 from runlock.conformance.wires.model_apis import chat_completions
 from runlock.conformance.wires.ui_clients import Json
 
@@ -46,11 +47,16 @@ OPEN_TIME_SECONDS: Final = 600.0
 
 @dataclass(frozen=True, slots=True)
 class Application:
-    """What is served: the runtime, and which tools need an approval."""
+    """What is served: the runtime, and which tools need an approval; `thread` makes its threads."""
 
     make: AdapterFactory
     ask: Sequence[str]
     free: Sequence[str]
+    thread: Callable[[Application, Ends], Thread] | None = None
+
+    def begin(self, ends: Ends) -> Thread:
+        """A new thread."""
+        return (self.thread or Thread)(self, ends)
 
     @property
     def scenario(self) -> Scenario:
@@ -64,9 +70,9 @@ class Application:
 class Ends:
     """The model and the tools, wherever they are."""
 
+    model: str
     http: httpx.AsyncClient
     tools: Client
-    model: str = field(default_factory=lambda: os.environ.get("OPENAI_BASE_URL", "http://127.0.0.1:8901/v1"))
 
 
 class World:
@@ -174,16 +180,52 @@ class Thread:
 
     def __init__(self, application: Application, ends: Ends) -> None:
         self.adapter: Any = application.make()
-        self.world = World(ends, [*application.ask, *application.free])
+        self.world = self.world_of(ends, [*application.ask, *application.free])
         self.opening: Any = self.adapter.open(self.world, application.scenario)
         self.pending: list[str] = []
         self.runs = 0
+        self.turn = asyncio.Lock()  # a thread runs one request at a time
 
-    async def take(self, asked: RunAgentInput) -> None:
-        """Run once; what is refused is an error of this run alone."""
-        if self.opening is not None:
-            opening, self.opening = self.opening, None
-            await opening
+    async def take(self, asked: RunAgentInput, send: Callable[[Json], None]) -> None:
+        """Run once, and send the events; what is refused is an error of this run alone."""
+        async with self.turn:
+            self.world.send = send
+            if self.opening is not None:
+                opening, self.opening = self.opening, None
+                await opening
+            await self._take(asked)
+
+    async def leave(self) -> None:
+        """The client has gone away: what it waited for is given up."""
+        await self.adapter.cancel()
+
+    # What another application does in another way.
+
+    def world_of(self, ends: Ends, names: Sequence[str]) -> World:
+        """The outside world of the runtime."""
+        return World(ends, names)
+
+    def interrupts(self) -> list[Json]:
+        """What a run waits for: an approval of each call."""
+        return [
+            {"id": f"int-{call}", "reason": "tool_call", "toolCallId": call, "responseSchema": ANSWER}
+            for call in self.pending
+        ]
+
+    def answers(self, asked: RunAgentInput) -> list[tuple[str, bool]]:
+        """Which calls a request decides, and whether it approves them."""
+        return [
+            (entry.interrupt_id.removeprefix("int-"), entry.status == "resolved" and says_yes(entry.payload))
+            for entry in asked.resume or ()
+        ]
+
+    def finished(self, ids: Mapping[str, str]) -> Json:
+        """The end of a run that waits."""
+        return _finished(ids, {"type": "interrupt", "interrupts": self.interrupts()})
+
+    # A run.
+
+    async def _take(self, asked: RunAgentInput) -> None:
         ids = {"threadId": asked.thread_id, "runId": asked.run_id}
         self.world.send({"type": "RUN_STARTED", **ids})
         self.world.refusals.clear()
@@ -195,101 +237,107 @@ class Thread:
         if segment is None and self.world.refusals:
             self.world.send({"type": "RUN_ERROR", "message": "; ".join(self.world.refusals)})
             return
-        if segment is not None:
-            self.pending = list(segment.pending) if segment.reason.code == "Suspended" else []  # type: ignore[union-attr]
         self.world.send(self._end(segment, ids))
 
     async def _verb(self, asked: RunAgentInput) -> Segment | None:
         self.runs += 1
         self.adapter.watch("client", "ag-ui")
-        if asked.resume:
+        if answers := self.answers(asked):
             self.world.run = self.world.run or f"run-{self.runs}"
-            decided = [_decision(self.runs, at, entry) for at, entry in enumerate(asked.resume)]
-            found: Segment | None = await self.adapter.decide(decided)
+            decisions = [_decision(f"d{self.runs}.{at}", *answer) for at, answer in enumerate(answers)]
+            found: Segment | None = await self.adapter.decide(decisions)
             return found
         last = asked.messages[-1] if asked.messages else None
         if last is None or last.role != "user":
             raise Refused("there is nothing to do: no message of a user, and nothing that resumes")
-        text = str(last.content)
         if self.pending:
-            answered: Segment | None = await self.adapter.input(text)
+            answered: Segment | None = await self.adapter.input(str(last.content))
             return answered
         self.world.run = f"run-{self.runs}"
-        started: Segment = await self.adapter.start(text)
+        started: Segment = await self.adapter.start(str(last.content))
         return started
 
     def _end(self, segment: Segment | None, ids: Mapping[str, str]) -> Json:
         reason: Any = segment.reason if segment is not None else None
+        if segment is not None:
+            self.pending = list(segment.pending) if reason.code == "Suspended" else []
         if self.pending:
-            waits = [_interrupt(call) for call in self.pending]
-            return {"type": "RUN_FINISHED", **ids, "outcome": {"type": "interrupt", "interrupts": waits}}
+            return self.finished(ids)
         if reason is not None and reason.code == "Error":
             return {"type": "RUN_ERROR", "message": reason.detail or "the run failed"}
         stopped = reason is not None and reason.code == "Cancelled"
-        return {
-            "type": "RUN_FINISHED",
-            **ids,
-            "outcome": {"type": "cancelled" if stopped else "success"},
-        }
+        return _finished(ids, {"type": "cancelled" if stopped else "success"})
 
 
-def _interrupt(call: str) -> Json:
-    return {"id": f"int-{call}", "reason": "tool_call", "toolCallId": call, "responseSchema": ANSWER}
+def says_yes(payload: Any) -> bool:
+    """Whether an answer approves."""
+    return isinstance(payload, dict) and payload.get("approved") is True
 
 
-def _decision(run: int, at: int, entry: Any) -> Decision:
-    approved = isinstance(entry.payload, dict) and entry.payload.get("approved") is True
-    approves = entry.status == "resolved" and approved
-    return Decision(
-        id=f"d{run}.{at}",
-        call=entry.interrupt_id.removeprefix("int-"),
-        action="resume" if approves else "cancel",
-    )
+def _finished(ids: Mapping[str, str], outcome: Json) -> Json:
+    return {"type": "RUN_FINISHED", **ids, "outcome": outcome}
 
 
-def app_of(application: Application) -> Starlette:
-    """The application, for any ASGI server."""
-    threads: dict[str, Thread] = {}
+def _decision(name: str, call: str, approves: bool) -> Decision:
+    return Decision(id=name, call=call, action="resume" if approves else "cancel")
+
+
+def app_of(applications: Mapping[str, Application], environment: Mapping[str, str]) -> Starlette:
+    """The applications, each at a path, for any ASGI server; the environment says where the ends are."""
     ends: list[Ends] = []
 
     @asynccontextmanager
     async def lifespan(app: Starlette) -> AsyncIterator[None]:
-        url = os.environ.get("RUNLOCK_MCP_URL", "http://127.0.0.1:8901/mcp")
         limits = httpx.Timeout(OPEN_TIME_SECONDS, connect=5.0)
+        url = environment["RUNLOCK_MCP_URL"]
         async with Client(url) as tools, httpx.AsyncClient(timeout=limits, trust_env=False) as http:
-            ends.append(Ends(http, tools))
+            ends.append(Ends(environment["OPENAI_BASE_URL"], http, tools))
             yield
+
+    routes = [Route(path, _agent(one, ends), methods=["POST"]) for path, one in applications.items()]
+    return Starlette(routes=routes, lifespan=lifespan)
+
+
+def _agent(application: Application, ends: Sequence[Ends]) -> Callable[[Request], Awaitable[Response]]:
+    threads: dict[str, Thread] = {}
 
     async def agent(request: Request) -> Response:
         try:
             asked = RunAgentInput.model_validate(await request.json())
         except ValueError as error:
             return JSONResponse({"error": str(error)}, 422)
-        thread = threads.setdefault(asked.thread_id, Thread(application, ends[0]))
-        return StreamingResponse(_events(thread, asked), media_type="text/event-stream")
+        if asked.thread_id not in threads:
+            threads[asked.thread_id] = application.begin(ends[0])
+        return StreamingResponse(_events(threads[asked.thread_id], asked), media_type="text/event-stream")
 
-    return Starlette(routes=[Route(PATH, agent, methods=["POST"])], lifespan=lifespan)
+    return agent
 
 
 async def _events(thread: Thread, asked: RunAgentInput) -> AsyncIterator[bytes]:
     queue: asyncio.Queue[Json | None] = asyncio.Queue()
-    thread.world.send = queue.put_nowait
-
-    async def run() -> None:
-        try:
-            await thread.take(asked)
-        finally:
-            queue.put_nowait(None)
-
-    running = asyncio.create_task(run())
+    running = _kept(thread.take(asked, queue.put_nowait))
+    running.add_done_callback(lambda done: queue.put_nowait(None))
     try:
         while (event := await queue.get()) is not None:
             yield f"data: {json.dumps(event)}\n\n".encode()
         await running
     finally:
-        running.cancel()
+        if not running.done():
+            _kept(thread.leave())
+
+
+TASKS: Final[set[asyncio.Task[None]]] = set()
+
+
+def _kept(work: Coroutine[Any, Any, None]) -> asyncio.Task[None]:
+    """A task that lives on without its client."""
+    task = asyncio.create_task(work)
+    TASKS.add(task)
+    task.add_done_callback(TASKS.discard)
+    return task
 
 
 def serve(application: Application, port: int) -> None:
     """Serve until the process ends."""
-    uvicorn.run(app_of(application), host="127.0.0.1", port=port, log_level="warning")
+    app = app_of({PATH: application}, {**exported(PORT), **os.environ})
+    uvicorn.run(app, host="127.0.0.1", port=port, log_level="warning")

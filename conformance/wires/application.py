@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import asyncio
 import atexit
-import os
 from itertools import count
 from typing import Final
+from uuid import uuid4
 
 import httpx
 
@@ -14,7 +14,7 @@ from runlock.conformance.errors import AdapterError
 from runlock.conformance.transport.real_time import RealTime
 from runlock.conformance.wires.address import PLACE, Address, exported
 from runlock.conformance.wires.ag_ui_client import HttpClient, NoStream
-from runlock.conformance.wires.contact import Contact, Learned
+from runlock.conformance.wires.contact import Contact, Departure, Learned
 from runlock.conformance.wires.ends import Ends
 from runlock.conformance.wires.launch import Application, free_port
 from runlock.conformance.wires.rest import Pace
@@ -23,15 +23,21 @@ CONTACT_SECONDS: Final = 20.0
 """How long the first run of an application may take."""
 
 
+PROCESS: Final = uuid4().hex[:8]
+"""What a server that outlives the kit has not met as the name of a thread; it is shown nowhere."""
+
+THREADS: Final = count(1)
+
+
 class Wire:
     """The ends of one application, the process of it that the kit started, and what it is known to do."""
 
-    def __init__(self, address: Address) -> None:
+    def __init__(self, address: Address, ends: Ends | None = None) -> None:
         self.address = address
-        self.real = RealTime()
         self.pace = Pace()
-        self.ends = Ends(self.real, [*address.ask, *address.free], 0 if address.is_launched else address.ends)
-        self._threads = count(1)
+        port = 0 if address.is_launched else address.ends
+        self.ends = ends or Ends(RealTime(), [*address.ask, *address.free], port)
+        self.real = self.ends.real
         self._process: Application | None = None
         atexit.register(self.close)
         self.url = self._launched() if address.is_launched else address.url
@@ -46,7 +52,7 @@ class Wire:
 
     def thread(self) -> HttpClient:
         """A client with a thread of its own; its name is a mark that nothing else in a request looks like."""
-        return HttpClient(self.url, f"~{os.getpid():x}.{next(self._threads)}~")
+        return HttpClient(self.url, f"~{PROCESS}.{next(THREADS)}~")
 
     def _launched(self) -> str:
         port = str(free_port())
@@ -61,6 +67,24 @@ class Wire:
 
     async def _first_contact(self) -> Learned:
         """Run a round of all tools, so that what is not wired up is said before anything is judged."""
+        contact, client = await self._round()
+        contact.refuse_unwired(client)
+        return Learned(contact.waits(client), contact.entered, await self._stops())
+
+    async def _stops(self) -> bool:
+        """Whether a run ends when its client goes away; no, if there is no tool that just runs."""
+        if not self.address.free:
+            return False
+        client = self.thread()
+        self.ends.guest = departure = Departure(client.mark, self.address.free[0])
+        try:
+            return await asyncio.wait_for(departure.stops(client, self.http), CONTACT_SECONDS)
+        except (TimeoutError, httpx.HTTPError, NoStream):
+            return False
+        finally:
+            self.ends.guest = None
+
+    async def _round(self) -> tuple[Contact, HttpClient]:
         client = self.thread()
         contact = Contact(self.address, self.ends, client.mark)
         self.ends.guest = contact
@@ -82,7 +106,7 @@ class Wire:
             ) from None
         finally:
             self.ends.guest = None
-        return contact.learned(client)
+        return contact, client
 
 
 WIRES: Final[dict[str, Wire]] = {}

@@ -1,10 +1,14 @@
-"""The first run at an application: a round of every tool, from which the kit learns how it is wired up."""
+"""The first runs at an application, from which the kit learns how it is wired up and what it does.
+
+One is a round of every tool.  In another one, the client goes away while a tool runs.
+"""
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Final
 
 import httpx
 
@@ -15,10 +19,13 @@ from runlock.conformance.wires.ag_ui_client import HttpClient
 from runlock.conformance.wires.ends import Ends
 from runlock.conformance.wires.model_apis.api import ModelRequest
 
+GONE_SECONDS: Final = 0.5
+"""How long a server may take to stop, or to go on, once its client has gone away."""
+
 
 @dataclass(frozen=True, slots=True)
 class Learned:
-    """What the first run showed.
+    """What the first runs showed.
 
     `waits` is how a call that needs an approval waits: as an `interrupt` of its own, in one interrupt for
     the round (`batch`), as a call without a result that the client gives (`result`), or not at all (``).
@@ -26,6 +33,7 @@ class Learned:
 
     waits: str
     entered: tuple[str, ...]  # the tools whose bodies were reached
+    stops: bool  # whether a run ends when its client goes away
 
 
 class Contact:
@@ -66,15 +74,20 @@ class Contact:
             return self._not_offered()
         return "Its model was asked, and answered."
 
-    def learned(self, client: HttpClient) -> Learned:
-        """What the run showed; raises an `AdapterError` if an end was not reached."""
+    def refuse_unwired(self, client: HttpClient) -> None:
+        """Raise an `AdapterError` if the run did not reach the model with its tools."""
         if not self._requests:
             ended = client.last.get("type", "the end of its stream")
             words = f": {client.last['message']}" if client.last.get("message") else ""
             raise AdapterError(f"The first run ended with {ended}{words}.", self.so_far())
-        return Learned(self._waits(client), tuple(dict.fromkeys(self._entered)))
 
-    def _waits(self, client: HttpClient) -> str:
+    @property
+    def entered(self) -> tuple[str, ...]:
+        """The tools whose bodies were reached."""
+        return tuple(dict.fromkeys(self._entered))
+
+    def waits(self, client: HttpClient) -> str:
+        """How a call waits for an approval there."""
         if client.interrupts:
             return "interrupt" if all(one.get("toolCallId") for one in client.interrupts) else "batch"
         ended = client.last.get("type") == "RUN_FINISHED"
@@ -91,6 +104,60 @@ class Contact:
     def _to_set(self, *names: str) -> str:
         known = exported(self._ends.port)
         return f"Set {_listed([f'{name}={known[name]}' for name in names])} in the application"
+
+
+class Departure:
+    """A guest whose client goes away while a tool runs."""
+
+    def __init__(self, mark: str, tool: str) -> None:
+        self.mark = mark
+        self._tool = tool
+        self._requests = 0
+        self._at_work = asyncio.Event()
+        self._goes_on = asyncio.Event()
+        self._gone = asyncio.Event()
+
+    async def stops(self, client: HttpClient, http: httpx.AsyncClient) -> bool:
+        """Whether the server gives the run up: it asks its model for nothing more."""
+        client.request(f"hello{self.mark}")
+        running = asyncio.ensure_future(client.run(http, {}, lambda event: None))
+        entering = asyncio.ensure_future(self._at_work.wait())
+        await asyncio.wait({running, entering}, return_when=asyncio.FIRST_COMPLETED)
+        entering.cancel()
+        running.cancel()
+        await asyncio.wait({running})
+        if not self._at_work.is_set():
+            return False
+        await _within(self._gone)  # a server that stops may also hang up at its tool
+        self._gone.set()
+        return not await _within(self._goes_on)
+
+    async def model(self, request: ModelRequest) -> Turn:
+        self._requests += 1
+        if self._requests > 1:
+            self._goes_on.set()
+            return Turn(text="done")
+        return Turn(
+            tool_calls=[ToolCall(id="call_1", name=self._tool, args={"k": f"call_1{self.mark}", "v": 1})]
+        )
+
+    async def tool(self, name: str, args: dict[str, Any]) -> tuple[str, bool]:
+        self._at_work.set()
+        try:
+            await self._gone.wait()
+        except asyncio.CancelledError:
+            self._gone.set()
+            raise
+        return "done", False
+
+
+async def _within(event: asyncio.Event) -> bool:
+    """Whether it is set before long."""
+    try:
+        await asyncio.wait_for(event.wait(), GONE_SECONDS)
+    except TimeoutError:
+        return False
+    return True
 
 
 def _listed(words: Sequence[str]) -> str:

@@ -69,13 +69,17 @@ class Ends:
         self.guest: Guest | None = None
         self.reached: Counter[str] = Counter()
         self.offered: list[str] = []  # the tools of the newest request to the model
-        self._socket = _listening(port)
+        self._socket = listening_on(port)
         self.port: int = self._socket.getsockname()[1]
-        self._real = real
+        self.real = real
         self._server = uvicorn.Server(uvicorn.Config(self._app(), log_level="critical", lifespan="on"))
         self._serving = asyncio.run_coroutine_threadsafe(
             self._server.serve(sockets=[self._socket]), real.loop
         )
+
+    def wait(self) -> None:
+        """Wait until the servers end."""
+        self._serving.result()
 
     def close(self) -> None:
         """Serve no more."""
@@ -102,7 +106,7 @@ class Ends:
         try:
             body = await request.json()
             asked = api.asked(body)
-        except (KeyError, TypeError, ValueError) as error:
+        except (AttributeError, KeyError, TypeError, ValueError) as error:
             self.reached["unreadable"] += 1
             return JSONResponse(api.fault(f"the request cannot be read: {error!r}"), 400)
         self.offered = asked.tools
@@ -144,6 +148,32 @@ class Ends:
         return guest if guest is not None and guest.mark in json.dumps(content) else None
 
 
+class _Alone:
+    """A guest to whom every request belongs: the model says `ok`, and the tools do nothing."""
+
+    mark = ""
+
+    async def model(self, request: ModelRequest) -> Turn:
+        offered = ", ".join(request.tools) or "no tool"
+        print(f"model: {len(request.messages)} messages, offered {offered}", flush=True)
+        return ASIDE
+
+    async def tool(self, name: str, args: dict[str, Any]) -> tuple[str, bool]:
+        print(f"tool: {name} {json.dumps(args)}", flush=True)
+        return "ok", False
+
+
+def serve_alone(tools: Sequence[str], port: int) -> None:
+    """Serve without a schedule, until the process ends."""
+    real = RealTime()
+    ends = Ends(real, tools, port)
+    ends.guest = _Alone()
+    try:
+        ends.wait()
+    finally:
+        ends.close()
+
+
 def _result(text: str, is_error: bool) -> types.CallToolResult:
     return types.CallToolResult(content=[types.TextContent(type="text", text=text)], is_error=is_error)
 
@@ -167,7 +197,8 @@ async def _left(receive: Callable[[], Awaitable[Any]]) -> None:
         pass
 
 
-def _listening(port: int) -> socket.socket:
+def listening_on(port: int) -> socket.socket:
+    """A socket of loopback that listens; on any free port for 0."""
     listening = socket.socket()
     listening.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
     try:

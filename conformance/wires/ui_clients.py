@@ -77,12 +77,16 @@ class AgUiClient(Client):
         self._message(event["messageId"])["content"] += event["delta"]
 
     def _call_start(self, event: Json) -> None:
-        parent = event.get("parentMessageId") or event["toolCallId"]
+        parent = event.get("parentMessageId") or self._own_message(event["toolCallId"])
         self._text_start({"messageId": parent})
         made = {"name": event["toolCallName"], "arguments": ""}
         calls = self._message(parent).setdefault("toolCalls", [])
         if all(call["id"] != event["toolCallId"] for call in calls):
             calls.append({"id": event["toolCallId"], "type": "function", "function": made})
+
+    def _own_message(self, call: str) -> str:
+        """The message of a call that names none: a new one, also where the id of the call was used before."""
+        return f"{call}-{len(self.messages)}" if self._message(call) else call
 
     def _call_args(self, event: Json) -> None:
         self._call(event["toolCallId"])["function"]["arguments"] += event["delta"]

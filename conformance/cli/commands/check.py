@@ -32,6 +32,7 @@ from runlock.conformance.campaign.interrupts import held_back
 from runlock.conformance.campaign.order import Exhaustive, Means, Order, Sampled
 from runlock.conformance.campaign.result import Result
 from runlock.conformance.campaign.supervisor import campaign
+from runlock.conformance.campaign.targets import resolve
 from runlock.conformance.cli.commands.output_streams import results, said_if_lost
 from runlock.conformance.cli.commands.progress import progress, searching
 from runlock.conformance.errors import UsageError
@@ -73,18 +74,49 @@ class Options:
 Checked = Order[Sampled | Exhaustive]
 
 
-def jobs_of(wanted: int | None, *, in_process: bool = False) -> int:
+@dataclass(frozen=True, slots=True)
+class Budget:
+    """Default numbers of schedules in addition to the scripted ones, and of processes."""
+
+    examples: int = EXAMPLES
+    quick: int = QUICK
+    jobs: int | None = None  # None: as many as there are cores
+
+
+OVER_A_WIRE: Final = Budget(examples=200, quick=0)
+"""A runtime behind a wire takes some hundredths of a second for each stimulus."""
+
+ONE_APPLICATION: Final = replace(OVER_A_WIRE, jobs=1)
+"""One application has one model and one set of tools, so that one process plays all schedules."""
+
+
+def budget_of(target: str) -> Budget:
+    """The usual budget of a target."""
+    address = resolve(target).address
+    if address is None:
+        return Budget()
+    return OVER_A_WIRE if address.is_launched else ONE_APPLICATION
+
+
+def jobs_of(wanted: int | None, *, in_process: bool = False, of: Budget | None = None) -> int:
     """The number of processes: one for each core, but at least two and at most four."""
+    most = of.jobs if of is not None else None
     if in_process and wanted not in (None, 1):
         raise UsageError(f"`--in-process` is one process, and not `--jobs {wanted}`.", "Give one of them.")
-    return wanted or max(JOBS_MIN, min(len(os.sched_getaffinity(0)), JOBS_MAX))
+    if most is not None and wanted is not None and wanted > most:
+        raise UsageError(
+            f"One application serves one process, and not `--jobs {wanted}`.",
+            "Have the kit start as many as it needs: `--launch COMMAND`, with `{port}` in it and in the URL.",
+        )
+    return wanted or most or max(JOBS_MIN, min(len(os.sched_getaffinity(0)), JOBS_MAX))
 
 
-def sampled(wanted: int | None, seed: int, *, quick: bool = False) -> Sampled:
+def sampled(wanted: int | None, seed: int, *, quick: bool = False, of: Budget | None = None) -> Sampled:
     """The plan for a number of schedules in addition to the scripted ones."""
     if wanted is not None and quick:
         raise UsageError(f"`--quick` is a number of schedules, and so is `--examples {wanted}`.", "Give one.")
-    return Sampled((QUICK if quick else EXAMPLES) if wanted is None else wanted, seed)
+    usual = of or Budget()
+    return Sampled((usual.quick if quick else usual.examples) if wanted is None else wanted, seed)
 
 
 def check(order: Checked, means: Means, options: Options) -> int:

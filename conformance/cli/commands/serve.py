@@ -1,14 +1,19 @@
-"""`runlock serve`: serves an in-process runtime over a pipe."""
+"""`runlock serve` and `serve-ends`: serve a runtime over a pipe or behind a wire, and the ends of a wire."""
 
 from __future__ import annotations
 
 import sys
-from typing import Final
+from collections.abc import Sequence
+from importlib import import_module
+from typing import Any, Final
 
 from runlock.conformance.campaign.targets import resolve
 from runlock.conformance.errors import UsageError
+from runlock.conformance.extras import the_module
 from runlock.conformance.family.family import DEFAULT, family_named
 from runlock.conformance.transport.server import Methods, serve
+from runlock.conformance.wires.address import WIRES, exported
+from runlock.spec.text import known_words
 
 HOLDERS: Final = ("kit", "own")
 """The possible holders of the reference's checkpoints."""
@@ -23,6 +28,42 @@ def run(target: str, store: str) -> int:
         raise UsageError(f"`{target}` is a recorded trace, and not a runtime.", "Serve a runtime.")
     serve(resolved.open(), _methods_of, sys.stdin.buffer, sys.stdout.buffer)
     return 0
+
+
+def behind_a_wire(target: str, wire: str, port: int, ask: Sequence[str], free: Sequence[str]) -> int:
+    """Serve an adapter of the hosted interface as an application, until the process ends; the exit code."""
+    if wire not in WIRES:
+        raise UsageError(f"There is no wire `{wire}`; {known_words(wire, WIRES)}")
+    sut: Any = resolve(target).open()
+    factory = getattr(sut, "factory", None)
+    adapter = factory() if factory is not None else None
+    if adapter is None or adapter.handshake.family != DEFAULT:
+        raise UsageError(
+            f"`{target}` cannot be served behind a wire.",
+            f"What can be is the reference, a mutant, a variant or a Python adapter of the family {DEFAULT}.",
+        )
+    server = _of_the_wires("ag_ui_server")
+    server.serve(server.Application(factory, tuple(ask), tuple(free)), port)
+    return 0
+
+
+def ends(port: int, tools: Sequence[str]) -> int:
+    """Serve a model that says `ok` and tools that do nothing, until the process ends; the exit code."""
+    print("The model and the tools of the kit are served.  Set these in the application:")
+    for name, value in exported(port).items():
+        print(f"  {name}={value}")
+    print(
+        f"Its MCP server offers {', '.join(tools)}.  What is asked is shown here; end it with Ctrl-C.",
+        flush=True,
+    )
+    _of_the_wires("ends").serve_alone(tools, port)
+    return 0
+
+
+def _of_the_wires(name: str) -> Any:
+    for package in ("mcp", "httpx", "uvicorn"):
+        the_module(package)
+    return import_module(f"runlock.conformance.wires.{name}")
 
 
 def _methods_of(family: str | None) -> Methods:

@@ -16,12 +16,13 @@ LACKING: Final = {
     "offered": "the runtime does not show which tools the model is offered",
 }
 
-LISTS: Final = {"edits": "edits", "grant": "grants", "state": "state"}
+LISTS: Final = {"edits": "edits", "grant": "grants", "history": "history", "state": "state"}
 """By word of a need: the field of the handshake that lists what the runtime has of it."""
 
 LACKING_OF: Final = {
     "edits": "the runtime does no {} at a bound",
     "grant": "its approvals do not last for the {}",
+    "history": "what its model is shown has no {} of a result",
     "state": "a scenario cannot register {} of state",
 }
 

@@ -40,7 +40,7 @@ class Hosted(HostedSut[Life]):
     def begin_life(self, scenario: Scenario) -> Life:
         """The first life of a scenario."""
         self._kept = NOTHING
-        return Life(self._factory(), scenario, Counts())
+        return Life(self.factory(), scenario, Counts())
 
     def control_of(self, adapter: Any, claimed: Mapping[str, Any]) -> dict[str, Any]:
         """The kit's loop, and the crashes that an adapter with a checkpoint comes back from."""
@@ -66,7 +66,7 @@ class Hosted(HostedSut[Life]):
     def _recover(self, asked: Recover) -> dict[str, Any]:
         scenario = self._opened()
         counts = self._counts_to_recover(asked.run)
-        life = self._live(Life(self._factory(), scenario, counts))
+        life = self._live(Life(self.factory(), scenario, counts))
         must_have(life.adapter, "restore")
         life.loop.advance(asked.now_ms or 0)
         counts.recovered(asked.run, asked.store, self._asking)
@@ -99,7 +99,7 @@ class Hosted(HostedSut[Life]):
             await life.adapter.restore(life.host, life.scenario, durable)
         except Exception:
             # The run never was: the runtime is as new, and can start another.
-            life.adapter = self._factory()
+            life.adapter = self.factory()
             await life.adapter.open(life.host, life.scenario)
             raise
         verb.touched = True

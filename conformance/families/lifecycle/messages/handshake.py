@@ -90,6 +90,7 @@ class Handshake(shared.Handshake):
     grants: list[ScopeName] = Field(default_factory=list)  # how long an approval may last
     edits: list[Literal["compaction"]] = Field(default_factory=list)  # that a scenario asks for by a bound
     hooks: list[PhaseName] = Field(default_factory=list)  # where a plugin can be held, at a hook gate
+    history: list[Literal["status"]] = ["status"]  # what a result has that its model is shown
     state: list[Literal["keys"]] = Field(default_factory=list)  # keys that a scenario registers
     streams: list[StreamKind] = Field(default=["native"])  # what a watcher can ask for
 

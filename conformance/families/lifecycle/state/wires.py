@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Final, Literal, NamedTuple
 
@@ -47,12 +47,27 @@ def _part(what: Any, value: str = "", of: str = "toolCallId") -> Reader:
     return lambda data: iter([EventPart(what, str(data.get(of)), data.get(value))])
 
 
-def _interrupts(data: Mapping[str, Any]) -> Iterator[EventPart]:
-    outcome = data.get("outcome")
-    listed = outcome.get("interrupts") if isinstance(outcome, Mapping) else None
-    for one in listed or ():
+def _requests(data: Any) -> Iterator[EventPart]:
+    """The calls that the end of a run of AG-UI asks about: for an approval, or for their results."""
+    for one in _listed(data, "interrupts"):
         if isinstance(one, Mapping) and one.get("toolCallId") is not None:
             yield EventPart("request", str(one["toolCallId"]))
+    for call in _listed(data, "pendingToolCallIds"):
+        yield EventPart("request", str(call))
+
+
+def _listed(data: Any, name: str) -> Sequence[Any]:
+    """A list of the outcome of a run; empty if there is none."""
+    outcome = data.get("outcome") if isinstance(data, Mapping) else None
+    found = outcome.get(name) if isinstance(outcome, Mapping) else None
+    return found if isinstance(found, list) else []
+
+
+def asks_at_large(seen: Published) -> bool:
+    """Whether an event of AG-UI asks for a decision without naming a call, and so for all that wait."""
+    is_end = seen.name == "RUN_FINISHED" and seen.stream == "ag-ui"
+    asked = [one for one in _listed(seen.data, "interrupts") if isinstance(one, Mapping)]
+    return is_end and any(one.get("toolCallId") is None for one in asked)
 
 
 def _output(data: Mapping[str, Any]) -> Iterator[EventPart]:
@@ -67,7 +82,7 @@ AG_UI: Final[Readers] = {
     "TOOL_CALL_ARGS": _part("args", "delta"),
     "TOOL_CALL_END": _part("end"),
     "TOOL_CALL_RESULT": _part("result"),
-    "RUN_FINISHED": _interrupts,
+    "RUN_FINISHED": _requests,
 }
 AI_SDK: Final[Readers] = {
     "tool-input-start": _part("open", "toolName"),

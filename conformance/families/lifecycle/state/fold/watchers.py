@@ -9,7 +9,7 @@ from runlock.conformance.families.lifecycle.messages import Published, StreamClo
 from runlock.conformance.families.lifecycle.state.calls import ObservedCall
 from runlock.conformance.families.lifecycle.state.knowledge import Knowledge
 from runlock.conformance.families.lifecycle.state.watchers import Arrival
-from runlock.conformance.families.lifecycle.state.wires import EventPart, Told, parts_of
+from runlock.conformance.families.lifecycle.state.wires import EventPart, Told, asks_at_large, parts_of
 
 
 def watched(state: Knowledge, params: Mapping[str, Any]) -> None:
@@ -54,6 +54,9 @@ def published(state: Knowledge, seen: Published) -> None:
         call = calls.get(part.call)
         if call is not None:
             _told(state, call, part, seen.stream or "native")
+    if asks_at_large(seen):
+        for call in calls.values():
+            _told(state, call, EventPart("request", call.id), seen.stream or "native")
 
 
 def _told(state: Knowledge, call: ObservedCall, part: EventPart, stream: str) -> None:

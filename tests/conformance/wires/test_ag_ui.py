@@ -1,0 +1,81 @@
+"""Applications behind AG-UI: right ones hold, and wrong ones are blamed as they are in process."""
+
+import pytest
+from ag_ui_variants import VARIANTS
+
+from runlock.conformance.driving.strategies.scripted import applicable, corpus, play, witnesses
+from runlock.conformance.driving.tally import Tally
+from runlock.conformance.families.lifecycle.family import FAMILY
+
+DIALECTS = {"plain": {"approve": True, "reject": False}}
+"""What a user says of an application whose interrupts do not tell how they are answered."""
+
+WAITS = {"batch": "batch", "by-result": "result"}
+
+WRONG = {
+    "RunsTheRejected": "GATE-2",
+    "ApprovesTheFirst": "DECIDE-5",
+    "RerunsFinishedSiblings": "ONCE-1",
+    "MisnamesTheRejected": "PAIR-2",
+    "SaysNothingOfTheRejected": "PAIR-1",
+    "LeavesCallsDangling": "PAIR-1",
+}
+"""Mutants of the lifecycle, and the clause that each of them breaks."""
+
+
+def played(apps, name, scripts, **settings):
+    """What a judge says of an application after these scripts."""
+    bench, tally = apps.bench(name, **settings), Tally()
+    for script in scripts:
+        if not applicable(FAMILY, script, bench.handshake):
+            bench.play(FAMILY.fitting.fitted(script.scenario, bench.handshake), play(script), tally)
+    bench.close()
+    return tally
+
+
+def known(*names):
+    """Some of the scripts."""
+    return [script for script in corpus(FAMILY) if script.name in names]
+
+
+@pytest.mark.parametrize("name", VARIANTS)
+def test_how_it_waits_is_found_out(apps, name):
+    """Also whether a run ends when its client goes away."""
+    learned = apps.wire(name, **DIALECTS.get(name, {})).learned
+
+    assert learned.waits == WAITS.get(name, "interrupt")
+    assert learned.entered == ("read",)
+    assert learned.stops == (name != "finishing")
+
+
+@pytest.mark.parametrize("name", VARIANTS)
+def test_a_right_application_holds(apps, name):
+    """A few scripts: an approval, a rejection, a part of the decisions, a stop, a stream."""
+    few = known(
+        "approved-and-rejected",
+        "partial-resume",
+        "calls-on-a-stream-of-ag-ui",
+        "stop-while-one-answers",
+        "approved-twice",
+    )
+    tally = played(apps, name, few, **DIALECTS.get(name, {}))
+
+    assert {clause: found.violation.reason for clause, found in tally.found.items()} == {}
+    assert tally.exercised["GATE-1"] > 0
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("name", VARIANTS)
+def test_a_right_application_holds_in_every_script(apps, name):
+    """All of the scripts that fit."""
+    tally = played(apps, name, corpus(FAMILY), **DIALECTS.get(name, {}))
+
+    assert {clause: found.violation.reason for clause, found in tally.found.items()} == {}
+
+
+@pytest.mark.parametrize(("name", "clause"), WRONG.items())
+def test_a_wrong_application_is_blamed_as_its_runtime_is(apps, name, clause):
+    """By the schedule that gives the mutant away in process."""
+    stored = [one for one in witnesses(FAMILY, 99) if one.name == name]
+
+    assert clause in played(apps, name, stored).found

@@ -1,0 +1,80 @@
+"""What is no agent behind AG-UI, or is not wired up: a sentence says what was expected, and what to set."""
+
+import pytest
+from bad_apps import app_of
+from served_apps import served
+
+from runlock.conformance.errors import AdapterError
+from runlock.conformance.transport.real_time import RealTime
+from runlock.conformance.wires import application
+from runlock.conformance.wires.address import Address, exported
+from runlock.conformance.wires.application import Wire
+from runlock.conformance.wires.ends import Ends
+
+
+@pytest.fixture(scope="module")
+def ends():
+    """The ends that the applications may ask."""
+    found = Ends(RealTime(), ["write", "read"])
+    yield found
+    found.close()
+    found.real.close()
+
+
+@pytest.fixture(scope="module")
+def url(ends):
+    """Where all of the applications are."""
+    with served(app_of(exported(ends.port)["OPENAI_BASE_URL"])) as found:
+        yield found
+
+
+@pytest.mark.parametrize(
+    ("name", "says", "right"),
+    [
+        ("page", "text/html, and no stream of events: <h1>Welcome</h1>", "Name the path of the agent"),
+        ("locked", "status 401: ", "Run the application without its login"),
+        ("broken", "status 500: ", "The application's own log says why"),
+        ("nowhere", "status 404: Not Found", "Name the path of the agent"),
+        ("garbled", "a line that is no event: {what?", "Each `data:` line is a JSON object with a type"),
+        ("partial", "an event that is not whole", "The protocol says which fields an event has"),
+        ("canned", "ended with RUN_FINISHED", "The model end was not asked. Set OPENAI_BASE_URL="),
+        ("failing", "ended with RUN_ERROR: no API key", "The model end was not asked"),
+        ("toolless", "ended with RUN_FINISHED", "offered no tool, and not write, read. Set RUNLOCK_MCP_URL="),
+        ("elsewhere", "ended with RUN_FINISHED", "offered search, pay, and not write, read"),
+    ],
+)
+def test_the_first_run_says_what_is_wrong(url, ends, name, says, right):
+    """Before anything is judged."""
+    ends.reached.clear()
+    with pytest.raises(AdapterError) as refused:
+        Wire(Address(f"{url}/{name}"), ends)
+
+    assert says in str(refused.value)
+    assert right in str(refused.value)
+
+
+def test_a_stream_that_never_ends_is_given_up(url, ends, monkeypatch):
+    """After a while, and with what was reached by then."""
+    monkeypatch.setattr(application, "CONTACT_SECONDS", 0.3)
+    with pytest.raises(AdapterError, match="did not end within 0 seconds"):
+        Wire(Address(f"{url}/endless"), ends)
+
+
+def test_a_server_that_is_not_there_is_named(ends):
+    """With what starts it."""
+    with pytest.raises(AdapterError, match=r"Nothing answers at http://127.0.0.1:1/agent.*--launch COMMAND"):
+        Wire(Address("http://127.0.0.1:1/agent"), ends)
+
+
+@pytest.mark.parametrize(
+    ("launch", "says"),
+    [
+        ("no-such-program", "There is no command `no-such-program`"),
+        ("python -c 'raise SystemExit(7)'", "ended with exit code 7 before it listened .* It wrote nothing"),
+        ("python -c 'print(1); raise ValueError(3)'", "exit code 1 .* It wrote last: ValueError: 3"),
+    ],
+)
+def test_an_application_that_does_not_start_is_named(launch, says):
+    """With the last line that it wrote."""
+    with pytest.raises(AdapterError, match=says):
+        Wire(Address("http://127.0.0.1:{port}/agent", launch=launch))

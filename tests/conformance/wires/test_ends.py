@@ -1,0 +1,147 @@
+"""The ends of a wire: what belongs to a schedule reaches it, and everything else is answered and counted."""
+
+import asyncio
+
+import httpx
+import pytest
+from mcp import Client
+
+from runlock.conformance.errors import AdapterError
+from runlock.conformance.protocol import ToolCall, Turn
+from runlock.conformance.transport.real_time import RealTime
+from runlock.conformance.transport.world import ModelFault
+from runlock.conformance.wires.ends import Ends
+
+TOOLS = [{"type": "function", "function": {"name": "write", "parameters": {}}}]
+MARK = "~thread~"
+
+
+class Guest:
+    """Answers with a turn or a fault, and remembers what came."""
+
+    mark = MARK
+
+    def __init__(self, turn=None):
+        self.turn = turn
+        self.came = []
+        self.was_left = asyncio.Event()
+
+    async def model(self, request):
+        self.came.append(request.messages[-1].text)
+        if self.turn is None:
+            raise ModelFault("the model is gone")
+        if self.turn == "never":
+            try:
+                await asyncio.sleep(3600)
+            finally:
+                self.was_left.set()
+        return self.turn
+
+    async def tool(self, name, args):
+        self.came.append((name, args))
+        return "written", name == "fails"
+
+
+@pytest.fixture
+def ends():
+    """The ends, on any port."""
+    found = Ends(RealTime(), ["write", "fails"])
+    yield found
+    found.close()
+    found.real.close()
+
+
+def asked(ends, path="/v1/chat/completions", **body):
+    """The answer to a request."""
+    return httpx.post(f"http://127.0.0.1:{ends.port}{path}", json=body, trust_env=False)
+
+
+def said(text):
+    """The messages of a user who says this."""
+    return [{"role": "user", "content": text}]
+
+
+def test_a_request_of_the_schedule_reaches_it(ends):
+    """It has the mark of the schedule, and offers a tool of the kit."""
+    ends.guest = guest = Guest(Turn(tool_calls=[ToolCall(id="c1", name="write", args={"k": "c1"})]))
+    answer = asked(ends, messages=said(f"go{MARK}"), tools=TOOLS).json()
+
+    assert guest.came == [f"go{MARK}"]
+    assert answer["choices"][0]["message"]["tool_calls"][0]["id"] == "c1"
+    assert ends.reached == {"model": 1}
+
+
+@pytest.mark.parametrize(
+    ("messages", "tools"),
+    [
+        (said("go"), TOOLS),
+        (said(f"a title for go{MARK}"), []),
+        (said(f"go{MARK}"), [{"function": {"name": "other"}}]),
+    ],
+)
+def test_a_request_of_something_else_is_set_aside(ends, messages, tools):
+    """One of another thread, one without tools, one with other tools."""
+    ends.guest = guest = Guest(Turn(text="never said"))
+    answer = asked(ends, messages=messages, tools=tools).json()
+
+    assert guest.came == []
+    assert answer["choices"][0]["message"]["content"] == "ok"
+    assert ends.reached == {"model": 1, "aside": 1}
+
+
+@pytest.mark.parametrize("path", ["/v1/chat/completions", "/v1/responses", "/v1/messages"])
+def test_a_request_that_cannot_be_read_is_refused(ends, path):
+    """With what is wrong, so that the application's log says it."""
+    answer = asked(ends, path, messages=[{}], input=[3])
+
+    assert answer.status_code == 400
+    assert "the request cannot be read" in answer.text
+    assert ends.reached == {"model": 1, "unreadable": 1}
+
+
+def test_a_fault_of_the_model_is_an_error_that_is_not_tried_again(ends):
+    """Clients send a request again for other errors."""
+    ends.guest = Guest()
+    answer = asked(ends, messages=said(MARK), tools=TOOLS)
+
+    assert (answer.status_code, answer.json()["error"]["message"]) == (400, "the model is gone")
+
+
+def test_a_client_that_hangs_up_gives_its_request_up(ends):
+    """The schedule learns of it."""
+    ends.guest = guest = Guest("never")
+    with pytest.raises(httpx.ReadTimeout):
+        httpx.post(
+            f"http://127.0.0.1:{ends.port}/v1/chat/completions",
+            json={"messages": said(MARK), "tools": TOOLS},
+            timeout=0.2,
+            trust_env=False,
+        )
+
+    ends.real.run(asyncio.wait_for(guest.was_left.wait(), 5))
+
+
+def test_a_tool_is_entered_over_mcp(ends):
+    """By whoever connects; its outcome says whether it is an error."""
+    ends.guest = guest = Guest()
+
+    async def calls():
+        async with Client(f"http://127.0.0.1:{ends.port}/mcp") as client:
+            tools = [tool.name for tool in (await client.list_tools()).tools]
+            right = await client.call_tool("write", {"k": f"c1{MARK}"})
+            wrong = await client.call_tool("fails", {"k": f"c2{MARK}"})
+            stray = await client.call_tool("write", {"k": "c3"})
+            return tools, [(one.content[0].text, one.is_error) for one in (right, wrong, stray)]
+
+    tools, results = asyncio.run(calls())
+
+    assert tools == ["write", "fails"]
+    assert results[:2] == [("written", False), ("written", True)]
+    assert results[2] == ("this call is of no schedule that is being played", True)
+    assert guest.came == [("write", {"k": f"c1{MARK}"}), ("fails", {"k": f"c2{MARK}"})]
+
+
+def test_a_port_that_is_taken_is_named(ends):
+    """With the option that names another."""
+    with pytest.raises(AdapterError, match=rf"port {ends.port}: .*`--ends PORT`"):
+        Ends(ends.real, ["write"], ends.port)

@@ -1,0 +1,126 @@
+"""Applications behind AG-UI that are right, each in a way of its own."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from ag_ui.core import RunAgentInput
+
+from runlock.conformance.families.lifecycle.reference import factory
+from runlock.conformance.wires.ag_ui_server import Application, Ends, Thread, World
+from runlock.conformance.wires.ui_clients import Json
+
+PREFIX = "call-of-this-server-"
+
+
+class RenamingWorld(World):
+    """Its model and its client know calls by other ids than its runtime."""
+
+    async def infer(self, messages: Sequence[Any], **more: Any) -> Any:
+        return await super().infer([_renamed(dict(one)) for one in messages], **more)
+
+    def observe(self, kind: str, **fields: Any) -> None:
+        if kind == "event" and "toolCallId" in fields["data"]:
+            data = {**fields["data"], "toolCallId": PREFIX + fields["data"]["toolCallId"]}
+            fields = {**fields, "data": data}
+        super().observe(kind, **fields)
+
+
+def _renamed(message: Json) -> Json:
+    if message.get("call"):
+        message["call"] = PREFIX + message["call"]
+    if message.get("tool_calls"):
+        message["tool_calls"] = [{**one, "id": PREFIX + one["id"]} for one in message["tool_calls"]]
+    return message
+
+
+class Renaming(Thread):
+    """Renames calls."""
+
+    def world_of(self, ends: Ends, names: Sequence[str]) -> World:
+        return RenamingWorld(ends, names)
+
+    def interrupts(self) -> list[Json]:
+        return [{**one, "toolCallId": PREFIX + one["toolCallId"]} for one in super().interrupts()]
+
+
+class Batch(Thread):
+    """Asks once for a round, and takes a list of decisions in the order of its calls."""
+
+    def interrupts(self) -> list[Json]:
+        word = {"type": "object", "properties": {"type": {"enum": ["approve", "reject", "edit"]}}}
+        schema = {"type": "object", "properties": {"decisions": {"type": "array", "items": word}}}
+        return [{"id": "round", "reason": "tool_calls", "responseSchema": schema}]
+
+    def answers(self, asked: RunAgentInput) -> list[tuple[str, bool]]:
+        given = [
+            one["type"] == "approve" for entry in asked.resume or () for one in entry.payload["decisions"]
+        ]
+        return list(zip(sorted(self.pending), given, strict=False))
+
+
+class ByResult(Thread):
+    """Its client gives the result of a call that waits, which says whether it is approved."""
+
+    def finished(self, ids: Mapping[str, str]) -> Json:
+        outcome = {"type": "success", "pendingToolCallIds": self.pending}
+        return {"type": "RUN_FINISHED", **ids, "outcome": outcome}
+
+    def answers(self, asked: RunAgentInput) -> list[tuple[str, bool]]:
+        given = {one.tool_call_id: one.content for one in asked.messages if one.role == "tool"}
+        return [(call, json.loads(str(given[call]))["approved"]) for call in self.pending if call in given]
+
+
+class Worded(Thread):
+    """Takes a word for an answer."""
+
+    def interrupts(self) -> list[Json]:
+        return [{**one, "responseSchema": {"enum": ["accept", "reject"]}} for one in super().interrupts()]
+
+    def answers(self, asked: RunAgentInput) -> list[tuple[str, bool]]:
+        return [
+            (one.interrupt_id.removeprefix("int-"), one.payload == "accept") for one in asked.resume or ()
+        ]
+
+
+class Plain(Thread):
+    """Takes true or false for an answer, and says so nowhere."""
+
+    def interrupts(self) -> list[Json]:
+        return [
+            {key: value for key, value in one.items() if key != "responseSchema"}
+            for one in super().interrupts()
+        ]
+
+    def answers(self, asked: RunAgentInput) -> list[tuple[str, bool]]:
+        return [(one.interrupt_id.removeprefix("int-"), one.payload is True) for one in asked.resume or ()]
+
+
+class Finishing(Thread):
+    """Finishes a run whose client has gone away."""
+
+    async def leave(self) -> None:
+        """Go on."""
+
+
+def _with(policies: Mapping[str, str], thread: Any = Thread) -> Application:
+    return Application(factory("awaken-8", policies), ("write",), ("read",), thread)
+
+
+VARIANTS: Mapping[str, Application] = {
+    "usual": _with({}),
+    "renaming": _with({}, Renaming),
+    "batch": _with({}, Batch),
+    "by-result": _with({}, ByResult),
+    "worded": _with({}, Worded),
+    "plain": _with({}, Plain),
+    "finishing": _with({}, Finishing),
+    "waits-for-all": _with({"resume": "collect"}),
+    "refuses-a-part": _with({"resume": "all_or_nothing"}),
+    "superseding": _with({"input.waiting": "supersede"}),
+    "going-on": _with({"input.waiting": "placeholder"}),
+    "one-after-the-other": _with({"round.executor": "sequential"}),
+}
+"""By name; what is not of the dialect is a policy of its runtime."""
