@@ -11,8 +11,6 @@ from runlock.conformance.families.lifecycle.family import FAMILY
 from runlock.conformance.family.made import Mutant
 from runlock.conformance.selftest.witnesses import replay, witnessed, witnesses
 
-SHARE = 8
-
 
 def judged(mutant: Mutant, folder: Path) -> tuple[str, list[str]]:
     """The clause that a replay of the witness blames, and those that an audit of its trace leads with."""
@@ -23,20 +21,13 @@ def judged(mutant: Mutant, folder: Path) -> tuple[str, list[str]]:
     return session.violation.clause, [one.clause for one in audit(path, mutant.name).causes]
 
 
-@pytest.mark.parametrize("mutant", witnessed(FAMILY)[::SHARE], ids=lambda one: one.name)
+@pytest.mark.sampled(8, nightly=4)
+@pytest.mark.parametrize("mutant", witnessed(FAMILY), ids=lambda one: one.name)
 def test_check_and_replay_name_the_same_clause(mutant: Mutant, tmp_path: Path) -> None:
-    """For one witness in SHARE; the long lane has all of them."""
+    """For every stored witness."""
     replayed, audited = judged(mutant, tmp_path)
 
     assert audited[0] == replayed == mutant.clause
-
-
-@pytest.mark.long
-def test_check_and_replay_name_the_same_clause_for_every_witness(tmp_path: Path) -> None:
-    """All stored witnesses at once."""
-    found = {one.name: judged(one, tmp_path) for one in witnessed(FAMILY)}
-
-    assert {name for name, (replayed, audited) in found.items() if audited[:1] != [replayed]} == set()
 
 
 def test_the_worst_clause_leads_its_group(tmp_path: Path) -> None:

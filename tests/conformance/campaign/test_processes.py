@@ -94,7 +94,7 @@ def test_a_target_that_hangs_is_blamed_and_leaves_nothing(folder: Path, jobs: in
 @pytest.mark.parametrize("name", ["SIGINT", "SIGTERM", "SIGHUP", "SIGKILL"])
 def test_a_signal_leaves_nothing(folder: Path, name: str, jobs: int) -> None:
     """A signal ends targets and workers; one that can be handled leaves a result and no temporary file."""
-    kit = checking(jobs, 0.3)
+    kit = checking(jobs, 1)
     assert until(lambda: len(started(folder, "pids.hung")) >= jobs)
     kit.send_signal(signal.Signals[name])
     kit.communicate(timeout=LIMIT_SECONDS)

@@ -1,7 +1,7 @@
 """The known schedules that reach each clause are those that reach it, and every clause has one."""
 
 import pytest
-from reaching import as_file
+from reaching import as_file, is_reached
 from weaker_handshakes import Feature, Reference, features, references_of, without
 
 from runlock.conformance.driving.occasions import FILE, occasions, only_witnesses, out_of_reach
@@ -31,7 +31,27 @@ def test_every_clause_that_is_asked_for_has_an_occasion(family: Family) -> None:
     )
 
 
+LISTED = [
+    (family.name, clause)
+    for family in families()
+    for clause in family.spec.clauses
+    if occasions(family, clause)
+]
+
+
+@pytest.mark.sampled(10)
+@pytest.mark.parametrize(("name", "clause"), LISTED)
+def test_a_known_schedule_reaches_its_clause(name: str, clause: str) -> None:
+    """Each of them does while the reference offers no more than the schedule and the clause need."""
+    family = family_named(name)
+    asked = [one for one in references_of(name) if clause in one.asked]
+    for script in occasions(family, clause):
+        fitting = (one for one in asked if is_reached(one, clause, script))
+        assert next(fitting, None) is not None, script.name
+
+
 @pytest.mark.long
+@pytest.mark.nightly
 @pytest.mark.parametrize("family", families(), ids=lambda one: one.name)
 def test_occasions_are_derived(family: Family, rewrites: bool) -> None:
     """The file names the schedules that reach each clause while nothing more is offered than they need."""

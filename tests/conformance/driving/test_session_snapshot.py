@@ -301,4 +301,4 @@ def test_a_runtime_that_cannot_be_repeated_is_judged_by_what_it_did(monkeypatch)
     )
 
     assert with_them == without
-    assert with_them[0]["found"]
+    assert with_them[0]["unrepeated"]

@@ -21,8 +21,8 @@ from runlock.conformance.families.lifecycle.messages import (
     SegmentEnded,
 )
 from runlock.conformance.families.lifecycle.state import ObservedState
-from runlock.conformance.families.lifecycle.state.disturbances import CANCEL
-from runlock.conformance.families.lifecycle.state.records import ObservedCall
+from runlock.conformance.families.lifecycle.state.disturbances import CANCEL, INPUT
+from runlock.conformance.families.lifecycle.state.records import ObservedCall, Run
 from runlock.conformance.family.invariant import HELD, CheckResults, Invariant, held_or
 from runlock.conformance.family.rank import Rank
 from runlock.conformance.family.rule import Occasion, Rule, table
@@ -151,11 +151,23 @@ def allowed(state: ObservedState, seen: PhaseEntered) -> Iterator[Called]:
     for step in steps(state, seen):
         if not step.declares("phases", "nine") or step.is_cut or not step.fired("AfterInference"):
             return
-        # a round that stops at a suspension may leave calls after
         run = step.run
-        waits = any(_may_wait(call) for call in run.calls.values() if call.step == run.steps)
-        if step.declares("round.executor", "parallel") or not waits:
+        if step.declares("round.executor", "parallel") or not _may_stop(state, run):
             yield from (Called(state, run, seen, call) for call in asked_for(run) if _is_allowed(call))
+
+
+def _may_stop(state: ObservedState, run: Run) -> bool:
+    """Whether the newest round may have left calls behind: at a suspension, a failure or an input."""
+    calls = [call for call in run.calls.values() if call.step == run.steps]
+    at_failure = any(map(_may_have_failed, calls)) and state.policy("round.failure") != "isolated"
+    at_input = run.disturbed_by(INPUT) and state.policy("input.round") != "goes_on"
+    return at_failure or at_input or any(map(_may_wait, calls))
+
+
+def _may_have_failed(call: ObservedCall) -> bool:
+    """Whether a call failed, by its status or by what its tool answered, or did not."""
+    answered = call.result["kind"] if call.result is not None else None
+    return call.claimed == "Failed" or (bool(call.entries) and answered not in ("ok", "warning"))
 
 
 def the_gate_fires_where_it_has_a_place(state: ObservedState, seen: PhaseEntered) -> CheckResults:

@@ -91,7 +91,7 @@ def test_every_scenario_has_one_number(bench: Bench, monkeypatch: pytest.MonkeyP
     drawn: set[int] = set()
     begin = Machine.begin
     monkeypatch.setattr(Machine, "begin", lambda self, index: (drawn.add(index), begin(self, index)))
-    generate(bench, 100, 0, Tally())
+    generate(bench, 220, 0, Tally())
 
     assert drawn == set(range(len(bench.scenarios)))
 

@@ -29,6 +29,7 @@ ABOUT = {
     "a-decision-after-an-end-that-left-its-call": "DECIDE-3",
     "a-decision-for-an-id-that-two-calls-have": "RUN-3",
     "a-decision-for-a-run-that-a-block-ends": "ROUND-7",
+    "a-decision-next-to-an-agent-that-waits": "DECIDE-14",
     "a-decision-that-a-cancel-overtakes": "FLOW-27",
     "a-decision-that-is-the-answer-without-a-status": "ROUND-89",
     "a-decision-that-is-sent-again-after-its-refusal": "DECIDE-3",
