@@ -57,6 +57,7 @@ def test_verdicts_are_compared_one_by_one() -> None:
     ]
 
 
+@pytest.mark.sampled(1, nightly=3)
 @pytest.mark.long
 @pytest.mark.parametrize("name", BENCHMARKS)
 def test_a_benchmark_runs(name: str) -> None:
@@ -72,7 +73,7 @@ def test_a_benchmark_runs(name: str) -> None:
 
 
 @pytest.mark.long
-@pytest.mark.sampled(1, nightly=25)
+@pytest.mark.sampled(1, nightly=50)
 @pytest.mark.parametrize("seed", range(50))
 def test_no_random_fault_is_forgotten(seed: int, monkeypatch: pytest.MonkeyPatch) -> None:
     """Of five hundred none is held without a word, none is a bug of the kit, and nothing is left."""

@@ -44,6 +44,7 @@ def pages(folder):
     return sorted(path.relative_to(folder).as_posix() for path in folder.rglob("*.html"))
 
 
+@pytest.mark.nightly
 def test_both_builders_make_the_same_pages(site, written, zensical, tmp_path, monkeypatch):
     """From the same pages on disk and the same navigation; neither has anything to warn of."""
     monkeypatch.syspath_prepend(str(ROOT))

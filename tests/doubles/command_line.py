@@ -89,7 +89,7 @@ def checked(played_once: PlayedOnce, fake: str, examples: int = 90) -> Ran:
     return run_once(played_once, f"check-{fake}-{examples}", *words)
 
 
-SAMPLED = 20
+SAMPLED = 40
 """One in this many mutants and variants is in the sample of a selftest, which takes minutes as a whole."""
 
 

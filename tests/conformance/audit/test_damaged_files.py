@@ -129,6 +129,7 @@ def test_no_damage_to_a_compressed_file_is_plainly_held(begin: int, tmp_path: Pa
         assert found.errors or whole, f"seed {seed}"
 
 
+@pytest.mark.sampled(1, nightly=4)
 @pytest.mark.parametrize("begin", [0, *(pytest.param(n, marks=pytest.mark.long) for n in range(20, 500, 20))])
 def test_no_odd_value_in_a_trace_is_a_bug_of_the_kit(begin: int, tmp_path: Path) -> None:
     """A trace in which some values do not belong is judged, or refused with a sentence."""

@@ -19,7 +19,7 @@ REFERENCE = Reference("lifecycle", "awaken-8")
 PENDING = Feature(("outcomes", "tool"), "pending")
 
 
-@pytest.mark.sampled(100, nightly=5)
+@pytest.mark.sampled(100, nightly=10)
 @pytest.mark.parametrize(
     ("family", "seed"), [(family, seed) for family, draws in DRAWS.items() for seed in range(draws)]
 )

@@ -100,6 +100,7 @@ def test_a_target_that_has_to_be_restarted_for_each_scenario_is_given_up() -> No
     assert result.ledger.times == 20
 
 
+@pytest.mark.sampled(1, nightly=3)
 @pytest.mark.parametrize(
     ("words", "kind"),
     [

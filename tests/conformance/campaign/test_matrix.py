@@ -252,6 +252,7 @@ def test_a_name_that_is_none_is_told(capsys, words, sentence):
     assert sentence in capsys.readouterr().err
 
 
+@pytest.mark.nightly
 @pytest.mark.processes
 def test_a_runtime_is_driven_through_the_pipe_of_its_environment(capsys, tmp_path):
     """What its environment serves is judged, and its witness plays again."""

@@ -152,6 +152,7 @@ def test_an_orphaned_worker_starts_no_target(monkeypatch: pytest.MonkeyPatch) ->
         guardian.refuse_orphan()
 
 
+@pytest.mark.sampled(1, nightly=4)
 @pytest.mark.long
 @pytest.mark.parametrize("jobs", [1, 4, 8])
 @pytest.mark.parametrize("seconds", [0.5, 1.5, 2.5, 3.5, 5, 7])
@@ -175,6 +176,7 @@ def test_an_interrupt_at_any_moment_leaves_what_was_judged(folder: Path, jobs: i
 CHECK = "check mutant:tool-runner/YieldsATurnTwice --examples 8 --jobs 1 -o out"
 
 
+@pytest.mark.sampled(1, nightly=2)
 @pytest.mark.parametrize("closed", [">&-", "2>&-", "<&- >&- 2>&-", ">/dev/full", "2>/dev/full", "| true"])
 def test_a_stream_that_cannot_be_written_costs_what_it_would_have_shown(folder: Path, closed: str) -> None:
     """The exit code and the result in the folder are those of the check."""

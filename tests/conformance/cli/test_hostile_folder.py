@@ -76,6 +76,7 @@ def _started_there(folder: Path, *words: str) -> tuple[int, list[str]]:
     return ran.returncode, sorted(path.stem for path in folder.glob("*.ran"))
 
 
+@pytest.mark.sampled(1, nightly=2)
 @pytest.mark.parametrize(
     ("words", "jobs"),
     [
@@ -192,6 +193,7 @@ def test_an_unknown_level_is_reported(wanted: str, folder: Path, capsys: Capsys)
         assert found["level"] == "warning"
 
 
+@pytest.mark.sampled(1, nightly=6)
 @pytest.mark.parametrize("begin", [0, *(pytest.param(n, marks=pytest.mark.long) for n in range(10, 500, 10))])
 def test_no_odd_value_in_a_result_is_a_bug_of_the_kit(begin: int, folder: Path, capsys: Capsys) -> None:
     """Whatever stands in a result, a report is made of it, or one sentence says why not."""

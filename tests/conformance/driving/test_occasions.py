@@ -39,7 +39,7 @@ LISTED = [
 ]
 
 
-@pytest.mark.sampled(10)
+@pytest.mark.sampled(10, nightly=5)
 @pytest.mark.parametrize(("name", "clause"), LISTED)
 def test_a_known_schedule_reaches_its_clause(name: str, clause: str) -> None:
     """Each of them does while the reference offers no more than the schedule and the clause need."""

@@ -266,6 +266,7 @@ def test_a_search_shows_the_same_with_bookmarks_and_without(part, monkeypatch):
     assert with_them[1]
 
 
+@pytest.mark.sampled(1, nightly=2)
 @pytest.mark.long
 @pytest.mark.parametrize("part", DEEP.values(), ids=DEEP)
 def test_a_deep_search_shows_the_same_with_bookmarks_and_without(part, monkeypatch):

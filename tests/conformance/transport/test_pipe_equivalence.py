@@ -67,6 +67,7 @@ def the_same(target, walks=WALKS):
     return told_outside
 
 
+@pytest.mark.sampled(1, nightly=2)
 @pytest.mark.long
 @pytest.mark.parametrize(
     "profile",

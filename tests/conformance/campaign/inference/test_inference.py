@@ -70,6 +70,7 @@ SHOWN_BY_ANY = {
 }
 
 
+@pytest.mark.sampled(1, nightly=2)
 @pytest.mark.parametrize(
     "profile",
     [
@@ -103,6 +104,7 @@ def ruled_out_again(found: Inferred) -> Iterator[tuple[Value, bool]]:
     bench.close()
 
 
+@pytest.mark.sampled(1, nightly=3)
 @pytest.mark.long
 @pytest.mark.parametrize(
     ("toy", "policy", "examples"),
@@ -188,6 +190,7 @@ SHARES = 6
 """A variant plays one script in SHARES, the next variant from the next script on."""
 
 
+@pytest.mark.sampled(1, nightly=6)
 @pytest.mark.long
 @pytest.mark.parametrize(("policy", "value"), VALUES, ids=["=".join(one) for one in VALUES])
 @pytest.mark.usefixtures("unshrunk")
@@ -204,6 +207,7 @@ def test_a_value_is_found_out_or_left_open(policy: str, value: str) -> None:
     assert found.contradicted == {}
 
 
+@pytest.mark.sampled(1, nightly=6)
 @pytest.mark.long
 @pytest.mark.parametrize(
     ("variant", "at"), [(one, at) for at, one in enumerate(FREE)], ids=[one.name for one in FREE]
@@ -230,6 +234,7 @@ WEAK: dict[str, dict[str, Any]] = {
 }
 
 
+@pytest.mark.sampled(1, nightly=2)
 @pytest.mark.long
 @pytest.mark.usefixtures("unshrunk")
 @pytest.mark.parametrize(("weakness", "profile"), [*zip(WEAK, ["tirea", "awaken-8"] * 2, strict=True)])

@@ -50,6 +50,7 @@ def known_reasons(family: Family) -> set[str]:
     return alike | {f"it makes no difference where {key} is {value}" for key, value in idle | ruled_out}
 
 
+@pytest.mark.sampled(1, nightly=2)
 @pytest.mark.parametrize(
     "factory",
     [one if one == "python" else pytest.param(one, marks=pytest.mark.long) for one in OF_PROFILES],
@@ -173,6 +174,7 @@ RUNTIMES = {
 }
 
 
+@pytest.mark.sampled(1, nightly=3)
 @pytest.mark.parametrize("schedules", [30, pytest.param(120, marks=pytest.mark.long)])
 @pytest.mark.parametrize("runtime", RUNTIMES)
 def test_what_a_runtime_does_not_declare_is_no_fault(runtime: str, schedules: int) -> None:

@@ -59,6 +59,7 @@ def test_walks_alone_leave_more_out(profile):
     assert reached[0] > reached[1]
 
 
+@pytest.mark.sampled(1, nightly=5)
 @pytest.mark.long
 @pytest.mark.parametrize(
     ("variant", "shard"), [(one, at) for at, one in enumerate(VARIANTS)], ids=[one.name for one in VARIANTS]

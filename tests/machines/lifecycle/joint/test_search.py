@@ -91,6 +91,7 @@ def test_the_joint_charts_hold_with_two_calls(profile):
     holds(profile, 2)
 
 
+@pytest.mark.sampled(1, nightly=3)
 @pytest.mark.long
 @pytest.mark.parametrize("profile", PROFILES)
 def test_the_joint_charts_hold_with_three_calls(profile):

@@ -210,6 +210,7 @@ def first_that_takes(charts, row):
     return next(at for at, one in enumerate(TAKEN_UNDER) if one[0] is charts and row not in never_taken(at))
 
 
+@pytest.mark.sampled(1, nightly=5)
 @pytest.mark.long
 @pytest.mark.parametrize(
     ("charts", "name", "row"),

@@ -217,6 +217,7 @@ def test_each_rule_has_a_fault():
     assert set(_of_states_and_steps()) == {fault.clause for fault in FAULTS}
 
 
+@pytest.mark.sampled(1, nightly=5)
 @pytest.mark.long
 @pytest.mark.parametrize("fault", FAULTS, ids=[f"{at}-{fault.clause}" for at, fault in enumerate(FAULTS)])
 def test_a_fault_of_a_runner_is_blamed_on_its_clause(fault):

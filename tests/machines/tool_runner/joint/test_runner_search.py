@@ -49,6 +49,7 @@ def test_the_joint_charts_of_a_runner_hold():
     holds("tool-runner", 1)
 
 
+@pytest.mark.sampled(1, nightly=3)
 @pytest.mark.long
 @pytest.mark.parametrize("profile", PROFILES)
 @pytest.mark.parametrize("calls", [1, 2, 3])
@@ -68,6 +69,7 @@ def test_every_limit_holds(limit, zero):
     assert (search.states < 10) is (limit == 0 and zero == "no_request")
 
 
+@pytest.mark.sampled(1, nightly=5)
 @pytest.mark.long
 @pytest.mark.parametrize(
     ("key", "value"), [(key, value) for key in CHOICES for value in SPEC.policy(key).values], ids=str
@@ -164,6 +166,7 @@ DROPPED = [
 """Every other arrow."""
 
 
+@pytest.mark.sampled(1, nightly=4)
 @pytest.mark.long
 @pytest.mark.parametrize(
     ("name", "row"), DROPPED, ids=[f"{row.clause}-{row.source}-{row.event}" for _, row in DROPPED]

@@ -75,6 +75,7 @@ def test_a_variant_passes(variant: Variant, share: int) -> None:
     breaks_nothing(variant, share, *QUICK)
 
 
+@pytest.mark.sampled(1, nightly=5)
 @pytest.mark.long
 @each_variant
 def test_a_variant_passes_in_more_schedules(variant: Variant, share: int) -> None:

@@ -88,6 +88,7 @@ def breaks_nothing(loop, numbers):
     assert sum(tally.exercised.total() for tally in tallies) > 0
 
 
+@pytest.mark.sampled(1, nightly=4)
 @pytest.mark.long
 @pytest.mark.parametrize("mutant", MUTANTS, ids=lambda mutant: mutant.name)
 def test_a_mutant_breaks_nothing_else(walks, mutant):
