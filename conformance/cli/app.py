@@ -104,7 +104,9 @@ def check(  # each is a separate option
     target: TargetName,
     examples: Annotated[
         int | None,
-        typer.Option(min=0, help="Number of schedules in addition to the scripted ones; 4000, by a URL 200."),
+        typer.Option(
+            min=0, help="Number of schedules in addition to the scripted ones (behind a URL 200); 4000."
+        ),
     ] = None,
     seed: Seed = 0,
     jobs: Annotated[

@@ -1,6 +1,6 @@
 """An application that serves AG-UI: a runtime of the kit, right or wrong, over HTTP as any other one is.
 
-It finds its model and its tools by the environment, and knows nothing of the kit that checks it.  It keeps
+It finds its model and its tools by the environment, and knows nothing of the kit.  It keeps
 its threads: of the messages of a request it reads the newest.
 """
 
@@ -60,7 +60,7 @@ class Application:
 
     @property
     def scenario(self) -> Scenario:
-        """The tools, as a runtime of the kit is told of them."""
+        """The tools, as a scenario has them."""
         tools = [{"name": name, "permission": "ask"} for name in self.ask]
         tools += [{"name": name, "permission": "allow"} for name in self.free]
         return Scenario.model_validate({"scenario": "served", "tools": tools})

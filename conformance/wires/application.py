@@ -36,19 +36,25 @@ class Wire:
         self.address = address
         self.pace = Pace()
         port = 0 if address.is_launched else address.ends
+        self._owns_ends = ends is None
         self.ends = ends or Ends(RealTime(), [*address.ask, *address.free], port)
         self.real = self.ends.real
         self._process: Application | None = None
         atexit.register(self.close)
-        self.url = self._launched() if address.is_launched else address.url
-        self.http = self.real.run(self._client())
-        self.learned: Learned = self.real.run(self._first_contact())
+        try:
+            self.url = self._launched() if address.is_launched else address.url
+            self.http = self.real.run(self._client())
+            self.learned: Learned = self.real.run(self._first_contact())
+        except BaseException:
+            self.close()  # or the next attempt finds its port taken
+            raise
 
     def close(self) -> None:
         """End what the kit started."""
         if self._process is not None:
             self._process.end()
-        self.ends.close()
+        if self._owns_ends:
+            self.ends.close()
 
     def thread(self) -> HttpClient:
         """A client with a thread of its own; its name is a mark that nothing else in a request looks like."""

@@ -38,6 +38,7 @@ def known(*names):
     return [script for script in corpus(FAMILY) if script.name in names]
 
 
+@pytest.mark.sampled(4)
 @pytest.mark.parametrize("name", VARIANTS)
 def test_how_it_waits_is_found_out(apps, name):
     """Also whether a run ends when its client goes away."""
@@ -48,6 +49,7 @@ def test_how_it_waits_is_found_out(apps, name):
     assert learned.stops == (name != "finishing")
 
 
+@pytest.mark.sampled(4)
 @pytest.mark.parametrize("name", VARIANTS)
 def test_a_right_application_holds(apps, name):
     """A few scripts: an approval, a rejection, a part of the decisions, a stop, a stream."""
@@ -65,6 +67,7 @@ def test_a_right_application_holds(apps, name):
 
 
 @pytest.mark.long
+@pytest.mark.sampled(1, nightly=4)
 @pytest.mark.parametrize("name", VARIANTS)
 def test_a_right_application_holds_in_every_script(apps, name):
     """All of the scripts that fit."""
@@ -73,6 +76,7 @@ def test_a_right_application_holds_in_every_script(apps, name):
     assert {clause: found.violation.reason for clause, found in tally.found.items()} == {}
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize(("name", "clause"), WRONG.items())
 def test_a_wrong_application_is_blamed_as_its_runtime_is(apps, name, clause):
     """By a script that is about its clause, or by another one."""

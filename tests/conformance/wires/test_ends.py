@@ -122,7 +122,7 @@ def test_a_client_that_hangs_up_gives_its_request_up(ends):
 
 
 def test_a_tool_is_entered_over_mcp(ends):
-    """By whoever connects; its outcome says whether it is an error."""
+    """The outcome of its call says whether it is an error."""
     ends.guest = guest = Guest()
 
     async def calls():
