@@ -245,7 +245,7 @@ def test_an_opening_that_waits_does_not_settle():
 
     talk = Talk(toy())
     talk("scenario.close")
-    talk.sut._factory = toy(open=wait)
+    talk.sut.factory = toy(open=wait)
 
     assert "nobody will give" in talk.fails(-32004, "scenario.open", scenario="s")
 
