@@ -75,14 +75,14 @@ class Wire:
         """Run a round of all tools, so that what is not wired up is said before anything is judged."""
         contact, client = await self._round()
         contact.refuse_unwired(client)
-        return Learned(contact.waits(client), contact.entered, await self._stops())
+        return Learned(contact.waits(client), contact.entered, await self._stops(contact.reaction))
 
-    async def _stops(self) -> bool:
+    async def _stops(self, reaction: float) -> bool:
         """Whether a run ends when its client goes away; no, if there is no tool that just runs."""
         if not self.address.free:
             return False
         client = self.thread()
-        self.ends.guest = departure = Departure(client.mark, self.address.free[0])
+        self.ends.guest = departure = Departure(client.mark, self.address.free[0], reaction)
         try:
             return await asyncio.wait_for(departure.stops(client, self.http), CONTACT_SECONDS)
         except (TimeoutError, httpx.HTTPError, NoStream):

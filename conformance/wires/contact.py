@@ -6,7 +6,6 @@ One is a round of every tool.  In another one, the client goes away while a tool
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, Final
 
@@ -20,7 +19,10 @@ from runlock.conformance.wires.ends import Ends
 from runlock.conformance.wires.model_apis.api import ModelRequest
 
 GONE_SECONDS: Final = 0.5
-"""How long a server may take to stop, or to go on, once its client has gone away."""
+"""How long a server has at least to stop, or to go on, once its client has gone away."""
+
+GONE_FACTOR: Final = 10
+"""How many times as long as it takes to react it has to do so."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,6 +47,8 @@ class Contact:
         self._ends = ends
         self._requests = 0
         self._entered: list[str] = []
+        self._answered_at = 0.0
+        self.reaction = 0.0  # seconds from the last result of a tool to the next request to the model
 
     async def run(self, client: HttpClient, http: httpx.AsyncClient) -> None:
         """Run once."""
@@ -53,10 +57,13 @@ class Contact:
 
     async def model(self, request: ModelRequest) -> Turn:
         self._requests += 1
+        if self._answered_at:
+            self.reaction = asyncio.get_running_loop().time() - self._answered_at
         return Turn(tool_calls=self._calls()) if self._requests == 1 else Turn(text="done")
 
     async def tool(self, name: str, args: dict[str, Any]) -> tuple[str, bool]:
         self._entered.append(name)
+        self._answered_at = asyncio.get_running_loop().time()
         return "done", False
 
     def _calls(self) -> list[ToolCall]:
@@ -103,15 +110,16 @@ class Contact:
 
     def _to_set(self, *names: str) -> str:
         known = exported(self._ends.port)
-        return f"Set {_listed([f'{name}={known[name]}' for name in names])} in the application"
+        return f"Set {' or '.join(f'{name}={known[name]}' for name in names)} in the application"
 
 
 class Departure:
-    """A guest whose client goes away while a tool runs."""
+    """A guest whose client goes away while a tool runs; `reaction` is how long the server takes to react."""
 
-    def __init__(self, mark: str, tool: str) -> None:
+    def __init__(self, mark: str, tool: str, reaction: float) -> None:
         self.mark = mark
         self._tool = tool
+        self._seconds = max(GONE_SECONDS, GONE_FACTOR * reaction)
         self._requests = 0
         self._at_work = asyncio.Event()
         self._goes_on = asyncio.Event()
@@ -128,9 +136,9 @@ class Departure:
         await asyncio.wait({running})
         if not self._at_work.is_set():
             return False
-        await _within(self._gone)  # a server that stops may also hang up at its tool
+        await _within(self._seconds, self._gone)  # a server that stops may also hang up at its tool
         self._gone.set()
-        return not await _within(self._goes_on)
+        return not await _within(self._seconds, self._goes_on)
 
     async def model(self, request: ModelRequest) -> Turn:
         self._requests += 1
@@ -151,14 +159,10 @@ class Departure:
         return "done", False
 
 
-async def _within(event: asyncio.Event) -> bool:
+async def _within(seconds: float, event: asyncio.Event) -> bool:
     """Whether it is set before long."""
     try:
-        await asyncio.wait_for(event.wait(), GONE_SECONDS)
+        await asyncio.wait_for(event.wait(), seconds)
     except TimeoutError:
         return False
     return True
-
-
-def _listed(words: Sequence[str]) -> str:
-    return " or ".join(words)

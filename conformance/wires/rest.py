@@ -25,14 +25,10 @@ REACTIONS: Final = 50
 
 
 class Pace:
-    """How quickly a runtime reacts; one for all schedules of a process.
-
-    `waited` and `in_vain` are seconds: all that were spent waiting for more, and those after the last move.
-    """
+    """How quickly a runtime reacts; one for all schedules of a process."""
 
     def __init__(self) -> None:
         self._reactions: deque[float] = deque(maxlen=REACTIONS)
-        self.waited = self.in_vain = 0.0
 
     def reacted(self, seconds: float) -> None:
         """A reaction was seen, this long after what it reacts to."""
