@@ -8,10 +8,10 @@ from __future__ import annotations
 import difflib
 import json
 import shlex
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, fields
 from typing import Any, Final
-from urllib.parse import parse_qsl, urlencode, urlsplit
+from urllib.parse import parse_qsl, quote, urlencode, urlsplit
 
 from runlock.conformance.errors import UsageError
 from runlock.spec.text import known_words
@@ -21,6 +21,9 @@ WIRES: Final = ("ag-ui",)
 
 PORT: Final = 8901
 """Where the ends are, unless the kit starts the application itself."""
+
+READABLE: Final = " /{}:,.'\"[]"
+"""Characters of a setting that stay as they are."""
 
 PLACE: Final = "{port}"
 """What stands in a URL or a command for a port that the kit chooses."""
@@ -50,7 +53,7 @@ class Address:
             for one in fields(self)
             if one.name not in ("url", "wire") and getattr(self, one.name) != one.default
         ]
-        return f"{self.wire}:{self.url}" + (f"#{urlencode(settings)}" if settings else "")
+        return f"{self.wire}:{self.url}" + (f"#{spelled(settings)}" if settings else "")
 
     @property
     def is_launched(self) -> bool:
@@ -61,6 +64,11 @@ class Address:
     def command(self) -> list[str]:
         """The words of the command that starts the application."""
         return shlex.split(self.launch)
+
+
+def spelled(settings: Iterable[tuple[str, str]]) -> str:
+    """Settings as a query that a person can read: only what would end a setting is encoded."""
+    return urlencode(list(settings), quote_via=quote, safe=READABLE)
 
 
 def _written(value: Any) -> str:
@@ -156,7 +164,7 @@ _READ: Final[Mapping[str, Any]] = {
 }
 
 
-def exported(port: int, tools: Sequence[str] = ()) -> dict[str, str]:
+def exported(port: int) -> dict[str, str]:
     """The environment in which an application finds the ends that are served on a port."""
     base = f"http://127.0.0.1:{port}"
     return {

@@ -16,11 +16,10 @@ import json
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any, Final
-from urllib.parse import urlencode
 
 from runlock.conformance.errors import UsageError
 from runlock.conformance.inputs import toml_of
-from runlock.conformance.wires.address import WIRES, Address, address_of, is_address, made
+from runlock.conformance.wires.address import WIRES, Address, address_of, is_address, made, spelled
 
 FILE: Final = "runlock.toml"
 TABLE: Final = "agents"
@@ -60,7 +59,7 @@ def with_options(target: str, wire: str | None, given: Mapping[str, str | Sequen
     kind, _, rest = target.partition(":")
     named = f"{wire or kind}:{rest}" if kind in WIRES else f"{wire or WIRES[0]}:{target}"
     before, _, known = named.partition("#")
-    return str(address_of(f"{before}#{known}&{urlencode(settings)}"))
+    return str(address_of(f"{before}#{known}&{spelled(settings.items())}"))
 
 
 def _joined(value: str | Sequence[str] | None) -> str:

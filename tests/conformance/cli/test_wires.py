@@ -37,7 +37,7 @@ def test_the_reference_holds(capsys):
     """A right application, by one command."""
     ran = run(capsys, "check", URL, *launched("reference"), "--quick")
 
-    assert ran.out.startswith("held: ")
+    assert ran.out.startswith("held:")
     assert ran.code == 0
 
 
