@@ -65,6 +65,11 @@ class Bridge:
         """How long nothing has to move before a runtime that owes nothing counts as at rest."""
         return QUIET_SECONDS
 
+    @property
+    def has_open_gates(self) -> bool:
+        """Whether the kit has not answered all that the runtime waits for."""
+        return self._questions > 0
+
     def moved(self) -> None:
         """Something of the runtime was seen to move."""
         self._moved_at = self.real.time()

@@ -87,7 +87,7 @@ class AgUi:
         self.client: HttpClient = self.wire.thread()
         self.mark = self.client.mark
         self.names = _names(scenario, self.address)
-        self.sent: dict[str, ToolCall] = {}  # the newest call of each id, as the kit made it
+        self.sent: list[ToolCall] = []  # every call, as the kit made it
         self.renamed: dict[str, str] = {}  # the kit's ids of calls that the runtime renamed towards its model
         self.held: dict[str, str] = {}  # the interrupt that each call has or had
         self.decided: dict[str, Decision] = {}  # kept until an interrupt of several calls can be answered
@@ -101,7 +101,8 @@ class AgUi:
         self.watcher: str | None = None
         self.random: dict[str, str] = {}
         self.tasks: set[asyncio.Task[Any]] = set()
-        self.rest = Resting(self.wire.real, asyncio.get_running_loop(), self.wire.pace, self._has_entered_all)
+        kit = asyncio.get_running_loop()
+        self.rest = Resting(self.wire.real, kit, self.wire.pace, self._has_entered_all, lambda: self.has_left)
         self.wire.ends.guest = self
 
     async def start(self, text: str) -> Segment:
@@ -273,8 +274,9 @@ class AgUi:
         finally:
             self.requests_open -= 1
         self.round, self.entered, self.approved = list(turn.tool_calls), set(), set()
-        self.streamed = {one: call for one, call in self.streamed.items() if call not in self.sent}
-        self.sent |= {call.id: call for call in turn.tool_calls}
+        again = {call.id for call in self.round}
+        self.streamed = {one: call for one, call in self.streamed.items() if call not in again}
+        self.sent += turn.tool_calls
         return Turn(text=turn.text, tool_calls=[self._marked(call) for call in turn.tool_calls])
 
     async def tool(self, name: str, args: dict[str, Any]) -> tuple[str, bool]:
@@ -284,7 +286,9 @@ class AgUi:
         self.entered.add(call)
         seen = self._arguments(call, args)
         try:
-            outcome = await self._kept(self.rest.ask(self.host.tool(call, self._name(call, name), seen)))
+            outcome = await self._kept(
+                self.rest.ask(self.host.tool(call, self._name(call, name, args), seen))
+            )
         except ToolRaised as error:
             return str(error), True
         content = outcome.content if isinstance(outcome.content, str) else json.dumps(outcome.content)
@@ -310,7 +314,9 @@ class AgUi:
         """A message of a request as the kit knows it."""
         self.renamed |= {one.id: self._id(one) for one in message.tool_calls}
         calls = [
-            ToolCall(id=self._id(one), name=self._name(self._id(one), one.name), args=self._back(one))
+            ToolCall(
+                id=self._id(one), name=self._name(self._id(one), one.name, one.args), args=self._back(one)
+            )
             for one in message.tool_calls
         ]
         changed: dict[str, Any] = {"text": self._plain(message.text), "tool_calls": calls}
@@ -328,14 +334,15 @@ class AgUi:
     def _arguments(self, call: str, args: Json) -> Json:
         """Arguments as the kit made them, or what they are now."""
         plain: Json = json.loads(self._plain(json.dumps(args)))
-        sent = self.sent.get(call)
-        made = sent.args if sent is not None and isinstance(sent.args, dict) else None
-        return dict(made) if made is not None and plain == {**made, "k": call} else plain
+        like = [one for one in self.sent if one.id == call and {**_object(one.args), "k": call} == plain]
+        return _object(like[-1].args) if like else plain
 
-    def _name(self, call: str, name: str) -> str:
+    def _name(self, call: str, name: str, args: Any = None) -> str:
         """The scenario's name of a tool: several of them may be one tool of the kit."""
-        sent = self.sent.get(call)
-        return sent.name if sent is not None and self.names.get(sent.name) == name else name
+        known = [one for one in self.sent if one.id == call and self.names.get(one.name, one.name) == name]
+        made = self._arguments(call, args) if isinstance(args, dict) else None
+        like = [one for one in known if one.args == made]
+        return (like or known)[-1].name if known else name
 
     def _plain(self, text: str) -> str:
         return text.replace(self.mark, "")
@@ -345,7 +352,7 @@ class AgUi:
     def _show(self, client: HttpClient, call: str) -> None:
         name, args = client.call(self._waiting(client)[call])
         shown = self._arguments(call, args) if isinstance(args, dict) else args
-        self.host.observe("call.shown", call=call, name=self._name(call, name), args=shown)
+        self.host.observe("call.shown", call=call, name=self._name(call, name, args), args=shown)
 
     def _took(self, event: Json) -> None:
         if event["type"] == "TOOL_CALL_START":
@@ -381,6 +388,11 @@ class AgUi:
         if self.watcher is not None:
             self.host.observe("stream.closed", watcher=self.watcher)
         self.watcher = None
+
+
+def _object(args: Any) -> Json:
+    """Arguments, if they are an object."""
+    return dict(args) if isinstance(args, dict) else {}
 
 
 def _names(scenario: Scenario, address: Address) -> dict[str, str]:

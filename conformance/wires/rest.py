@@ -20,6 +20,10 @@ DRAIN_SECONDS: Final = 0.02
 GRACE_MIN_SECONDS: Final = 0.04
 GRACE_MAX_SECONDS: Final = 0.5
 GRACE_FACTOR: Final = 3
+
+LEFT_SECONDS: Final = 0.5
+"""How long a server that stops when its client goes away may take to give up what it waits for."""
+
 REACTIONS: Final = 50
 """How many of the newest reactions are remembered."""
 
@@ -42,7 +46,10 @@ class Pace:
 
 
 class Resting(Bridge):
-    """The connection of one schedule; `is_complete` tells that nothing more is owed to an open gate."""
+    """The connection of one schedule.
+
+    `is_complete` tells that nothing more is owed to an open gate, `is_left` that the client has gone away.
+    """
 
     def __init__(
         self,
@@ -50,13 +57,17 @@ class Resting(Bridge):
         kit: asyncio.AbstractEventLoop,
         pace: Pace,
         is_complete: Callable[[], bool],
+        is_left: Callable[[], bool],
     ) -> None:
         super().__init__(real, kit)
         self._pace = pace
         self._is_complete = is_complete
+        self._is_left = is_left
         self._acted_at: float | None = None  # when the kit did something that has no reaction yet
 
     def quiet_seconds(self) -> float:
+        if self._is_left() and self.has_open_gates:
+            return LEFT_SECONDS
         return DRAIN_SECONDS if self._is_complete() else self._pace.grace
 
     def acted(self) -> None:
