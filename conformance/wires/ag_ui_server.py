@@ -102,7 +102,7 @@ class World:
         return turn
 
     async def tool(self, call: str, name: str, args: Any, **more: Any) -> Outcome:
-        result: Any = await self.ends.tools.call_tool(name, dict(args))
+        result: Any = await _cancelled_once(self.ends.tools.call_tool(name, dict(args)))
         text = "".join(part.text for part in result.content)
         if result.is_error:
             raise ToolRaised(text)
@@ -326,10 +326,20 @@ async def _events(thread: Thread, asked: RunAgentInput) -> AsyncIterator[bytes]:
             _kept(thread.leave())
 
 
-TASKS: Final[set[asyncio.Task[None]]] = set()
+TASKS: Final[set[asyncio.Task[Any]]] = set()
 
 
-def _kept(work: Coroutine[Any, Any, None]) -> asyncio.Task[None]:
+async def _cancelled_once(work: Coroutine[Any, Any, Any]) -> Any:
+    """Await a call of a tool; a second cancel would stop the client from telling the tool of the first."""
+    calling = _kept(work)
+    try:
+        return await asyncio.shield(calling)
+    except asyncio.CancelledError:
+        calling.cancel()
+        raise
+
+
+def _kept(work: Coroutine[Any, Any, Any]) -> asyncio.Task[Any]:
     """A task that lives on without its client."""
     task = asyncio.create_task(work)
     TASKS.add(task)
