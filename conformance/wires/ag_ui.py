@@ -94,6 +94,7 @@ class AgUi:
         self.round: list[ToolCall] = []
         self.streamed: dict[str, str] = {}  # the kit's ids of streamed calls, by those there
         self.entered: set[str] = set()
+        self.has_answered = False  # a tool, since the model was asked: an event may tell of it
         self.approved: set[str] = set()
         self.requests_open = 0
         self.is_touched = self.has_left = False
@@ -102,7 +103,7 @@ class AgUi:
         self.random: dict[str, str] = {}
         self.tasks: set[asyncio.Task[Any]] = set()
         kit = asyncio.get_running_loop()
-        self.rest = Resting(self.wire.real, kit, self.wire.pace, self._has_entered_all, lambda: self.has_left)
+        self.rest = Resting(self.wire.real, kit, self.wire.pace, self._is_complete, lambda: self.has_left)
         self.wire.ends.guest = self
 
     async def start(self, text: str) -> Segment:
@@ -274,6 +275,7 @@ class AgUi:
         finally:
             self.requests_open -= 1
         self.round, self.entered, self.approved = list(turn.tool_calls), set(), set()
+        self.has_answered = False
         again = {call.id for call in self.round}
         self.streamed = {one: call for one, call in self.streamed.items() if call not in again}
         self.sent += turn.tool_calls
@@ -291,6 +293,8 @@ class AgUi:
             )
         except ToolRaised as error:
             return str(error), True
+        finally:
+            self.has_answered = True
         content = outcome.content if isinstance(outcome.content, str) else json.dumps(outcome.content)
         return content, outcome.kind == "error"
 
@@ -301,10 +305,11 @@ class AgUi:
         task.add_done_callback(self.tasks.discard)
         return await task
 
-    def _has_entered_all(self) -> bool:
-        """Whether no call of the round is still to be entered, so that only events can come."""
+    def _is_complete(self) -> bool:
+        """Whether nothing more can come: the model is asked, or each call was entered and none has ended."""
         free = {call.id for call in self.round if self.names.get(call.name) in self.address.free}
-        return self.requests_open > 0 or not (free | self.approved) - self.entered
+        left = (free | self.approved) - self.entered
+        return self.requests_open > 0 or not (self.has_answered or left)
 
     def _marked(self, call: ToolCall) -> ToolCall:
         args = {**call.args, "k": f"{call.id}{self.mark}"} if isinstance(call.args, dict) else call.args
