@@ -24,7 +24,6 @@ from types import ModuleType
 from typing import Any, Final, Literal
 
 from runlock.conformance.errors import AdapterError, UsageError
-from runlock.conformance.extras import the_module
 from runlock.conformance.family.family import (
     DEFAULT,
     Family,
@@ -41,6 +40,7 @@ from runlock.conformance.transport.in_process import MANDATORY, InProcess
 from runlock.conformance.transport.stdio import Pipe
 from runlock.conformance.transport.sut import Sut, SutFactory
 from runlock.conformance.wires.address import Address, address_of, is_address
+from runlock.conformance.wires.modules import module_of
 from runlock.conformance.wires.settings import kept
 from runlock.spec.model import SpecError
 from runlock.spec.text import known_words
@@ -67,6 +67,11 @@ class Target:
     path: Path | None = None
     family: Family | None = None  # of a runtime that the kit derives; another one names it in its handshake
     address: Address | None = None  # of a runtime behind a wire
+
+    @property
+    def is_single(self) -> bool:
+        """Whether it is one application, whose model and tools one process of the kit can be."""
+        return self.address is not None and not self.address.can_be_many
 
     @property
     def has_process(self) -> bool:
@@ -125,11 +130,8 @@ def _meant(target: str) -> str | None:
 
 def _behind(address: Address) -> Sut:
     """A runtime behind a wire; opens the kit's ends, and starts the application if it is to be started."""
-    for package in ("mcp", "httpx", "uvicorn"):
-        the_module(package)
-    mouth = import_module("runlock.conformance.wires.ag_ui").AgUi
-    wire_of = import_module("runlock.conformance.wires.application").wire_of
-    return family_named(DEFAULT).host(lambda: mouth(wire_of(address)))
+    adapter, wire_of = module_of("ag_ui").AgUi, module_of("wire").wire_of
+    return family_named(DEFAULT).host(lambda: adapter(wire_of(address)))
 
 
 def default_profile() -> str:

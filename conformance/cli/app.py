@@ -8,6 +8,8 @@ from typing import Annotated, Final
 
 import typer
 
+from runlock.conformance.cli.wire_options import Ask, Free, Wire, at_an_address
+
 USAGE: Final = 2
 
 app = typer.Typer(
@@ -24,31 +26,6 @@ TargetName = Annotated[
         metavar="TARGET",
         help="reference:PROFILE, py:package.module:factory, 'cmd:./adapter --flag', URL or trace:file.jsonl.",
     ),
-]
-Wire = Annotated[
-    str | None,
-    typer.Option("--wire", metavar="NAME", help="The protocol of a runtime that is named by a URL: ag-ui."),
-]
-Launch = Annotated[
-    str | None,
-    typer.Option("--launch", metavar="COMMAND", help="Starts the application; {port} is a free port."),
-]
-Ask = Annotated[
-    list[str] | None,
-    typer.Option("--ask", metavar="TOOL", help="A tool of the kit that needs an approval there; write."),
-]
-Free = Annotated[
-    list[str] | None, typer.Option("--free", metavar="TOOL", help="A tool of the kit that needs none; read.")
-]
-Approve = Annotated[
-    str | None, typer.Option("--approve", metavar="JSON", help="What the application takes for a yes.")
-]
-Reject = Annotated[
-    str | None, typer.Option("--reject", metavar="JSON", help="What the application takes for a no.")
-]
-EndsPort = Annotated[
-    str | None,
-    typer.Option("--ends", metavar="PORT", help="Where the kit serves the model and the tools; 8901."),
 ]
 Scale = Annotated[
     float, typer.Option("--timeout-scale", min=0.01, help="Factor for the time limits of the protocol.")
@@ -100,6 +77,7 @@ def runlock(
 
 
 @app.command()
+@at_an_address
 def check(  # each is a separate option
     target: TargetName,
     examples: Annotated[
@@ -177,40 +155,22 @@ def check(  # each is a separate option
         str | None,
         typer.Option(metavar="REVISION", help="Judge only the clauses of this revision of the spec."),
     ] = None,
-    wire: Wire = None,
-    launch: Launch = None,
-    ask: Ask = None,
-    free: Free = None,
-    approve: Approve = None,
-    reject: Reject = None,
-    ends: EndsPort = None,
     timeout_scale: Scale = 1.0,
 ) -> int:
     """Check a runtime: report each clause as held, broken or untested."""
     from runlock.conformance.campaign.order import Exhaustive, Means, Order, Sampled
     from runlock.conformance.cli.commands import check as command
     from runlock.conformance.judging.selection import Selection
-    from runlock.conformance.wires.settings import with_options
 
-    settings = {
-        "launch": launch,
-        "ask": ask,
-        "free": free,
-        "approve": approve,
-        "reject": reject,
-        "ends": ends,
-    }
-    target = with_options(target, wire, settings)
-    usual = command.budget_of(target)
     plan: Sampled | Exhaustive
     if exhaustive:
         plan = command.exhaustive(depth, races, examples, one_order=one_order)
     else:
         command.refuse_bound(depth, races, one_order=one_order)
-        plan = command.sampled(examples, seed, quick=quick, of=usual)
+        plan = command.sampled(examples, seed, quick=quick, of=command.budget_of(target))
     clauses = Selection(tuple(only or ()), tuple(skip or ()))
     options = command.Options(out, json, strict, verbose, baseline, today, spec)
-    means = Means(command.jobs_of(jobs, in_process=in_process, of=usual), budget, on, in_process)
+    means = Means(command.jobs_of(jobs, in_process=in_process, target=target), budget, on, in_process)
     return command.check(Order(target, plan, clauses, timeout_scale, first), means, options)
 
 
@@ -495,37 +455,22 @@ def serve_ends(
 
 
 @app.command()
+@at_an_address
 def smoke(  # each is a separate option
     target: TargetName,
     json: AsJson = False,
     timeout_scale: Scale = 1.0,
     in_process: InProcess = False,
-    wire: Wire = None,
-    launch: Launch = None,
-    ask: Ask = None,
-    free: Free = None,
-    approve: Approve = None,
-    reject: Reject = None,
-    ends: EndsPort = None,
 ) -> int:
     """Send each verb to an adapter once, and show what works."""
     from runlock.conformance.campaign.served import Reached
     from runlock.conformance.cli.commands import smoke as command
-    from runlock.conformance.wires.settings import with_options
 
-    settings = {
-        "launch": launch,
-        "ask": ask,
-        "free": free,
-        "approve": approve,
-        "reject": reject,
-        "ends": ends,
-    }
-    target = with_options(target, wire, settings)
     return command.smoke(Reached(target, timeout_scale, in_process), as_json=json)
 
 
 @app.command()
+@at_an_address
 def infer(  # each is a separate option
     target: TargetName,
     examples: Annotated[
@@ -550,7 +495,7 @@ def infer(  # each is a separate option
 
     walks = command.EXAMPLES if examples is None else examples
     order = Order(target, Inferring(walks, seed), timeout_scale=timeout_scale)
-    means = Means(checking.jobs_of(jobs, in_process=in_process), budget, in_process=in_process)
+    means = Means(checking.jobs_of(jobs, in_process=in_process, target=target), budget, in_process=in_process)
     return command.infer(order, means, command.Options(out, json))
 
 

@@ -57,8 +57,13 @@ class Address:
 
     @property
     def is_launched(self) -> bool:
-        """Whether the kit starts the application, so that it can have several of them."""
+        """Whether the kit starts the application."""
         return bool(self.launch)
+
+    @property
+    def can_be_many(self) -> bool:
+        """Whether the kit can start the application several times, each at a port of its own."""
+        return self.is_launched and PLACE in self.url
 
     @property
     def command(self) -> list[str]:

@@ -1,12 +1,9 @@
-"""The mouth of AG-UI: a thread of an application as an adapter of the family lifecycle.
+"""An adapter of the family lifecycle for any application that serves AG-UI: one thread of it, and its client.
 
 Declared is what every server of AG-UI has, and nothing else.  Not observable on this wire: statuses of the
 run and of its calls, checkpoints, and decisions while a run is live, which the protocol does not have.  A
 client that goes away cancels its run where the server stops then, which the first run of the kit finds out;
 where it does not, a cancel is not offered.
-
-Identity.  The kit marks what it says, and one argument of each call, with the name of the thread.  So a
-request belongs to a schedule or does not, and a call is known whatever the runtime has renamed it to.
 """
 
 from __future__ import annotations
@@ -32,14 +29,15 @@ from runlock.conformance.families.lifecycle.messages import (
     Scenario,
     StreamKind,
 )
-from runlock.conformance.protocol import Control, Message, Party, ToolCall, Turn
+from runlock.conformance.protocol import Control, Party, Turn
 from runlock.conformance.wires.address import Address
 from runlock.conformance.wires.ag_ui_client import HttpClient, NoStream
-from runlock.conformance.wires.application import Wire
-from runlock.conformance.wires.dialects import payload
+from runlock.conformance.wires.approvals import Approvals
+from runlock.conformance.wires.identity import Identity
 from runlock.conformance.wires.model_apis.api import ModelRequest
 from runlock.conformance.wires.rest import Resting
 from runlock.conformance.wires.ui_clients import Json
+from runlock.conformance.wires.wire import Wire
 
 RANDOM: Final = re.compile(
     r"[0-9a-f]{8}-?(?:[0-9a-f]{4}-?){3}[0-9a-f]{12}|\d{4}-\d\d-\d\dT[\d:.]+(?:Z|[+-]\d\d:\d\d)"
@@ -86,21 +84,17 @@ class AgUi:
         self.host = host
         self.client: HttpClient = self.wire.thread()
         self.mark = self.client.mark
-        self.names = _names(scenario, self.address)
-        self.sent: list[ToolCall] = []  # every call, as the kit made it
-        self.renamed: dict[str, str] = {}  # the kit's ids of calls that the runtime renamed towards its model
-        self.held: dict[str, str] = {}  # the interrupt that each call has or had
-        self.decided: dict[str, Decision] = {}  # kept until an interrupt of several calls can be answered
-        self.round: list[ToolCall] = []
-        self.streamed: dict[str, str] = {}  # the kit's ids of streamed calls, by those there
-        self.entered: set[str] = set()
+        self.identity = Identity(self.mark, _tools(scenario, self.address))
+        by_result = self.wire.learned.waits == "result"
+        self.approvals = Approvals(self.address, self.identity, by_result=by_result)
+        self.entered: set[str] = set()  # calls of the newest turn
+        self.approved: set[str] = set()  # by the newest decisions
         self.has_answered = False  # a tool, since the model was asked: an event may tell of it
-        self.approved: set[str] = set()
         self.requests_open = 0
         self.is_touched = self.has_left = False
         self.running: asyncio.Task[None] | None = None  # the request that is under way
         self.watcher: str | None = None
-        self.random: dict[str, str] = {}
+        self.random: dict[str, str] = {}  # a name for each text that a server makes anew
         self.tasks: set[asyncio.Task[Any]] = set()
         kit = asyncio.get_running_loop()
         self.rest = Resting(self.wire.real, kit, self.wire.pace, self._is_complete, lambda: self.has_left)
@@ -119,7 +113,8 @@ class AgUi:
     async def decide(self, decisions: Sequence[Decision]) -> Segment | None:
         client = deepcopy(self.client)
         client.request()
-        more = self._answers(client, decisions)
+        more = self.approvals.answers(client, decisions)
+        self.approved |= {one.call for one in decisions if one.action == "resume"}
         return None if more is None else await self._run(client, more, self._refused)
 
     async def cancel(self) -> None:
@@ -187,15 +182,14 @@ class AgUi:
 
     def _ended(self, client: HttpClient, error: str | None) -> Segment:
         self.client = client
-        self.decided.clear()
+        self.approvals.taken()
         if error is not None:
             return Segment(Reason(code="Error", detail=error))
         if self.has_left:
             return Segment("Cancelled")
-        pending = self._waiting(client)
-        for call in pending:
-            self._show(client, call)
-        if pending:
+        if pending := self.approvals.waiting(client):
+            for call, called in pending.items():
+                self._show(call, *client.call(called))
             return Segment("Suspended", list(pending))
         stopped = (client.last.get("outcome") or {}).get("type") == "cancelled"
         return Segment("Cancelled" if stopped else "NaturalEnd")
@@ -206,63 +200,6 @@ class AgUi:
     def _refused(self, error: str) -> Segment:
         raise Refused(error)
 
-    def _waiting(self, client: HttpClient) -> dict[str, str]:
-        """The calls that wait, each with the id that the runtime has for it."""
-        ids = [one["toolCallId"] for one in client.interrupts if one.get("toolCallId")]
-        is_batch = len(ids) < len(client.interrupts)
-        if is_batch or (not client.interrupts and self.wire.learned.waits == "result"):
-            ids = [one for one in client.unanswered() if self._asks(client, one)]
-        waiting = {self._call(client, one): one for one in ids}
-        by_id = {str(one.get("toolCallId")): str(one["id"]) for one in client.interrupts}
-        default = str(client.interrupts[0]["id"]) if client.interrupts else ""
-        self.held |= {call: by_id.get(one, default) for call, one in waiting.items()}
-        return waiting
-
-    def _asks(self, client: HttpClient, call: str) -> bool:
-        return client.call(call)[0] in self.address.ask
-
-    def _call(self, client: HttpClient, called: str) -> str:
-        """The kit's name of a call that the runtime may have renamed."""
-        args = client.call(called)[1]
-        known = args.get("k") if isinstance(args, dict) else None
-        return self._plain(known) if isinstance(known, str) else called
-
-    def _answers(self, client: HttpClient, decisions: Sequence[Decision]) -> Json | None:
-        """What a request adds that brings these decisions; None if the client waits for more of them."""
-        waiting = self._waiting(client)
-        if not client.interrupts and self.wire.learned.waits == "result":
-            for one in decisions:
-                client.answer(waiting.get(one.call, one.call), self._payload({}, one))
-            return {}
-        if client.interrupts and not client.interrupts[0].get("toolCallId"):
-            return self._answer_for_all(client, waiting, decisions)
-        known = {one["id"]: one for one in client.interrupts}
-        entries = []
-        for one in decisions:
-            interrupt = self.held.get(one.call, f"no-interrupt-of-{one.call}")
-            entries.append(_entry(interrupt, self._payload(known.get(interrupt, {}), one)))
-        return {"resume": entries}
-
-    def _answer_for_all(
-        self, client: HttpClient, waiting: dict[str, str], decisions: Sequence[Decision]
-    ) -> Json | None:
-        """An interrupt for the round has one answer, with a decision for each of its calls."""
-        if any(one.call not in waiting for one in decisions):
-            raise Refused("no interrupt asks about it")
-        self.decided |= {one.call: one for one in decisions}
-        if waiting.keys() - self.decided.keys():
-            return None
-        (interrupt,) = client.interrupts[:1]
-        made = [self._payload(interrupt, self.decided[call]) for call in waiting]
-        name = next((key for key, value in made[0].items() if isinstance(value, list)), None)
-        whole = {name: [item for one in made for item in one[name]]} if name else made[0]
-        return {"resume": [_entry(interrupt["id"], whole)]}
-
-    def _payload(self, interrupt: Json, decision: Decision) -> Any:
-        approves = decision.action == "resume"
-        self.approved |= {decision.call} if approves else set()
-        return payload(self.address, interrupt, approves)
-
     # What the application does.
 
     async def model(self, request: ModelRequest) -> Turn:
@@ -270,27 +207,21 @@ class AgUi:
         self.is_touched = True
         self.requests_open += 1
         try:
-            said = [self._seen(one) for one in request.messages]
+            said = [self.identity.seen(one) for one in request.messages]
             turn = await self._kept(self.rest.ask(self.host.infer(said)))
         finally:
             self.requests_open -= 1
-        self.round, self.entered, self.approved = list(turn.tool_calls), set(), set()
-        self.has_answered = False
-        again = {call.id for call in self.round}
-        self.streamed = {one: call for one, call in self.streamed.items() if call not in again}
-        self.sent += turn.tool_calls
-        return Turn(text=turn.text, tool_calls=[self._marked(call) for call in turn.tool_calls])
+        self.entered, self.approved, self.has_answered = set(), set(), False
+        return Turn(text=turn.text, tool_calls=self.identity.asked(list(turn.tool_calls)))
 
     async def tool(self, name: str, args: dict[str, Any]) -> tuple[str, bool]:
         """The application enters a tool: a gate, whose outcome is the result."""
         self.is_touched = True
-        call = self._plain(str(args.get("k")))
+        call = self.identity.call_of(args, "unknown")
         self.entered.add(call)
-        seen = self._arguments(call, args)
+        named, plain = self.identity.name(call, name, args), self.identity.arguments(call, args)
         try:
-            outcome = await self._kept(
-                self.rest.ask(self.host.tool(call, self._name(call, name, args), seen))
-            )
+            outcome = await self._kept(self.rest.ask(self.host.tool(call, named, plain)))
         except ToolRaised as error:
             return str(error), True
         finally:
@@ -307,81 +238,24 @@ class AgUi:
 
     def _is_complete(self) -> bool:
         """Whether nothing more can come: the model is asked, or each call was entered and none has ended."""
-        free = {call.id for call in self.round if self.names.get(call.name) in self.address.free}
+        tools = self.identity.tools
+        free = {call.id for call in self.identity.newest if tools.get(call.name) in self.address.free}
         left = (free | self.approved) - self.entered
         return self.requests_open > 0 or not (self.has_answered or left)
 
-    def _marked(self, call: ToolCall) -> ToolCall:
-        args = {**call.args, "k": f"{call.id}{self.mark}"} if isinstance(call.args, dict) else call.args
-        return ToolCall(id=call.id, name=self.names.get(call.name, call.name), args=args)
-
-    def _seen(self, message: Message) -> Message:
-        """A message of a request as the kit knows it."""
-        self.renamed |= {one.id: self._id(one) for one in message.tool_calls}
-        calls = [
-            ToolCall(
-                id=self._id(one), name=self._name(self._id(one), one.name, one.args), args=self._back(one)
-            )
-            for one in message.tool_calls
-        ]
-        changed: dict[str, Any] = {"text": self._plain(message.text), "tool_calls": calls}
-        if message.call is not None:
-            changed["call"] = self.renamed.get(message.call, message.call)
-        return message.model_copy(update=changed)
-
-    def _id(self, call: ToolCall) -> str:
-        known = call.args.get("k") if isinstance(call.args, dict) else None
-        return self._plain(known) if isinstance(known, str) else call.id
-
-    def _back(self, call: ToolCall) -> Any:
-        return self._arguments(self._id(call), call.args) if isinstance(call.args, dict) else call.args
-
-    def _arguments(self, call: str, args: Json) -> Json:
-        """Arguments as the kit made them, or what they are now."""
-        plain: Json = json.loads(self._plain(json.dumps(args)))
-        like = [one for one in self.sent if one.id == call and {**_object(one.args), "k": call} == plain]
-        return _object(like[-1].args) if like else plain
-
-    def _name(self, call: str, name: str, args: Any = None) -> str:
-        """The scenario's name of a tool: several of them may be one tool of the kit."""
-        known = [one for one in self.sent if one.id == call and self.names.get(one.name, one.name) == name]
-        made = self._arguments(call, args) if isinstance(args, dict) else None
-        like = [one for one in known if one.args == made]
-        return (like or known)[-1].name if known else name
-
-    def _plain(self, text: str) -> str:
-        return text.replace(self.mark, "")
-
     # What is shown.
 
-    def _show(self, client: HttpClient, call: str) -> None:
-        name, args = client.call(self._waiting(client)[call])
-        shown = self._arguments(call, args) if isinstance(args, dict) else args
-        self.host.observe("call.shown", call=call, name=self._name(call, name, args), args=shown)
+    def _show(self, call: str, name: str, args: Any) -> None:
+        named, plain = self.identity.name(call, name, args), self.identity.arguments(call, args)
+        self.host.observe("call.shown", call=call, name=named, args=plain)
 
     def _took(self, event: Json) -> None:
-        if event["type"] == "TOOL_CALL_START":
-            self._recognise(event["toolCallId"], event["toolCallName"])
-        if self.watcher is not None:
-            kept = {key: value for key, value in event.items() if key not in LOOSE}
-            text = self._plain(json.dumps(kept))
-            for called, call in self.streamed.items():
-                text = text.replace(json.dumps(called), json.dumps(call))
+        text = self.identity.streamed({key: value for key, value in event.items() if key not in LOOSE})
+        if self.watcher is None:
+            self.rest.moved()
+        else:
             data = json.loads(RANDOM.sub(self._alias, text))
             self.rest.tell(partial(self._report, self.watcher, data))
-        else:
-            self.rest.moved()
-
-    def _recognise(self, called: str, name: str) -> None:
-        """A stream opens a call: by an id that the kit knows, or the first one of its tool in the round."""
-        known = {call.id for call in self.round}
-        rest = [
-            call.id
-            for call in self.round
-            if call.id not in self.streamed.values() and self.names.get(call.name) == name
-        ]
-        if called not in known and called not in self.streamed and rest:
-            self.streamed[called] = rest[0]
 
     def _report(self, watcher: str, data: Json) -> None:
         self.host.observe("event", stream="ag-ui", name=data["type"], data=data, watcher=watcher)
@@ -395,19 +269,10 @@ class AgUi:
         self.watcher = None
 
 
-def _object(args: Any) -> Json:
-    """Arguments, if they are an object."""
-    return dict(args) if isinstance(args, dict) else {}
-
-
-def _names(scenario: Scenario, address: Address) -> dict[str, str]:
+def _tools(scenario: Scenario, address: Address) -> dict[str, str]:
     """The tool of the kit that stands for each tool of a scenario: one that needs the same permission."""
     found: dict[str, str] = {}
     for permission, offered in (("ask", address.ask), ("allow", address.free)):
         tools = [tool.name for tool in scenario.tools if tool.permission == permission]
         found |= {name: offered[at % len(offered)] for at, name in enumerate(tools) if offered}
     return found
-
-
-def _entry(interrupt: str, answer: Any) -> Json:
-    return {"interruptId": interrupt, "status": "resolved", "payload": answer}

@@ -26,10 +26,9 @@ ENDS: Final = ("RUN_FINISHED", "RUN_ERROR")
 class NoStream(Exception):
     """What answered is no stream of events; its words say what came instead, and `right` what to do."""
 
-    def __init__(self, what: str, right: str, status: int = 0) -> None:
+    def __init__(self, what: str, right: str) -> None:
         super().__init__(what)
         self.right = right
-        self.status = status
 
 
 class HttpClient(AgUiClient):
@@ -109,7 +108,7 @@ async def _refuse_other(answer: httpx.Response) -> None:
     said = f": {body}" if body else ""
     if answer.status_code != 200:
         right = _RIGHT.get(answer.status_code, "The application's own log says why.")
-        raise NoStream(f"status {answer.status_code}{said}", right, answer.status_code)
+        raise NoStream(f"status {answer.status_code}{said}", right)
     raise NoStream(
         f"{kind or 'an answer without a type'}, and no stream of events{said}",
         "Name the path of the agent, as in `http://127.0.0.1:8000/agent`.",

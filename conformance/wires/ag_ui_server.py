@@ -46,17 +46,17 @@ OPEN_TIME_SECONDS: Final = 600.0
 
 
 @dataclass(frozen=True, slots=True)
-class Application:
+class Served:
     """What is served: the runtime, and which tools need an approval; `thread` makes its threads."""
 
     make: AdapterFactory
     ask: Sequence[str]
     free: Sequence[str]
-    thread: Callable[[Application, Ends], Thread] | None = None
+    thread: Callable[[Served, Upstream], Thread] | None = None
 
-    def begin(self, ends: Ends) -> Thread:
+    def begin(self, upstream: Upstream) -> Thread:
         """A new thread."""
-        return (self.thread or Thread)(self, ends)
+        return (self.thread or Thread)(self, upstream)
 
     @property
     def scenario(self) -> Scenario:
@@ -67,7 +67,7 @@ class Application:
 
 
 @dataclass
-class Ends:
+class Upstream:
     """The model and the tools, wherever they are."""
 
     model: str
@@ -78,8 +78,8 @@ class Ends:
 class World:
     """The outside world of one thread, in the way of a `Host`; what it observes is streamed."""
 
-    def __init__(self, ends: Ends, names: Sequence[str]) -> None:
-        self.ends = ends
+    def __init__(self, upstream: Upstream, names: Sequence[str]) -> None:
+        self.upstream = upstream
         self.names = names
         self.run: str | None = None
         self.refusals: list[str] = []
@@ -94,7 +94,7 @@ class World:
         tools = [{"type": "function", "function": {"name": name, "parameters": {}}} for name in self.names]
         said = [_said(as_json(one)) for one in messages]
         body = {"model": "kit", "messages": said, "tools": tools}
-        answer = await self.ends.http.post(f"{self.ends.model}/chat/completions", json=body)
+        answer = await self.upstream.http.post(f"{self.upstream.model}/chat/completions", json=body)
         if answer.status_code != 200:
             raise ModelFault(answer.json()["error"]["message"])
         turn = _turn(answer.json()["choices"][0]["message"])
@@ -102,7 +102,7 @@ class World:
         return turn
 
     async def tool(self, call: str, name: str, args: Any, **more: Any) -> Outcome:
-        result: Any = await _cancelled_once(self.ends.tools.call_tool(name, dict(args)))
+        result: Any = await _cancelled_once(self.upstream.tools.call_tool(name, dict(args)))
         text = "".join(part.text for part in result.content)
         if result.is_error:
             raise ToolRaised(text)
@@ -178,9 +178,9 @@ def _turn(message: Mapping[str, Any]) -> Turn:
 class Thread:
     """One thread: its runtime, what waits in it, and the requests that it gets."""
 
-    def __init__(self, application: Application, ends: Ends) -> None:
+    def __init__(self, application: Served, upstream: Upstream) -> None:
         self.adapter: Any = application.make()
-        self.world = self.world_of(ends, [*application.ask, *application.free])
+        self.world = self.world_of(upstream, [*application.ask, *application.free])
         self.opening: Any = self.adapter.open(self.world, application.scenario)
         self.pending: list[str] = []
         self.runs = 0
@@ -201,9 +201,9 @@ class Thread:
 
     # What another application does in another way.
 
-    def world_of(self, ends: Ends, names: Sequence[str]) -> World:
+    def world_of(self, upstream: Upstream, names: Sequence[str]) -> World:
         """The outside world of the runtime."""
-        return World(ends, names)
+        return World(upstream, names)
 
     def interrupts(self) -> list[Json]:
         """What a run waits for: an approval of each call."""
@@ -282,23 +282,23 @@ def _decision(name: str, call: str, approves: bool) -> Decision:
     return Decision(id=name, call=call, action="resume" if approves else "cancel")
 
 
-def app_of(applications: Mapping[str, Application], environment: Mapping[str, str]) -> Starlette:
+def app_of(applications: Mapping[str, Served], environment: Mapping[str, str]) -> Starlette:
     """The applications, each at a path, for any ASGI server; the environment says where the ends are."""
-    ends: list[Ends] = []
+    upstream: list[Upstream] = []
 
     @asynccontextmanager
     async def lifespan(app: Starlette) -> AsyncIterator[None]:
         limits = httpx.Timeout(OPEN_TIME_SECONDS, connect=5.0)
         url = environment["RUNLOCK_MCP_URL"]
         async with Client(url) as tools, httpx.AsyncClient(timeout=limits, trust_env=False) as http:
-            ends.append(Ends(environment["OPENAI_BASE_URL"], http, tools))
+            upstream.append(Upstream(environment["OPENAI_BASE_URL"], http, tools))
             yield
 
-    routes = [Route(path, _agent(one, ends), methods=["POST"]) for path, one in applications.items()]
+    routes = [Route(path, _agent(one, upstream), methods=["POST"]) for path, one in applications.items()]
     return Starlette(routes=routes, lifespan=lifespan)
 
 
-def _agent(application: Application, ends: Sequence[Ends]) -> Callable[[Request], Awaitable[Response]]:
+def _agent(application: Served, upstream: Sequence[Upstream]) -> Callable[[Request], Awaitable[Response]]:
     threads: dict[str, Thread] = {}
 
     async def agent(request: Request) -> Response:
@@ -307,7 +307,7 @@ def _agent(application: Application, ends: Sequence[Ends]) -> Callable[[Request]
         except ValueError as error:
             return JSONResponse({"error": str(error)}, 422)
         if asked.thread_id not in threads:
-            threads[asked.thread_id] = application.begin(ends[0])
+            threads[asked.thread_id] = application.begin(upstream[0])
         return StreamingResponse(_events(threads[asked.thread_id], asked), media_type="text/event-stream")
 
     return agent
@@ -347,7 +347,7 @@ def _kept(work: Coroutine[Any, Any, Any]) -> asyncio.Task[Any]:
     return task
 
 
-def serve(application: Application, port: int) -> None:
+def serve(application: Served, port: int) -> None:
     """Serve until the process ends."""
     app = app_of({PATH: application}, {**exported(PORT), **os.environ})
     uvicorn.run(app, host="127.0.0.1", port=port, log_level="warning")

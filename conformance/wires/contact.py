@@ -46,6 +46,7 @@ class Contact:
         self._address = address
         self._ends = ends
         self._requests = 0
+        self._offered: set[str] = set()
         self._entered: list[str] = []
         self._answered_at = 0.0
         self.reaction = 0.0  # seconds from the last result of a tool to the next request to the model
@@ -57,6 +58,7 @@ class Contact:
 
     async def model(self, request: ModelRequest) -> Turn:
         self._requests += 1
+        self._offered.update(request.tools)
         if self._answered_at:
             self.reaction = asyncio.get_running_loop().time() - self._answered_at
         return Turn(tool_calls=self._calls()) if self._requests == 1 else Turn(text="done")
@@ -77,16 +79,28 @@ class Contact:
         """What was reached, as a sentence that says what to set."""
         if not self._ends.reached["model"]:
             return f"The model end was not asked. {self._to_set('OPENAI_BASE_URL', 'ANTHROPIC_BASE_URL')}"
-        if not self._requests:
+        if not self._requests or {*self._address.ask, *self._address.free} - self._offered:
             return self._not_offered()
         return "Its model was asked, and answered."
 
     def refuse_unwired(self, client: HttpClient) -> None:
-        """Raise an `AdapterError` if the run did not reach the model with its tools."""
-        if not self._requests:
-            ended = client.last.get("type", "the end of its stream")
-            words = f": {client.last['message']}" if client.last.get("message") else ""
+        """Raise an `AdapterError` if the model was not asked with all tools, or an approval cannot be seen.
+
+        A tool that needs one and neither runs nor waits would leave the clauses about approvals untested, and
+        a way to wait that the kit does not know would look like the end of the run.
+        """
+        ended = client.last.get("type", "the end of its stream")
+        words = f": {client.last['message']}" if client.last.get("message") else ""
+        if not self._requests or {*self._address.ask, *self._address.free} - self._offered:
             raise AdapterError(f"The first run ended with {ended}{words}.", self.so_far())
+        asking = self._address.ask[:1]
+        if asking and asking[0] not in self._entered and not self.waits(client):
+            raise AdapterError(
+                f"A call of {asking[0]} did not run, and nothing asked for its approval: "
+                f"the first run ended with {ended}{words}.",
+                "A call waits as an interrupt of RUN_FINISHED, or as a call without a result. "
+                "Name what needs no approval with --free.",
+            )
 
     @property
     def entered(self) -> tuple[str, ...]:

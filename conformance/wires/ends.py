@@ -62,7 +62,7 @@ class Guest(Protocol):
 
 
 class Ends:
-    """The servers of one process; `reached` counts what was asked, by kind."""
+    """The servers of one process; `reached` counts the requests to the model, and what was set aside."""
 
     def __init__(self, real: RealTime, tools: Sequence[str], port: int = 0) -> None:
         self.tools = tools
@@ -130,7 +130,6 @@ class Ends:
     # The tools.
 
     async def _listed(self, context: Any, params: Any) -> types.ListToolsResult:
-        self.reached["tools"] += 1
         offered = [types.Tool(name=name, description=name, input_schema=SCHEMA) for name in self.tools]
         return types.ListToolsResult(tools=offered)
 
@@ -140,7 +139,6 @@ class Ends:
         if guest is None or params.name not in self.tools:
             self.reached["aside"] += 1
             return _result("this call is of no schedule that is being played", True)
-        self.reached["call"] += 1
         return _result(*await guest.tool(params.name, args))
 
     def _guest_of(self, content: Any) -> Guest | None:

@@ -32,7 +32,7 @@ def free_port() -> int:
         return port
 
 
-class Application:
+class Launched:
     """A process in a group of its own; it ends with this object, or with the kit."""
 
     def __init__(self, command: Sequence[str], env: Mapping[str, str]) -> None:

@@ -9,7 +9,7 @@ from typing import Any
 from ag_ui.core import RunAgentInput
 
 from runlock.conformance.families.lifecycle.reference import factory
-from runlock.conformance.wires.ag_ui_server import Application, Ends, Thread, World
+from runlock.conformance.wires.ag_ui_server import Served, Thread, Upstream, World
 from runlock.conformance.wires.ui_clients import Json
 
 PREFIX = "call-of-this-server-"
@@ -39,8 +39,8 @@ def _renamed(message: Json) -> Json:
 class Renaming(Thread):
     """Renames calls."""
 
-    def world_of(self, ends: Ends, names: Sequence[str]) -> World:
-        return RenamingWorld(ends, names)
+    def world_of(self, upstream: Upstream, names: Sequence[str]) -> World:
+        return RenamingWorld(upstream, names)
 
     def interrupts(self) -> list[Json]:
         return [{**one, "toolCallId": PREFIX + one["toolCallId"]} for one in super().interrupts()]
@@ -105,11 +105,11 @@ class Finishing(Thread):
         """Go on."""
 
 
-def _with(policies: Mapping[str, str], thread: Any = Thread) -> Application:
-    return Application(factory("awaken-8", policies), ("write",), ("read",), thread)
+def _with(policies: Mapping[str, str], thread: Any = Thread) -> Served:
+    return Served(factory("awaken-8", policies), ("write",), ("read",), thread)
 
 
-VARIANTS: Mapping[str, Application] = {
+VARIANTS: Mapping[str, Served] = {
     "usual": _with({}),
     "renaming": _with({}, Renaming),
     "batch": _with({}, Batch),

@@ -15,9 +15,9 @@ from runlock.conformance.families.lifecycle.host.hosted import Hosted
 from runlock.conformance.transport.real_time import RealTime
 from runlock.conformance.wires.address import Address, exported
 from runlock.conformance.wires.ag_ui import AgUi
-from runlock.conformance.wires.ag_ui_server import Application, app_of
-from runlock.conformance.wires.application import Wire
+from runlock.conformance.wires.ag_ui_server import Served, app_of
 from runlock.conformance.wires.ends import Ends, listening_on
+from runlock.conformance.wires.wire import Wire
 
 
 @contextmanager
@@ -55,7 +55,7 @@ class Site:
 
 
 @contextmanager
-def site(applications: Mapping[str, Application]) -> Iterator[Site]:
+def site(applications: Mapping[str, Served]) -> Iterator[Site]:
     """Serve applications, each at a path of its name."""
     ends = Ends(RealTime(), ["write", "read"])
     app = app_of({f"/{name}": one for name, one in applications.items()}, exported(ends.port))

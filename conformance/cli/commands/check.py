@@ -76,39 +76,33 @@ Checked = Order[Sampled | Exhaustive]
 
 @dataclass(frozen=True, slots=True)
 class Budget:
-    """Default numbers of schedules in addition to the scripted ones, and of processes."""
+    """Default numbers of schedules in addition to the scripted ones."""
 
     examples: int = EXAMPLES
     quick: int = QUICK
-    jobs: int | None = None  # None: as many as there are cores
 
 
 OVER_A_WIRE: Final = Budget(examples=200, quick=0)
 """A runtime behind a wire takes some hundredths of a second for each stimulus."""
 
-ONE_APPLICATION: Final = replace(OVER_A_WIRE, jobs=1)
-"""One application has one model and one set of tools, so that one process plays all schedules."""
-
 
 def budget_of(target: str) -> Budget:
     """The usual budget of a target."""
-    address = resolve(target).address
-    if address is None:
-        return Budget()
-    return OVER_A_WIRE if address.is_launched else ONE_APPLICATION
+    return Budget() if resolve(target).address is None else OVER_A_WIRE
 
 
-def jobs_of(wanted: int | None, *, in_process: bool = False, of: Budget | None = None) -> int:
+def jobs_of(wanted: int | None, *, in_process: bool = False, target: str | None = None) -> int:
     """The number of processes: one for each core, but at least two and at most four."""
-    most = of.jobs if of is not None else None
     if in_process and wanted not in (None, 1):
         raise UsageError(f"`--in-process` is one process, and not `--jobs {wanted}`.", "Give one of them.")
-    if most is not None and wanted is not None and wanted > most:
-        raise UsageError(
-            f"One application serves one process, and not `--jobs {wanted}`.",
-            "Have the kit start as many as it needs: `--launch COMMAND`, with `{port}` in it and in the URL.",
-        )
-    return wanted or most or max(JOBS_MIN, min(len(os.sched_getaffinity(0)), JOBS_MAX))
+    if target is not None and resolve(target).is_single:
+        if wanted not in (None, 1):
+            raise UsageError(
+                f"One application serves one process, and not `--jobs {wanted}`.",
+                "Have the kit start as many as it needs: `--launch COMMAND`, with `{port}` in the URL.",
+            )
+        return 1
+    return wanted or max(JOBS_MIN, min(len(os.sched_getaffinity(0)), JOBS_MAX))
 
 
 def sampled(wanted: int | None, seed: int, *, quick: bool = False, of: Budget | None = None) -> Sampled:

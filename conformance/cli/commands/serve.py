@@ -4,15 +4,15 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Sequence
-from importlib import import_module
+from contextlib import suppress
 from typing import Any, Final
 
 from runlock.conformance.campaign.targets import resolve
 from runlock.conformance.errors import UsageError
-from runlock.conformance.extras import the_module
 from runlock.conformance.family.family import DEFAULT, family_named
 from runlock.conformance.transport.server import Methods, serve
 from runlock.conformance.wires.address import WIRES, exported
+from runlock.conformance.wires.modules import module_of
 from runlock.spec.text import known_words
 
 HOLDERS: Final = ("kit", "own")
@@ -42,8 +42,8 @@ def behind_a_wire(target: str, wire: str, port: int, ask: Sequence[str], free: S
             f"`{target}` cannot be served behind a wire.",
             f"What can be is the reference, a mutant, a variant or a Python adapter of the family {DEFAULT}.",
         )
-    server = _of_the_wires("ag_ui_server")
-    server.serve(server.Application(factory, tuple(ask), tuple(free)), port)
+    server = module_of("ag_ui_server")
+    server.serve(server.Served(factory, tuple(ask), tuple(free)), port)
     return 0
 
 
@@ -56,14 +56,9 @@ def ends(port: int, tools: Sequence[str]) -> int:
         f"Its MCP server offers {', '.join(tools)}.  What is asked is shown here; end it with Ctrl-C.",
         flush=True,
     )
-    _of_the_wires("ends").serve_alone(tools, port)
+    with suppress(KeyboardInterrupt):  # which is how it ends
+        module_of("ends").serve_alone(tools, port)
     return 0
-
-
-def _of_the_wires(name: str) -> Any:
-    for package in ("mcp", "httpx", "uvicorn"):
-        the_module(package)
-    return import_module(f"runlock.conformance.wires.{name}")
 
 
 def _methods_of(family: str | None) -> Methods:

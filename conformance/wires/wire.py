@@ -16,7 +16,7 @@ from runlock.conformance.wires.address import PLACE, Address, exported
 from runlock.conformance.wires.ag_ui_client import HttpClient, NoStream
 from runlock.conformance.wires.contact import Contact, Departure, Learned
 from runlock.conformance.wires.ends import Ends
-from runlock.conformance.wires.launch import Application, free_port
+from runlock.conformance.wires.launch import Launched, free_port
 from runlock.conformance.wires.rest import Pace
 
 CONTACT_SECONDS: Final = 20.0
@@ -39,7 +39,7 @@ class Wire:
         self._owns_ends = ends is None
         self.ends = ends or Ends(RealTime(), [*address.ask, *address.free], port)
         self.real = self.ends.real
-        self._process: Application | None = None
+        self._process: Launched | None = None
         atexit.register(self.close)
         try:
             self.url = self._launched() if address.is_launched else address.url
@@ -64,7 +64,7 @@ class Wire:
         port = str(free_port())
         command = [word.replace(PLACE, port) for word in self.address.command]
         url = self.address.url.replace(PLACE, port)
-        self._process = Application(command, {**exported(self.ends.port), "PORT": port})
+        self._process = Launched(command, {**exported(self.ends.port), "PORT": port})
         self.real.run(self._process.until_up(url))
         return url
 
@@ -115,12 +115,12 @@ class Wire:
         return contact, client
 
 
-WIRES: Final[dict[str, Wire]] = {}
+_OPEN: Final[dict[str, Wire]] = {}
 
 
 def wire_of(address: Address) -> Wire:
     """The wire of an address in this process; raises an `AdapterError` that says what is not wired up."""
     name = str(address)
-    if name not in WIRES:
-        WIRES[name] = Wire(address)
-    return WIRES[name]
+    if name not in _OPEN:
+        _OPEN[name] = Wire(address)
+    return _OPEN[name]

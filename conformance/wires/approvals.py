@@ -1,0 +1,83 @@
+"""What waits at a server of AG-UI, and the request that answers it.
+
+A call waits in one of three ways: as an interrupt of its own, in one interrupt for the round, or as a call
+without a result, which the client gives.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from runlock.conformance.families.lifecycle.adapter import Refused
+from runlock.conformance.families.lifecycle.messages import Decision
+from runlock.conformance.wires.address import Address
+from runlock.conformance.wires.ag_ui_client import HttpClient
+from runlock.conformance.wires.dialects import payload
+from runlock.conformance.wires.identity import Identity
+from runlock.conformance.wires.ui_clients import Json
+
+
+class Approvals:
+    """What waits in one thread; `by_result` says that calls wait for a result of the client."""
+
+    def __init__(self, address: Address, identity: Identity, *, by_result: bool) -> None:
+        self._address = address
+        self._identity = identity
+        self._by_result = by_result
+        self._interrupts: dict[str, str] = {}  # the newest one of each call, also after it was answered
+        self._kept: dict[str, Decision] = {}  # decisions, until an interrupt for a round can be answered
+
+    def waiting(self, client: HttpClient) -> dict[str, str]:
+        """The calls that wait, each with the id that the runtime has for it."""
+        ids = [one["toolCallId"] for one in client.interrupts if one.get("toolCallId")]
+        is_for_round = len(ids) < len(client.interrupts)
+        if is_for_round or (not client.interrupts and self._by_result):
+            ids = [one for one in client.unanswered() if client.call(one)[0] in self._address.ask]
+        found = {self._identity.call_of(client.call(one)[1], one): one for one in ids}
+        named = {str(one.get("toolCallId")): str(one["id"]) for one in client.interrupts}
+        first = str(client.interrupts[0]["id"]) if client.interrupts else ""
+        self._interrupts |= {call: named.get(one, first) for call, one in found.items()}
+        return found
+
+    def taken(self) -> None:
+        """The runtime has taken a request: what was kept for it has gone."""
+        self._kept.clear()
+
+    def answers(self, client: HttpClient, decisions: Sequence[Decision]) -> Json | None:
+        """What a request adds that brings these decisions; None if the client waits for more of them.
+
+        A call that has no interrupt is answered by an id that no interrupt has, and one whose interrupt is
+        answered already by the same id again.
+        """
+        waiting = self.waiting(client)
+        if not client.interrupts and self._by_result:
+            for one in decisions:
+                client.answer(waiting.get(one.call, one.call), self._payload({}, one))
+            return {}
+        if client.interrupts and not client.interrupts[0].get("toolCallId"):
+            return self._answer_for_round(client.interrupts[0], waiting, decisions)
+        known = {one["id"]: one for one in client.interrupts}
+        ids = [(self._interrupts.get(one.call, f"no-interrupt-of-{one.call}"), one) for one in decisions]
+        return {"resume": [_entry(name, self._payload(known.get(name, {}), one)) for name, one in ids]}
+
+    def _answer_for_round(
+        self, interrupt: Json, waiting: dict[str, str], decisions: Sequence[Decision]
+    ) -> Json | None:
+        """One answer, with a decision for each of the calls."""
+        if any(one.call not in waiting for one in decisions):
+            raise Refused("no interrupt asks about it")
+        self._kept |= {one.call: one for one in decisions}
+        if waiting.keys() - self._kept.keys():
+            return None
+        made = [self._payload(interrupt, self._kept[call]) for call in waiting]
+        name = next((key for key, value in made[0].items() if isinstance(value, list)), None)
+        whole = {name: [item for one in made for item in one[name]]} if name else made[0]
+        return {"resume": [_entry(interrupt["id"], whole)]}
+
+    def _payload(self, interrupt: Json, decision: Decision) -> Any:
+        return payload(self._address, interrupt, decision.action == "resume")
+
+
+def _entry(interrupt: str, answer: Any) -> Json:
+    return {"interruptId": interrupt, "status": "resolved", "payload": answer}
