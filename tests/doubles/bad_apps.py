@@ -72,6 +72,11 @@ async def failing(request: Request) -> Response:
     return streamed(json.dumps(STARTED), json.dumps({"type": "RUN_ERROR", "message": "no API key"}))
 
 
+def deaf(model: str) -> Callable[[Request], Awaitable[Response]]:
+    """An agent that asks its model, and does nothing with what that asks for."""
+    return asking(model, ["write", "read"])
+
+
 def asking(model: str, tools: list[str]) -> Callable[[Request], Awaitable[Response]]:
     """An agent that asks its model, and offers it these tools."""
 
@@ -99,7 +104,12 @@ PAGES: Mapping[str, Callable[[Request], Awaitable[Response]]] = {
 
 def app_of(model: str) -> Any:
     """All of them, each at a path of its name."""
-    agents = {"toolless": asking(model, []), "elsewhere": asking(model, ["search", "pay"])}
+    agents = {
+        "toolless": asking(model, []),
+        "elsewhere": asking(model, ["search", "pay"]),
+        "half": asking(model, ["read"]),
+        "deaf": deaf(model),
+    }
     return Starlette(
         routes=[Route(f"/{name}", one, methods=["POST"]) for name, one in {**PAGES, **agents}.items()]
     )

@@ -40,6 +40,12 @@ def url(ends):
         ("canned", "ended with RUN_FINISHED", "The model end was not asked. Set OPENAI_BASE_URL="),
         ("failing", "ended with RUN_ERROR: no API key", "The model end was not asked"),
         ("toolless", "ended with RUN_FINISHED", "offered no tool, and not write, read. Set RUNLOCK_MCP_URL="),
+        ("half", "ended with RUN_FINISHED", "offered read, and not write, read"),
+        (
+            "deaf",
+            "A call of write did not run, and nothing asked for its approval",
+            "A call waits as an interrupt",
+        ),
         ("elsewhere", "ended with RUN_FINISHED", "offered search, pay, and not write, read"),
     ],
 )

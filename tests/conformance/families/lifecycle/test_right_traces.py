@@ -29,6 +29,8 @@ ABOUT = {
     "a-decision-after-an-end-that-left-its-call": "DECIDE-3",
     "a-decision-for-an-id-that-two-calls-have": "RUN-3",
     "a-decision-for-a-run-that-a-block-ends": "ROUND-7",
+    "a-round-in-nine-phases-that-a-failure-ends": "PHASE-53",
+    "a-round-in-nine-phases-that-a-time-limit-ends": "PHASE-53",
     "a-decision-next-to-an-agent-that-waits": "DECIDE-14",
     "a-decision-that-a-cancel-overtakes": "FLOW-27",
     "a-decision-that-is-the-answer-without-a-status": "ROUND-89",

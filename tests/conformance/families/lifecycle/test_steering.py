@@ -4,7 +4,7 @@ import pytest
 import steered_loop
 
 from runlock.conformance.driving.bench import Bench
-from runlock.conformance.driving.strategies.scripted import applicable, corpus, play
+from runlock.conformance.driving.strategies.scripted import applicable, corpus, play, script_of
 from runlock.conformance.driving.tally import Tally
 from runlock.conformance.families.lifecycle.family import FAMILY
 from runlock.conformance.families.lifecycle.host.hosted import Hosted
@@ -30,6 +30,30 @@ def played(adapter):
             bench.play(script.scenario, play(script), total)
     bench.close()
     return total
+
+
+WORK_THEN_WAIT = """
+scenario s
+  tool write ask
+
+start r1 "write it"
+input "in red"
+release model turn c1:write
+input "never mind"
+release model turn done
+"""
+
+
+@pytest.mark.parametrize("name", ["superseding", "going-on-during"])
+def test_what_was_said_at_work_stands_before_what_ends_a_wait(name):
+    """The reference shows both in the order in which they were said."""
+    bench, total = Bench(lambda: Hosted(FAMILY.made.variants()[name])), Tally()
+    script = script_of(FAMILY, "s", WORK_THEN_WAIT)
+    bench.play(script.scenario, play(script), total)
+    bench.close()
+
+    assert {clause: found.violation.reason for clause, found in total.found.items()} == {}
+    assert total.exercised["INPUT-6"]
 
 
 @pytest.mark.parametrize("name", RIGHT)
