@@ -41,7 +41,7 @@ from runlock.conformance.transport.stdio import Pipe
 from runlock.conformance.transport.sut import Sut, SutFactory
 from runlock.conformance.wires.address import Address, address_of, is_address
 from runlock.conformance.wires.modules import module_of
-from runlock.conformance.wires.settings import kept
+from runlock.conformance.wires.settings import address_in_file
 from runlock.spec.model import SpecError
 from runlock.spec.text import known_words
 
@@ -105,7 +105,7 @@ def resolve(target: str, *, timeout_scale: float = 1.0, own_store: bool = False)
         return Target(target, "cmd", _command(rest, timeout_scale))
     if kind == "trace" and colon:
         return Target(target, "trace", *_trace(rest))
-    address = address_of(target) if is_address(target) else kept(target)
+    address = address_of(target) if is_address(target) else address_in_file(target)
     if address is not None:
         return Target(target, "wire", partial(_behind, address), address=address)
     raise UsageError(f"`{target}` names no target.", _meant(target) or FORMS)

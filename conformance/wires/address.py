@@ -92,10 +92,10 @@ def address_of(target: str) -> Address:
     kind, _, rest = target.partition(":")
     wire, rest = ("ag-ui", target) if kind in ("http", "https") else (kind, rest)
     url, _, settings = rest.partition("#")
-    return made(wire, url, dict(parse_qsl(settings, keep_blank_values=True)))
+    return address_from(wire, url, dict(parse_qsl(settings, keep_blank_values=True)))
 
 
-def made(wire: str, url: str, settings: Mapping[str, str]) -> Address:
+def address_from(wire: str, url: str, settings: Mapping[str, str]) -> Address:
     """An address, with its settings as texts; raises a `UsageError` for one that means nothing."""
     if wire not in WIRES:
         raise UsageError(f"There is no wire `{wire}`; {known_words(wire, WIRES)}")

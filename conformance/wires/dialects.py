@@ -61,7 +61,7 @@ def _lists(fields: Mapping[str, Any]) -> Iterator[tuple[Any, Any]]:
 def _words(schema: Mapping[str, Any]) -> Iterator[tuple[Any, Any]]:
     values = list(_values(schema))
     for yes, no in WORDS:
-        wanted = [[value for value in values if word in (value[1],)] for word in (yes, no)]
+        wanted = [[one for one in values if one[1] == word] for word in (yes, no)]
         if wanted[0] and wanted[1]:
             (name, _), (other, _) = wanted[0][0], wanted[1][0]
             yield ({name: yes} if name else yes), ({other: no} if other else no)

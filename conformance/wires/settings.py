@@ -19,13 +19,13 @@ from typing import Any, Final
 
 from runlock.conformance.errors import UsageError
 from runlock.conformance.inputs import toml_of
-from runlock.conformance.wires.address import WIRES, Address, address_of, is_address, made, spelled
+from runlock.conformance.wires.address import WIRES, Address, address_from, address_of, is_address, spelled
 
 FILE: Final = "runlock.toml"
 TABLE: Final = "agents"
 
 
-def kept(name: str) -> Address | None:
+def address_in_file(name: str) -> Address | None:
     """The address of that name in the file of the current folder; raises a `UsageError` for a wrong one."""
     path = Path(FILE)
     agents = toml_of(path).get(TABLE) if path.is_file() else None
@@ -35,7 +35,7 @@ def kept(name: str) -> Address | None:
     if not isinstance(found, Mapping) or not isinstance(found.get("url"), str):
         raise UsageError(f"{FILE} names no URL for {name}.", f"Write `url = …` under [{TABLE}.{name}].")
     settings = {key: _text(value) for key, value in found.items() if key not in ("url", "wire")}
-    return made(str(found.get("wire", "ag-ui")), found["url"], settings)
+    return address_from(str(found.get("wire", "ag-ui")), found["url"], settings)
 
 
 def _text(value: Any) -> str:

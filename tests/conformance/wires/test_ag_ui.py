@@ -55,7 +55,8 @@ def test_how_it_waits_is_found_out(apps, name):
 def test_a_right_application_holds(apps, name):
     """A few scripts: a rejection, a part of the decisions, a client that goes away, a stream, two rounds."""
     few = known(
-        "reject", "partial-resume", "again-after-a-stop-in-a-round", "calls-on-a-stream-of-ag-ui", "two-rounds-of-two",
+        "reject", "partial-resume", "again-after-a-stop-in-a-round", "calls-on-a-stream-of-ag-ui",
+        "two-rounds-of-two",
     )  # fmt: skip
     tally = played(apps, name, few, **DIALECTS.get(name, {}))
 

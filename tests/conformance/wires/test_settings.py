@@ -5,7 +5,7 @@ import pytest
 from runlock.conformance.campaign.targets import resolve
 from runlock.conformance.errors import UsageError
 from runlock.conformance.wires.address import Address
-from runlock.conformance.wires.settings import kept, with_options
+from runlock.conformance.wires.settings import address_in_file, with_options
 
 URL = "http://127.0.0.1:8000/agent"
 FILE = """
@@ -38,13 +38,13 @@ def test_a_name_of_the_file_is_a_target(folder):
         ends=9000,
     )
 
-    assert kept("mine") == mine
+    assert address_in_file("mine") == mine
     assert resolve("mine").address == mine
 
 
 def test_another_name_is_none(folder):
     """It is then read as any other target."""
-    assert kept("yours") is None
+    assert address_in_file("yours") is None
     with pytest.raises(UsageError, match="`yours` names no target"):
         resolve("yours")
 
@@ -53,13 +53,13 @@ def test_without_a_file_there_are_none(tmp_path, monkeypatch):
     """The file need not be there."""
     monkeypatch.chdir(tmp_path)
 
-    assert kept("mine") is None
+    assert address_in_file("mine") is None
 
 
 def test_an_agent_without_a_url_is_refused(folder):
     """The sentence names the file and the table."""
     with pytest.raises(UsageError, match=r"runlock.toml names no URL for bare.*\[agents.bare\]"):
-        kept("bare")
+        address_in_file("bare")
 
 
 def test_options_are_settings(folder):

@@ -27,15 +27,19 @@ class ShowsTheFirstAlone(Runtime):
             held_by.say_shown(call)
 
 
-@fault("SHOWN-5", "waits after the crash, and that was not shown again")
-class ForgetsWhatItAsked(Runtime):
-    """What waits is asked for once, whatever comes after."""
+class Restarted(Runtime):
+    """Knows whether it was restored after a crash; right in itself."""
 
     is_restored = False
 
     def restore(self, state: dict[str, Any]) -> None:
         super().restore(state)
         self.is_restored = True
+
+
+@fault("SHOWN-5", "waits after the crash, and that was not shown again")
+class ForgetsWhatItAsked(Restarted):
+    """What waits is asked for once, whatever comes after."""
 
     def show_again(self) -> None:
         if not self.is_restored:
@@ -43,14 +47,8 @@ class ForgetsWhatItAsked(Runtime):
 
 
 @fault("SHOWN-5", "waits after the crash, and that was not shown again")
-class AsksAgainForOne(Runtime):
+class AsksAgainForOne(Restarted):
     """After a restart, the last of the calls that wait is shown again."""
-
-    is_restored = False
-
-    def restore(self, state: dict[str, Any]) -> None:
-        super().restore(state)
-        self.is_restored = True
 
     def show_again(self) -> None:
         if not self.is_restored:
