@@ -41,6 +41,7 @@ def test_the_reference_holds(capsys):
     assert ran.code == 0
 
 
+@pytest.mark.long
 def test_a_wrong_one_is_broken(capsys):
     """By the clause that it breaks in process."""
     ran = run(capsys, "check", URL, *launched("mutant:RunsTheRejected"), "--examples", 0, "-x", "--jobs", 1)

@@ -14,9 +14,9 @@ WAITS = {"batch": "batch", "by-result": "result"}
 
 WRONG = {
     "RunsTheRejected": "GATE-2",
-    "ApprovesTheFirst": "DECIDE-5",
     "RerunsFinishedSiblings": "ONCE-1",
     "MisnamesTheRejected": "PAIR-2",
+    "ApprovesTheFirst": "DECIDE-5",
     "SaysNothingOfTheRejected": "PAIR-1",
     "LeavesCallsDangling": "PAIR-1",
 }
@@ -50,7 +50,7 @@ def test_how_it_waits_is_found_out(apps, name):
     assert learned.stops == (name != "finishing")
 
 
-@pytest.mark.sampled(4)
+@pytest.mark.sampled(6)
 @pytest.mark.parametrize("name", VARIANTS)
 def test_a_right_application_holds(apps, name):
     """A few scripts: a rejection, a part of the decisions, a client that goes away, a stream, two rounds."""

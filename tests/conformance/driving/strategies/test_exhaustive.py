@@ -182,7 +182,8 @@ def test_the_default_depth_is_said_in_the_help():
     (command,) = (
         one for one in app.registered_commands if one.name is None and one.callback.__name__ == "check"
     )
-    assert command.callback.__annotations__["depth"].count(f"maximum number of stimuli; {check.DEPTH}.")
+    (option,) = command.callback.__annotations__["depth"].__metadata__
+    assert option.help.endswith(f"maximum number of stimuli; {check.DEPTH}.")
 
 
 def test_a_shorter_schedule_takes_the_place_of_a_shrunk_one(monkeypatch):
