@@ -77,6 +77,7 @@ class Bench(Connection):
         self.muted: frozenset[str] = frozenset()
         self._select(selection)
         self.scenarios = list(self.family.driving.scenarios(self.handshake, self.policies))
+        self.combined = list(self.family.driving.combined(self.handshake, self.policies))
         self.cached_rulings: CachedRulings = {}
 
     def _select(self, selection: Selection) -> None:

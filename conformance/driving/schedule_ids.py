@@ -13,6 +13,9 @@ from runlock.conformance.trace.moves import Move
 NUMBERED: Final = re.compile(r"c\d+")
 """The calls that the kit invents; other ids, such as that of an unknown call, have a meaning and are kept."""
 
+ENUMERATED: Final = re.compile(r"([a-z]+)(\d{1,9})")
+"""An id that an action of the kit invented: a prefix and a number."""
+
 Params = Mapping[str, Any]
 
 
@@ -56,6 +59,26 @@ def renumbered(moves: Sequence[Move]) -> list[Move]:
         old: f"{letter}{number}" for letter, some in by_letter.items() for number, old in enumerate(some, 1)
     }
     return [replace(move, params=_renamed(move.params, names)) for move in moves]
+
+
+def highest_ids(moves: Sequence[Move]) -> dict[str, int]:
+    """The highest number that was given under each prefix of ids: c3 and c10 give `{"c": 10}`."""
+    highest: dict[str, int] = {}
+    for text in (text for move in moves for text in _texts(move.params)):
+        if found := ENUMERATED.fullmatch(text.rpartition(":")[2]):
+            prefix, number = found[1], int(found[2])
+            highest[prefix] = max(highest.get(prefix, 0), number)
+    return highest
+
+
+def _texts(value: Any) -> Iterator[str]:
+    """The texts in a JSON value, without the keys of objects."""
+    if isinstance(value, str):
+        yield value
+    elif isinstance(value, Mapping):
+        yield from (text for one in value.values() for text in _texts(one))
+    elif isinstance(value, list | tuple):
+        yield from (text for one in value for text in _texts(one))
 
 
 def _parts(moves: Sequence[Move]) -> Iterator[tuple[str, Params]]:

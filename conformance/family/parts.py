@@ -142,6 +142,10 @@ def _no_occasions(records: Iterable[Record]) -> Iterable[str]:
     return ()
 
 
+def _not_combined(handshake: Any, policies: Mapping[str, Any]) -> Iterable[Any]:
+    return ()
+
+
 def _bare_already(scenario: Any, moves: Sequence[Move]) -> Iterable[Any]:
     return ()
 
@@ -154,7 +158,7 @@ def _no_coverage(*given: Any) -> list[Any]:
 class Driving:
     """How schedules are played: in which scenarios, and what a move needs before it is sent."""
 
-    scenarios: Callable[..., Iterable[Any]]  # (handshake, policies)
+    scenarios: Callable[..., Iterable[Any]]  # (handshake, policies) -> the simplest first
     ground: Callable[[Move, Any], dict[str, Any] | None]
     """(move, state) -> params with the runtime's gate ids"""
     admit: Callable[[Move, Any], Move | None]  # (move, state) -> without what the runtime does not support
@@ -163,6 +167,8 @@ class Driving:
     """state -> the params of `recover` if the runtime may be crashed now, else None."""
     bare: Callable[[Any, Sequence[Move]], Iterable[Any]] = _bare_already
     """(scenario, moves) -> simplified scenarios, each without one thing."""
+    combined: Callable[..., Iterable[Any]] = _not_combined
+    """(handshake, policies) -> scenarios in which every two values of two features meet."""
     strategies: tuple[Strategy, ...] = ()
 
 

@@ -1,21 +1,40 @@
-"""Random walks: each schedule is made move by move, over a random subset of the classes of action (swarm)."""
+"""Random walks: each schedule is made move by move, over a random subset of the classes of action (swarm).
+
+A walk proposes actions that are enabled, and prefers those that its shard has tried least in such a situation.
+One walk in three begins with a part of a script, so that what follows happens in a state that random moves
+seldom reach.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import Final
+from collections import Counter
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from functools import partial
+from typing import Any, Final
 
-from runlock.conformance.driving.bench import ERRORS_MAX, Bench
+from runlock.conformance.driving.bench import ERRORS_MAX, Bench, Schedule
+from runlock.conformance.driving.schedule_ids import highest_ids
 from runlock.conformance.driving.session import Session
+from runlock.conformance.driving.shards import SHARDS
+from runlock.conformance.driving.strategies.scripted import Script, applicable, corpus, send
 from runlock.conformance.driving.tally import Tally
 from runlock.conformance.family.chooser import Chooser, Seeded, chance, pick
 from runlock.conformance.family.parts import Actions
-from runlock.conformance.protocol import (
-    Handshake,
-)
+from runlock.conformance.protocol import Handshake, Scenario
 from runlock.conformance.trace.moves import CRASH_AND_RECOVER, Move
 
-MOVES_MAX: Final = 24
+LENGTHS: Final = range(2, 18)
+"""How many moves a walk sends before the run is given everything that it waits for."""
+
+TRIES_MAX: Final = 60
+"""How often a walk may look for a move: an action that is enabled may still have nothing to propose."""
+
+CURIOUS: Final = 3
+"""All but one in this many walks prefer the actions that were tried least."""
+
+SCRIPT_SHARE: Final = 3
+"""One in this many walks begins with a part of a script."""
 
 TURNS_MAX: Final = 7
 """Upper bound, exclusive, on the turns of a move with a limit."""
@@ -28,26 +47,62 @@ def swarm(actions: Actions, chooser: Chooser) -> list[str]:
         for name in actions.table
         if name in actions.always or chance(chooser, actions.seldom.get(name, 2))
     ]
-    kept = kept or list(actions.table)  # a family may have no class that is always on
-    return [name for name in kept for _ in range(actions.weights.get(name, 1))]
+    return weighted(actions, kept or list(actions.table))  # a family may have no class that is always on
 
 
-def walk(session: Session, chooser: Chooser) -> None:
+def weighted(actions: Actions, names: Sequence[str]) -> list[str]:
+    """Each class as often as it is likelier than others."""
+    return [name for name in names for _ in range(actions.weights.get(name, 1))]
+
+
+@dataclass(slots=True)
+class Tried:
+    """How often the walks of a shard tried each class of action, by the prerequisites that held then."""
+
+    counts: Counter[tuple[frozenset[str], str]] = field(default_factory=Counter)
+
+    def least(self, met: frozenset[str], names: Sequence[str], chooser: Chooser) -> str:
+        """One of the classes that were tried least in this situation, which is then counted."""
+        tried = {name: self.counts[met, name] for name in names}
+        fewest = min(tried.values())
+        name = pick(chooser, [one for one, times in tried.items() if times == fewest])
+        self.counts[met, name] += 1
+        return name
+
+
+def walk(session: Session, chooser: Chooser, tried: Tried | None = None) -> None:
     """Walk on an open scenario, give the run everything that it still waits for, and close."""
-    walk_over(session, chooser, swarm(session.family.actions, chooser))
+    actions = session.family.actions
+    names = swarm(actions, chooser) if chance(chooser, 2) else weighted(actions, [*actions.table])
+    is_curious = not chance(chooser, CURIOUS)
+    walk_over(session, chooser, names, (tried or Tried()) if is_curious else None)
 
 
-def walk_over(session: Session, chooser: Chooser, names: Sequence[str]) -> None:
-    """Walk over these classes of action; one that is listed twice is twice as likely."""
-    context = session.family.actions.new_context(session.state)
-    for _ in range(MOVES_MAX):
-        if session.violation is not None:
+def walk_over(session: Session, chooser: Chooser, names: Sequence[str], tried: Tried | None = None) -> None:
+    """Walk over these classes of action; one that is listed twice is twice as likely, unless few tries count."""
+    actions = session.family.actions
+    context = actions.new_context(session.state, highest_ids(session.sent))
+    end = len(session.sent) + LENGTHS[chooser.choose(len(LENGTHS))]
+    for _ in range(TRIES_MAX):
+        if session.violation is not None or len(session.sent) >= end:
             break
-        proposed = session.family.actions.table[pick(chooser, names)](context, chooser)
+        proposed = _proposed(actions, context, names, chooser, tried)
         if proposed is not None:
             session.send(with_turns(proposed, session.handshake, chooser))
     session.wind_up()
     session.close()
+
+
+def _proposed(
+    actions: Actions, context: Any, names: Sequence[str], chooser: Chooser, tried: Tried | None
+) -> Move | None:
+    met = frozenset(actions.met(context))
+    needs = actions.prerequisites
+    able = [name for name in names if name not in needs or needs[name] in met]
+    if not able:
+        return None
+    name = pick(chooser, able) if tried is None else tried.least(met, able, chooser)
+    return actions.table[name](context, chooser)
 
 
 def with_turns(move: Move, handshake: Handshake, chooser: Chooser) -> Move:
@@ -59,11 +114,41 @@ def with_turns(move: Move, handshake: Handshake, chooser: Chooser) -> Move:
 
 def run_shard(bench: Bench, shard: int, schedules: int, seed: int) -> Tally:
     """Run one shard: walks with their own seeds, each in the next scenario."""
-    tally = Tally()
+    tally, tried, scripts = Tally(), Tried(), scripts_of(bench)
     for index in range(schedules):
-        scenario = bench.scenarios[(shard + index) % len(bench.scenarios)]
-        chooser = Seeded(seed, shard, index)
-        bench.play(scenario, lambda session, chooser=chooser: walk(session, chooser), tally)  # type: ignore[misc]
+        scenario, schedule = planned(bench, index * SHARDS + shard, scripts, tried, Seeded(seed, shard, index))
+        bench.play(scenario, schedule, tally)
         if len(tally.troubles) >= ERRORS_MAX:
             break
     return tally
+
+
+def scripts_of(bench: Bench) -> list[Script]:
+    """The scripts that fit a runtime."""
+    return [one for one in corpus(bench.family) if not applicable(bench.family, one, bench.handshake)]
+
+
+def planned(
+    bench: Bench, number: int, scripts: Sequence[Script], tried: Tried, chooser: Chooser
+) -> tuple[Scenario, Schedule]:
+    """The scenario and the schedule of the walk with this number."""
+    at, kind = divmod(number, SCRIPT_SHARE)
+    onwards = partial(walk, chooser=chooser, tried=tried)
+    if kind == SCRIPT_SHARE - 1 and scripts:
+        script = scripts[at % len(scripts)]
+        return bench.family.fitting.fitted(script.scenario, bench.handshake), _after(script, chooser, onwards)
+    simple = not bench.combined or kind == 0
+    among = bench.scenarios if simple else bench.combined
+    return among[at % len(among)], onwards
+
+
+def _after(script: Script, chooser: Chooser, onwards: Schedule) -> Schedule:
+    """The walk behind a part of a script."""
+    part = script.moves[: 1 + chooser.choose(len(script.moves))]
+
+    def schedule(session: Session) -> None:
+        for move in part:
+            send(session, move)
+        onwards(session)
+
+    return schedule

@@ -120,6 +120,7 @@ FAMILY: Final = Family(
         drain=draining.drain,
         recover=draining.recover,
         bare=situations.bare,
+        combined=situations.combined,
         strategies=(Strategy("tours", TOUR_SHARE, _tours),),
     ),
     judging=Judging(

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any, Final
 
 from runlock.conformance.families.lifecycle.messages import (
@@ -15,6 +15,7 @@ from runlock.conformance.families.lifecycle.messages import (
     ToolSpec,
 )
 from runlock.conformance.families.lifecycle.needs import unmet
+from runlock.conformance.family.pairs import pairwise
 from runlock.conformance.trace.moves import Move
 
 STOPS: Final[dict[str, StopCondition]] = {
@@ -41,35 +42,89 @@ WITHIN: Final = ("allowed", "asking")
 
 
 def scenarios(handshake: Handshake, policies: Mapping[str, Any]) -> Iterator[Scenario]:
-    """The scenarios that a runtime is put into: its tools, with a limit of rounds, with the store held."""
+    """The scenarios that a runtime is put into: its tools alone, then with one more feature each."""
+    tools = _tools(handshake, policies)
+    yield Scenario(scenario="tools", tools=tools)
+    for values in _features(handshake, policies, tools).values():
+        for name, feature in values.items():
+            yield feature(Scenario(scenario=f"tools-{name}", tools=tools))
+
+
+def combined(handshake: Handshake, policies: Mapping[str, Any]) -> Iterator[Scenario]:
+    """Scenarios in which every two features of the runtime meet."""
+    tools = _tools(handshake, policies)
+    features = _features(handshake, policies, tools)
+    choices = {name: [None, *values.values()] for name, values in features.items()}
+    for number, row in enumerate(pairwise(choices), start=1):
+        scenario = Scenario(scenario=f"combined-{number}", tools=tools)
+        for feature in filter(None, row.values()):
+            scenario = feature(scenario)
+        yield scenario
+
+
+def _tools(handshake: Handshake, policies: Mapping[str, Any]) -> list[ToolSpec]:
+    """The tools that the runtime can have, with the modes of resuming that it has."""
     tools = [tool for tool in TOOLS if not unmet(f"tools {tool.permission}", handshake)]
     modes = policies.get("decision.modes") if handshake.decisions.payload else ["replay"]
-    tools = [tool for tool in tools if modes is None or tool.resume_mode in modes]
-    yield Scenario(scenario="tools", tools=tools)
+    return [tool for tool in tools if modes is None or tool.resume_mode in modes]
+
+
+Feature = Callable[[Scenario], Scenario]
+
+
+def _features(
+    handshake: Handshake, policies: Mapping[str, Any], tools: Sequence[ToolSpec]
+) -> dict[str, dict[str, Feature]]:
+    """What a scenario may have besides its tools: the values of each feature, by their names."""
     declared = _stops(policies)
-    for name, condition in STOPS.items():
-        able = name in declared and (name != "timeout" or handshake.control.clock == "virtual")
-        if able and tools:
-            stop = [StopCondition(kind=condition.kind, **_limits(condition, tools))]
-            yield Scenario(scenario=f"tools-and-{name}", tools=tools, agent=Agent(stop=stop))
+    stops = {
+        f"and-{name}": _stopping(StopCondition(kind=one.kind, **_limits(one, tools)))
+        for name, one in STOPS.items()
+        if tools and name in declared and (name != "timeout" or handshake.control.clock == "virtual")
+    }
+    features: dict[str, dict[str, Feature]] = {"stop": stops}
     if _can_expire(handshake):
-        waiting = [_with_an_end(tool) for tool in tools]
-        yield Scenario(scenario="tools-that-expire", tools=waiting)
+        features["waits"] = {"that-expire": _changing_tools(_with_an_end)}
     if "timeout" in handshake.tools and "clock.advance" in handshake.stimuli:
-        limited = [tool.model_copy(update=_limit(handshake)) for tool in tools]
-        yield Scenario(scenario="tools-with-a-time-limit", tools=limited)
+        limit = _limit(handshake)
+        features["limit"] = {"with-a-time-limit": _changing_tools(lambda tool: tool.model_copy(update=limit))}
     if "compaction" in handshake.edits and "thread.edited" in handshake.observes:
-        yield Scenario(scenario="tools-and-compaction", tools=tools, agent=Agent(compact_above=COMPACT_ABOVE))
-    agent = AgentSpec(tools=[tool.name for tool in tools if tool.name in WITHIN])
-    if "agent" in handshake.tools and agent.tools:
-        within = [tool for tool in tools if tool.name in WITHIN]
-        yield Scenario(scenario="tools-and-agent", tools=[*within, ToolSpec(name="agent", agent=agent)])
+        features["compaction"] = {"and-compaction": _with_agent(compact_above=COMPACT_ABOVE)}
+    within = [tool for tool in tools if tool.name in WITHIN]
+    if "agent" in handshake.tools and within:
+        agent = ToolSpec(name="agent", agent=AgentSpec(tools=[tool.name for tool in within]))
+        features["agent"] = {"and-agent": _with_an_agent(agent)}
     if "hook" in handshake.gates and handshake.hooks:
-        yield Scenario(
-            scenario="tools-and-plugins", tools=tools, hooks=[HookSpec(at=at) for at in handshake.hooks]
-        )
+        features["hooks"] = {"and-plugins": _with(hooks=[HookSpec(at=at) for at in handshake.hooks])}
     if "store.put" in handshake.gates and handshake.control.store != "none":
-        yield Scenario(scenario="tools-and-store", tools=tools, hold=["store.put"])
+        features["hold"] = {"and-store": _with(hold=["store.put"])}
+    return features
+
+
+def _with(**fields: Any) -> Feature:
+    return lambda scenario: scenario.model_copy(update=fields)
+
+
+def _with_agent(**fields: Any) -> Feature:
+    return lambda scenario: scenario.model_copy(update={"agent": scenario.agent.model_copy(update=fields)})
+
+
+def _stopping(stop: StopCondition) -> Feature:
+    return _with_agent(stop=[stop])
+
+
+def _changing_tools(change: Callable[[ToolSpec], ToolSpec]) -> Feature:
+    """Changes every tool that is no agent."""
+    return lambda scenario: scenario.model_copy(
+        update={"tools": [tool if tool.agent else change(tool) for tool in scenario.tools]}
+    )
+
+
+def _with_an_agent(agent: ToolSpec) -> Feature:
+    """An agent that is a tool, next to the tools that it may use."""
+    return lambda scenario: scenario.model_copy(
+        update={"tools": [*(tool for tool in scenario.tools if tool.name in WITHIN), agent]}
+    )
 
 
 EXPIRES_MS: Final = {"ask": 1500, "gate": 3500}
@@ -102,7 +157,7 @@ def _stops(policies: Mapping[str, Any]) -> list[Any]:
     return declared if isinstance(declared, list) else [declared]
 
 
-def _limits(condition: StopCondition, tools: list[ToolSpec]) -> dict[str, Any]:
+def _limits(condition: StopCondition, tools: Sequence[ToolSpec]) -> dict[str, Any]:
     limits = condition.model_dump(exclude={"kind"}, exclude_none=True)
     return {**limits, "tool_name": tools[-1].name} if condition.kind == "stop_on_tool" else limits
 

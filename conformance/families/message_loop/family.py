@@ -72,7 +72,13 @@ FAMILY: Final = Family(
     made=Made(_reference, None, _mutants, _variants),
     default_profile="message-loop",
     actions=LOOP_ACTIONS,
-    driving=Driving(situations.scenarios, grounding.ground, grounding.admit, grounding.drain),
+    driving=Driving(
+        situations.scenarios,
+        grounding.ground,
+        grounding.admit,
+        grounding.drain,
+        combined=situations.combined,
+    ),
     judging=Judging(
         new_state=ObservedState,
         selectors=SELECTORS,

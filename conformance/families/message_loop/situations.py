@@ -6,6 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, Final
 
 from runlock.conformance.families.message_loop.messages import (
+    SLOTS,
     Bounds,
     ContextSpec,
     Driver,
@@ -16,6 +17,7 @@ from runlock.conformance.families.message_loop.messages import (
     TokenSpec,
     ToolSpec,
 )
+from runlock.conformance.family.pairs import pairwise
 
 BUDGET: Final = 24
 SYSTEM: Final = "You help."
@@ -60,6 +62,53 @@ def scenarios(handshake: Handshake, policies: Mapping[str, Any]) -> Iterator[Sce
     yield from _driven(handshake)
 
 
+def combined(handshake: Handshake, policies: Mapping[str, Any]) -> Iterator[Scenario]:
+    """Scenarios in which every two features of the runtime meet; a place of hooks has two of each kind."""
+    for number, row in enumerate(pairwise(_features(handshake)), start=1):
+        yield _scenario(
+            handshake,
+            f"combined-{number}",
+            mode=row["mode"],
+            people=row["people"],
+            hooks=_hooks(handshake, row["hooks"]),
+            bounds=Bounds(max_iterations=row["rounds"]),
+            context=[ContextSpec(id=f"p{one + 1}", budget=BUDGET) for one in range(row["providers"])],
+            hold=row["hold"],
+            driver=_driver(handshake, row["driver"], row["cap"]),
+        )
+
+
+def _driver(handshake: Handshake, decides: bool | None, cap: int) -> Driver | None:
+    """A driver whose stages all have this cap; none if it is not said whether it decides."""
+    if decides is None:
+        return None
+    capped = {name: one.model_copy(update={"turn_cap": cap}) for name, one in _stages(handshake).items()}
+    return Driver(decides=decides, stages=capped)
+
+
+def _features(handshake: Handshake) -> dict[str, list[Any]]:
+    """The values of each feature that the runtime has."""
+    has_stages = "stage" in handshake.turns or "group" in handshake.turns
+    drivers = [False, True] if "sm" in handshake.gates else [False]
+    return {
+        "mode": list(handshake.modes),
+        "people": list(range(min(2, handshake.interactors), -1, -1)) if "prompt" in handshake.gates else [0],
+        "hooks": [(), *_places(handshake)],
+        "rounds": [None, 1, 2] if "max_iterations" in handshake.bounds else [None],
+        "providers": [0, 2] if "context" in handshake.gates else [0],
+        "hold": [[], ["store.put"]] if "store.put" in handshake.gates else [[]],
+        "driver": [None, *drivers] if has_stages else [None],
+        "cap": [1, 2, 3] if has_stages else [1],
+    }
+
+
+def _places(handshake: Handshake) -> Iterator[Slots]:
+    """Two hooks of each kind that the runtime has at one place of a turn."""
+    held = [tuple(slot.split(".")) for slot in SLOTS if handshake.holds(slot)]
+    for place in dict.fromkeys((at, point) for at, point, _ in held):
+        yield [(*place, kind) for at, point, kind in held if (at, point) == place for _ in range(2)]
+
+
 def _chats(handshake: Handshake) -> Iterator[Scenario]:
     yield _scenario(handshake, "nobody-asked", mode="yolo")
     if handshake.interactors and "prompt" in handshake.gates:
@@ -93,8 +142,7 @@ def _hooks(handshake: Handshake, slots: Slots) -> list[HookSpec]:
 def _driven(handshake: Handshake) -> Iterator[Scenario]:
     if "stage" not in handshake.turns and "group" not in handshake.turns:
         return
-    names = ["plan", "build", "review"] if "group" in handshake.turns else ["plan", "build"]
-    stages = {name: STAGES[name] for name in names}
+    stages = _stages(handshake)
     yield _scenario(handshake, "stages", mode="ask", people=1, driver=Driver(stages=stages))
     yield _scenario(handshake, "stages-alone", mode="yolo", people=0, driver=Driver(stages=stages))
     if "sm" in handshake.gates:
@@ -107,6 +155,12 @@ def _driven(handshake: Handshake) -> Iterator[Scenario]:
     if hooks:
         driver = Driver(stages=stages)
         yield _scenario(handshake, "stages-with-hooks", mode="ask", people=1, driver=driver, hooks=hooks)
+
+
+def _stages(handshake: Handshake) -> dict[str, StageSpec]:
+    """Two stages, and a third one where they can be a group with a join."""
+    names = ["plan", "build", "review"] if "group" in handshake.turns else ["plan", "build"]
+    return {name: STAGES[name] for name in names}
 
 
 def _scenario(handshake: Handshake, name: str, *, mode: str, people: int = 1, **more: Any) -> Scenario:

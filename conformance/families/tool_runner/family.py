@@ -83,7 +83,13 @@ FAMILY: Final = Family(
     made=Made(_reference, None, _mutants, _variants),
     default_profile="tool-runner",
     actions=RUNNER_ACTIONS,
-    driving=Driving(situations.scenarios, grounding.ground, grounding.admit, grounding.drain),
+    driving=Driving(
+        situations.scenarios,
+        grounding.ground,
+        grounding.admit,
+        grounding.drain,
+        combined=situations.combined,
+    ),
     judging=Judging(
         new_state=ObservedRunner,
         selectors=Selectors(_name_of, _newest_of),
