@@ -11,6 +11,7 @@ from abc import abstractmethod
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
+from runlock.machines.lifecycle.runtime.inbox import Inbox
 from runlock.machines.lifecycle.runtime.replays import Replays
 from runlock.machines.lifecycle.runtime.rounds import Left, Resume
 from runlock.machines.lifecycle.runtime.state import Call, Decision, Reason, from_checkpoint
@@ -112,6 +113,19 @@ class Agents(Replays):
             return
         call, inner = held
         inner.take(decision)
+        self._go_on_within(call, inner, decision)
+
+    def accept(self, decision: Decision) -> None:
+        """A decision that the clock takes may be for a call of a run within a call."""
+        held = self.holder(decision.call)
+        if held is None:
+            super().accept(decision)
+            return
+        call, inner = held
+        inner.accept(decision)
+        self._go_on_within(call, inner, decision)
+
+    def _go_on_within(self, call: Call, inner: Agents, decision: Decision) -> None:
         undecided = call.status == "Suspended" and call.id not in self.state.decisions
         if undecided and inner.ready():
             self.accept(Decision(decision.id, call.id, "resume"))
@@ -130,8 +144,8 @@ class Agents(Replays):
         inner = {call: self.within[call].pending() for call in waiting if call in self.within}
         return [one for call in waiting for one in inner.get(call, [call])]
 
-    def undecided(self) -> Iterator[tuple[Agents, Call]]:
-        """The calls that wait and have no decision, with the runtime of the run that they are of."""
+    def undecided(self) -> Iterator[tuple[Inbox, Call]]:
+        """A call of an agent waits as the calls of its run do."""
         for call in self.state.in_status("Suspended"):
             inner = self.within.get(call.id)
             if inner is not None:

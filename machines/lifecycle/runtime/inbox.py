@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 from runlock.machines.lifecycle.runtime.grants import Grants
@@ -69,12 +69,16 @@ class Inbox(Grants):
 
     def expired(self) -> list[Decision]:
         """What the clock decides: a rejection of each call whose wait is over, unless it is decided."""
-        waiting = (call for call in self.state.in_status("Suspended") if call.id not in self.state.decisions)
-        over = [call for call in waiting if self.is_over(call)]
+        over = [call for waiting, call in self.undecided() if waiting.is_over(call)]
         return [
             Decision(f"expiry-{call.id}-{call.suspension}", call.id, "cancel", None, call.suspension)
             for call in over
         ]
+
+    def undecided(self) -> Iterator[tuple[Inbox, Call]]:
+        """The calls that wait and have no decision, with the runtime of the run that they are of."""
+        waiting = self.state.in_status("Suspended")
+        return ((self, call) for call in waiting if call.id not in self.state.decisions)
 
     def is_over(self, call: Call) -> bool:
         """Whether the time of a wait has passed."""

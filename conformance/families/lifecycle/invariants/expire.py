@@ -132,7 +132,7 @@ def a_recovered_wait_is_not_cut_short(state: ObservedState, seen: CallMoved | De
 
 def _cut_short(state: ObservedState, seen: CallMoved | DecisionTaken, which: Which) -> CheckResults:
     call = state.call_of(seen) if state.has_expiries else None
-    what = _ends_a_wait(call, seen) if call is not None else ""
+    what = _ends_a_wait(call, seen) if call is not None and not call.has_agent else ""
     if call is None or not what or not which(state.runs[call.run], call):
         return
     ends_at = ends_at_ms(call)

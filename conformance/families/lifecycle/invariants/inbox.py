@@ -190,7 +190,9 @@ def _was_last(state: ObservedState, given: Input) -> bool:
     asked = given.asked
     if asked is None or asked is not state.last_model_gate or asked.outcome is None:
         return False
-    return asked.alone and asked.outcome["kind"] == "turn" and not asked.outcome.get("tool_calls")
+    turn = asked.outcome
+    ends = turn["kind"] == "turn" and turn.get("stop") != "pause"  # a turn that pauses is asked for again
+    return asked.alone and ends and not turn.get("tool_calls")
 
 
 @check("INPUT-8", at=("model",), rank=Rank.LOST, requires=AN_INPUT)

@@ -118,6 +118,8 @@ def _by_what_was_witnessed(run: Run, call: ObservedCall) -> frozenset[str]:
     """The same for a runtime that shows no status of the call, by what its gates and decisions say."""
     if run.was_sent_cancel or run.is_done or not all(gate.alone for gate in (*call.entries, *call.judged)):
         return frozenset()
+    if call.rejection is not None and not call.rejection.alone:
+        return frozenset()  # what came at the same time may have made the run go on before it
     if call.rejection is not None and not call.executing:
         return frozenset({"cancelled", "error"})  # a model's API may know no third status
     if call.tool is None and not (call.entries or call.judged or call.suspensions or call.decisions):

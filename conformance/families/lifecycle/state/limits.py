@@ -38,8 +38,9 @@ def _at_work(state: Knowledge) -> Iterator[ObservedCall]:
 
 
 def _is_met_by_time_alone(state: Knowledge) -> bool:
-    """Whether nothing but time that passed was sent: no answer, and no wait has expired."""
-    return all(method == "clock.advance" for method, _ in state.newest)
+    """Whether nothing but time that passed was sent to a runtime that was idle: no answer, and no wait has
+    expired."""
+    return state.settled_before and all(method == "clock.advance" for method, _ in state.newest)
 
 
 def _is_passed_by(state: Knowledge, call: ObservedCall, seen: Observation) -> bool:

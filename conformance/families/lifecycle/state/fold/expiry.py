@@ -8,6 +8,7 @@ from typing import Any
 from runlock.conformance.families.lifecycle.state.expiry import ends_at_ms, expiry_id
 from runlock.conformance.families.lifecycle.state.fold.decisions import stands
 from runlock.conformance.families.lifecycle.state.knowledge import Knowledge
+from runlock.conformance.families.lifecycle.state.nesting import calls_within
 from runlock.conformance.families.lifecycle.state.records import Decided, ObservedCall, Run
 from runlock.conformance.family.grounding import Part
 
@@ -15,7 +16,7 @@ from runlock.conformance.family.grounding import Part
 def with_expiries(state: Knowledge, parts: Sequence[Part]) -> list[Part]:
     """What is sent, and next to time that passes, what the clock decides then."""
     every = list(parts)
-    if state.has_expiries:
+    if state.has_expiries and not state.depth:  # a run within a call takes its part of what the clock decides
         every += expiries(state, sum(params["ms"] for name, params in parts if name == "clock.advance"))
     return every
 
@@ -23,13 +24,20 @@ def with_expiries(state: Knowledge, parts: Sequence[Part]) -> list[Part]:
 def expiries(state: Knowledge, ms: int) -> Iterator[Part]:
     """What the clock decides when so much time has passed."""
     run = state.run
-    expired = [call for call in run.calls.values() if _ends(state, call, ms)] if run is not None else []
-    if run is None or run.is_done or not (ms and expired):
+    if run is None or run.is_done or not ms:
+        return
+    waits = [*((state, call) for call in run.calls.values()), *_waits_within(state, run)]
+    expired = [call for knows, call in waits if _ends(knows, call, ms)]
+    if not expired:
         return
     if state.policy("expire.end") == "run":
         yield "cancel", {"run": run.id, "by": "clock"}
     else:
         yield "decide", {"run": run.id, "decisions": [_expiry(call) for call in expired]}
+
+
+def _waits_within(state: Knowledge, run: Run) -> Iterator[tuple[Knowledge, ObservedCall]]:
+    return ((inner, call) for inner, _, call in calls_within(state, run))
 
 
 def _ends(state: Knowledge, call: ObservedCall, ms: int) -> bool:
