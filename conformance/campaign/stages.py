@@ -66,11 +66,11 @@ MACHINE_SHARE: Final = 8
 others."""
 
 
-WITNESS_SHARE: Final = 16
+WITNESS_SHARE: Final = 6
 """At most one in this many schedules of the budget is a witness of a mutant."""
 
 LEVELS: Final = 2
-LEVELS_FROM: Final = 3_000
+LEVELS_FROM: Final = 1_000
 """A campaign of at least this many schedules also runs every schedule of up to two stimuli."""
 
 

@@ -83,7 +83,7 @@ def check(  # each is a separate option
     examples: Annotated[
         int | None,
         typer.Option(
-            min=0, help="Number of schedules in addition to the scripted ones (behind a URL 200); 4000."
+            min=0, help="Number of schedules in addition to the scripted ones (behind a URL 100); 1500."
         ),
     ] = None,
     seed: Seed = 0,
@@ -241,7 +241,7 @@ def diff(  # each is a separate option
     ],
     after: Annotated[str, typer.Argument(metavar="AFTER", help="The result or target to compare with.")],
     examples: Annotated[
-        int | None, typer.Option(min=0, help="Number of schedules for a target; 4000.")
+        int | None, typer.Option(min=0, help="Number of schedules for a target; 1500.")
     ] = None,
     seed: Seed = 0,
     jobs: Jobs = None,

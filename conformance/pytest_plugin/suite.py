@@ -37,7 +37,7 @@ from runlock.conformance.report import result_folder as folder
 from runlock.conformance.report.console import Page
 from runlock.conformance.report.text import headline, violation
 
-EXAMPLES: Final = 1_000
+EXAMPLES: Final = 500
 """Number of schedules that take about ten seconds on the reference."""
 
 

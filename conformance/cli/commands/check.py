@@ -42,10 +42,10 @@ from runlock.conformance.report.console import Page
 from runlock.conformance.report.text import write_compared, write_report
 from runlock.spec.model import Clause, Spec
 
-EXAMPLES: Final = 4_000
+EXAMPLES: Final = 1_500
 """Number of schedules that keeps two cores busy for about a minute on the reference."""
 
-QUICK: Final = 400
+QUICK: Final = 200
 """Number of schedules that takes a few seconds."""
 
 DEPTH: Final = 3
@@ -82,7 +82,7 @@ class Budget:
     quick: int = QUICK
 
 
-OVER_A_WIRE: Final = Budget(examples=200, quick=0)
+OVER_A_WIRE: Final = Budget(examples=100, quick=0)
 """A runtime behind a wire takes some hundredths of a second for each stimulus."""
 
 

@@ -1,14 +1,14 @@
 """Random walks: each schedule is made move by move, over a random subset of the classes of action (swarm).
 
-A walk proposes actions that are enabled, and prefers those that its shard has tried least in such a situation.
-One walk in three begins with a part of a script, so that what follows happens in a state that random moves
-seldom reach.
+A walk proposes actions that are enabled, and prefers those that its shard has tried least in such a
+situation.  One walk in three begins with a part of a script, so that what follows happens in a state that
+random moves seldom reach.
 """
 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from functools import partial
 from typing import Any, Final
@@ -79,7 +79,7 @@ def walk(session: Session, chooser: Chooser, tried: Tried | None = None) -> None
 
 
 def walk_over(session: Session, chooser: Chooser, names: Sequence[str], tried: Tried | None = None) -> None:
-    """Walk over these classes of action; one that is listed twice is twice as likely, unless few tries count."""
+    """Walk over these classes: those that were tried least, or else each as often as it is listed."""
     actions = session.family.actions
     context = actions.new_context(session.state, highest_ids(session.sent))
     end = len(session.sent) + LENGTHS[chooser.choose(len(LENGTHS))]
@@ -116,7 +116,8 @@ def run_shard(bench: Bench, shard: int, schedules: int, seed: int) -> Tally:
     """Run one shard: walks with their own seeds, each in the next scenario."""
     tally, tried, scripts = Tally(), Tried(), scripts_of(bench)
     for index in range(schedules):
-        scenario, schedule = planned(bench, index * SHARDS + shard, scripts, tried, Seeded(seed, shard, index))
+        chooser = Seeded(seed, shard, index)
+        scenario, schedule = planned(bench, index * SHARDS + shard, scripts, tried, chooser)
         bench.play(scenario, schedule, tally)
         if len(tally.troubles) >= ERRORS_MAX:
             break

@@ -6,7 +6,6 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any, Final
 
 from runlock.conformance.families.lifecycle.messages import (
-    Agent,
     AgentSpec,
     Handshake,
     HookSpec,

@@ -146,7 +146,7 @@ def _was_renamed(call: ObservedCall, decided: Decided) -> bool:
 def a_refused_edit_changes_nothing(state: ObservedState, seen: GateOpened) -> CheckResults:
     """A call whose edit was refused does not run as that would have made it."""
     call = state.entered(seen)
-    if call is None or not isinstance(call.forms[0].args, Mapping):  # what it makes of cut arguments is its own
+    if call is None or call.written is not None:  # what it makes of arguments that do not parse is its own
         return
     for decided in call.decisions:
         if decided.edit and decided.turned_down and not decided.repeats:

@@ -8,7 +8,7 @@ from runlock.conformance.families.lifecycle.messages import GateOpened, SegmentE
 from runlock.conformance.families.lifecycle.state import ObservedState
 from runlock.conformance.families.lifecycle.state.disturbances import CANCEL, CRASH, FAULT, INPUT
 from runlock.conformance.families.lifecycle.state.records import ObservedCall, Run
-from runlock.conformance.family.invariant import HELD, CheckResults, broken, check, counts
+from runlock.conformance.family.invariant import HELD, CheckResults, broken, check, counts, held_or
 from runlock.conformance.family.rank import Rank
 from runlock.conformance.protocol import GateClosed
 
@@ -200,8 +200,15 @@ def the_rest_is_dealt_with(state: ObservedState, seen: GateOpened) -> CheckResul
         if policy == "failed":
             told = any(m.call == call.id and m.status in ("error", None) for m in seen.messages)
             yield HELD if told else broken(f"{requires}, yet the model is shown no error for it")
-        else:
-            yield HELD if call.entries else broken(f"{requires}, and was to be held back, yet it has not run")
+        elif call.entries or not _may_end_at_a_failure(state, run, call.step):
+            yield held_or(bool(call.entries), f"{requires}, and was to be held back, yet it has not run")
+
+
+def _may_end_at_a_failure(state: ObservedState, run: Run, step: int) -> bool:
+    """Whether a call of the round has failed, and that may have ended the round."""
+    results = (call.result for call in run.calls.values() if call.step == step)
+    failed = any(result is not None and result["kind"] == "error" for result in results)
+    return failed and state.policy("round.failure") != "isolated"
 
 
 @check("ROUND-10", at=("Error",), rank=Rank.LOST, excuses=(CANCEL, FAULT, CRASH))
