@@ -156,7 +156,7 @@ def a_cancelled_call_is_Cancelled(state: ObservedState) -> CheckResults:
     if run is None or run.cancel_at is None or not run.is_done or not state.observes("call.status"):
         return
     for call in run.calls.values():
-        gave_up = [gate for gate in call.entries if gate.gone is not None and gate.gone != "crash"]
+        gave_up = [gate for gate in call.executions if gate.gone is not None and gate.gone != "crash"]
         if gave_up and call.result is None and not call.is_unclear and call.claimed is not None:
             wrong = call.claimed in ("Succeeded", "Failed")
             yield (

@@ -288,7 +288,7 @@ def live_calls_are_treated_as_declared(state: ObservedState) -> CheckResults:
 def _nobody_ended(run: Run, call: ObservedCall) -> bool:
     """Whether the call came to wait, and nothing but the end of the run can have moved it since."""
     waited = "Suspended" in call.claims[-2:]
-    return waited and not (call.decisions or run.disturbed_by(INPUT))
+    return waited and not (call.decisions or run.was_sent_cancel or run.disturbed_by(INPUT))
 
 
 @check("RUN-30", rank=Rank.STATUS)

@@ -46,7 +46,6 @@ class Knowledge:
         self.iterations: list[Iteration] = []
         self.turns = 0  # received
         self.faults = 0  # requests that failed
-        self.params_set: dict[str, Any] = {}
         self.first_params: Mapping[str, Any] | None = None
         self.tools: Versions = {tool.name: frozenset({1}) for tool in scenario.tools if tool.offered}
         self.defined: dict[str, frozenset[int]] = {tool.name: frozenset({1}) for tool in scenario.tools}
@@ -57,6 +56,12 @@ class Knowledge:
         self.late_cancel = False  # the newest stimulus is the cancel of a run that is Done
         self.shown = 0  # observations since the newest stimulus
         self.known: dict[Any, Any] = {}  # what was worked out since it took something in
+
+    @property
+    def params_set(self) -> dict[str, Any]:
+        """The params that the user set, as far as the runner took them."""
+        acts = (act for iteration in self.iterations for act in iteration.acts)
+        return {key: value for act in acts for key, value in (act.params.get("params") or {}).items()}
 
     def policy(self, key: str) -> Any:
         """The value of a policy, or None while it is open."""

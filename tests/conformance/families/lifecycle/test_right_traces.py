@@ -12,6 +12,17 @@ TRACES = {path.stem: path for path in (DATA / "right_traces").glob("*.jsonl")}
 
 # The clause that each of them is about: it speaks of what was done, and holds.
 ABOUT = {
+    "a-cancel-whose-end-is-not-stored": "RUN-1",
+    "a-decision-that-lost-its-race-is-sent-again": "DECIDE-15",
+    "a-decision-that-was-forgotten-is-sent-again": "DECIDE-4",
+    "a-cancel-after-a-time-limit": "LIMIT-2",
+    "a-held-back-call-behind-one-that-failed": "ROUND-9",
+    "a-refused-edit-to-what-runs-anyhow": "CUT-1",
+    "a-rejection-that-another-decision-overtakes": "PAIR-4",
+    "a-wait-within-a-call-that-expires": "NEST-2",
+    "an-input-before-a-turn-that-pauses": "INPUT-4",
+    "params-that-were-set-too-late": "RUNNER-8",
+    "time-that-passes-while-a-replay-begins": "LIMIT-1",
     "a-batch-for-a-busy-run": "PHASE-87",
     "a-batch-for-a-run-that-breaks-off": "DECIDE-2",
     "a-broken-step-that-ends": "PHASE-71",

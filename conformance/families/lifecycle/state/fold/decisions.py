@@ -38,8 +38,8 @@ def _decided(state: Knowledge, run: Run | None, raw: Mapping[str, Any], batch: i
         scope=raw.get("scope"),
     )  # fmt: skip
     state.handed_over[decided.id] += 1
-    decided.unsure = raw["id"] in state.forgotten
     known = state.decision_ids.get(raw["id"])
+    decided.unsure = raw["id"] in state.forgotten or (known is not None and _may_not_be_taken(run, known))
     sent_anew = known is None or known.turned_down or decided.unsure or decided.is_expiry
     decided.repeats = not sent_anew
     if run is None or call is None:
@@ -52,6 +52,13 @@ def _decided(state: Knowledge, run: Run | None, raw: Mapping[str, Any], batch: i
         granted(state, decided, call)
     if not decided.repeats:
         state.decision_ids[decided.id] = decided
+
+
+def _may_not_be_taken(run: Run | None, decided: Decided) -> bool:
+    """Whether it came in one delivery with another one for its call, and nothing shows which was taken."""
+    call = run.calls.get(decided.call) if run is not None else None
+    others = (one for one in call.decisions if one is not decided) if call is not None else ()
+    return decided.disposition is None and any(one.at == decided.at for one in others)
 
 
 def _reaches(state: Knowledge, decided: Decided, run: Run, call: ObservedCall, *, is_known: bool) -> None:

@@ -74,9 +74,7 @@ def _acted(method: str, state: Knowledge, params: Params, place: int) -> None:
         iteration.responses.append(response)
         return
     iteration.acts.append(ObservedAct(method, params, state.stimuli, state.window, place, making, done))
-    if method == "runner.set":
-        state.params_set.update(params.get("params") or {})
-    elif method == "runner.tools":
+    if method == "runner.tools":
         state.tools_changed = True
         _count_tools(state)
 
