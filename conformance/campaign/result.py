@@ -21,8 +21,8 @@ Overall = Literal["held", "broken", "undecided"]
 UNREACHED: Final = "no schedule reached it"
 """Why a clause is untested of which no schedule is known that would reach it."""
 
-THIN: Final = 5
-"""Below this number of exercises, a held clause is called thinly tested."""
+THIN: Final = 10
+"""Below this number of exercises a clause is looked for, and if it holds it is called thinly tested."""
 
 
 @dataclass(frozen=True, slots=True)

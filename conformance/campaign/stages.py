@@ -6,7 +6,7 @@ the units.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from functools import partial
@@ -15,14 +15,15 @@ from typing import Final
 from pydantic import ValidationError
 
 from runlock.conformance.campaign.order import Exhaustive, Inferring, Plan, Sampled
+from runlock.conformance.campaign.result import THIN
 from runlock.conformance.driving.bench import Bench
-from runlock.conformance.driving.occasions import only_witnesses
+from runlock.conformance.driving.occasions import occasions, only_witnesses
 from runlock.conformance.driving.session import Session
 from runlock.conformance.driving.shards import SHARDS, shard_sizes
 from runlock.conformance.driving.strategies.exhaustive import guess_levels, play_level
 from runlock.conformance.driving.strategies.hypothesis_machine import generate
 from runlock.conformance.driving.strategies.move_enumeration import Scope
-from runlock.conformance.driving.strategies.random_walk import run_shard, walk_over
+from runlock.conformance.driving.strategies.random_walk import continued, fits, run_shard, walk_over
 from runlock.conformance.driving.strategies.scripted import (
     Script,
     applicable,
@@ -45,13 +46,15 @@ WITNESSED: Final = "witnesses of planted faults"
 DRAWN: Final = "the Hypothesis machine"
 WALKED: Final = "walks"
 REPLAYED: Final = "failures of the last run"
+NEIGHBOURED: Final = "walks from where a clause that was seldom exercised is"
 
 
 @dataclass(frozen=True, slots=True)
 class Stage:
     """One way of finding schedules: `play` runs one of its `units`; `schedules` is the expected total.
 
-    A level runs every schedule of a given number of stimuli.
+    A level runs every schedule of a given number of stimuli.  Of a stage that looks for clauses each unit is
+    about one clause, and is run if that clause was exercised too seldom.
     """
 
     name: str
@@ -59,6 +62,7 @@ class Stage:
     schedules: int
     play: Callable[[Bench, int], Tally]
     level: int = 0
+    looks_for: tuple[str, ...] = ()
 
 
 MACHINE_SHARE: Final = 8
@@ -79,8 +83,27 @@ Unit = tuple[int, int]
 
 
 def units_of(stages: Iterable[Stage]) -> list[Unit]:
-    """The units of all stages, in their order."""
-    return [(at, unit) for at, stage in enumerate(stages) for unit in range(stage.units)]
+    """The units of all stages, in their order, but for those that look for a clause."""
+    return [
+        (at, unit) for at, stage in enumerate(stages) if not stage.looks_for for unit in range(stage.units)
+    ]
+
+
+LOOKING_SHARE: Final = 8
+"""At most one in this many schedules of the budget looks for a clause."""
+
+
+def units_for_the_seldom(
+    stages: Sequence[Stage], exercised: Mapping[str, int], applies: Mapping[str, bool], examples: int
+) -> list[Unit]:
+    """The units that look for the clauses that were exercised least, and seldom, as far as the budget goes."""
+    seldom = [
+        (exercised.get(clause, 0), (at, unit))
+        for at, stage in enumerate(stages)
+        for unit, clause in enumerate(stage.looks_for)
+        if applies.get(clause, False) and exercised.get(clause, 0) < THIN
+    ]
+    return sorted(unit for _, unit in sorted(seldom)[: examples // (LOOKING_SHARE * THIN)])
 
 
 def stages_of(plan: Plan, family: Family) -> tuple[Stage, ...]:
@@ -107,6 +130,7 @@ def _sampled(plan: Sampled, family: Family) -> Iterator[Stage]:
     yield from (_of_family(strategy, schedules, plan.seed) for strategy, schedules in own.items())
     yield _machine(drawn, plan.seed)
     yield _walks(plan.examples - len(known) - sum(own.values()) - drawn, plan.seed)
+    yield _looking(family, plan.seed)
 
 
 def _replays(again: Sequence[Trace], family: Family) -> Iterator[Stage]:
@@ -207,6 +231,21 @@ def _telling(examples: int, seed: int, names: Sequence[str]) -> Stage:
         return tally
 
     return Stage("walks over what tells", SHARDS, examples, walked)
+
+
+def _looking(family: Family, seed: int) -> Stage:
+    """For each clause, the known schedules that reach it, each with a walk behind it."""
+    clauses = tuple(family.spec.clauses)
+
+    def looked(bench: Bench, unit: int) -> Tally:
+        tally = Tally()
+        known = [one for one in occasions(family, clauses[unit]) if fits(bench, one)]
+        for number in range(THIN if known else 0):
+            drawn = Seeded(seed, SHARDS + unit, number)
+            bench.play(*continued(bench, known[number % len(known)], drawn), tally)
+        return tally
+
+    return Stage(NEIGHBOURED, len(clauses), 0, looked, looks_for=clauses)
 
 
 def _walks(examples: int, seed: int) -> Stage:

@@ -19,7 +19,14 @@ from runlock.conformance.campaign.on_cluster import ClusterWorkers
 from runlock.conformance.campaign.order import ALONE, Exhaustive, Means, Order, Plan, Sampled
 from runlock.conformance.campaign.questions import evidence
 from runlock.conformance.campaign.result import ClauseVerdict, Level, Result, Search, Toured, Unanswered
-from runlock.conformance.campaign.stages import LEVELS, Stage, Unit, stages_of, units_of
+from runlock.conformance.campaign.stages import (
+    LEVELS,
+    Stage,
+    Unit,
+    stages_of,
+    units_for_the_seldom,
+    units_of,
+)
 from runlock.conformance.campaign.units import Facts, Played
 from runlock.conformance.campaign.verdicts import verdicts
 from runlock.conformance.campaign.worker import as_found
@@ -59,11 +66,12 @@ def campaign(
         stages = stages_of(order.plan, facts.family)
         expects(sum(stage.schedules for stage in stages))
         units = units_of(stages)
-        if order.first:
-            played = workforce.play(units, limits, advanced)
-        else:
-            played = played_to_the_end(workforce, facts, units, limits, advanced)
+        played = _played(order, workforce, facts, units, limits, advanced)
         tally, hopeless = merged(units, played, first=order.first)
+        if not (hopeless or limits.is_over):
+            seldom = units_for_the_seldom(stages, tally.exercised, facts.applies, order.plan.examples)
+            played |= _played(order, workforce, facts, seldom, limits, advanced, muted=frozenset(tally.found))
+            tally, hopeless = merged([*units, *seldom], played, first=order.first)
         witnesses = witnesses_of(workforce, tally, facts)
         questions = questions_of(workforce, tally, facts)
     partial = limits.cut_off or hopeless
@@ -73,6 +81,20 @@ def campaign(
     )
     result.search = search_of(order.plan, stages, tally, played)
     return result
+
+
+def _played(
+    order: Order[Sampled],
+    workforce: Workforce,
+    facts: Facts,
+    units: Sequence[Unit],
+    limits: Limits,
+    advanced: Advanced,
+    muted: Muted = frozenset(),
+) -> dict[Unit, Played]:
+    if order.first:
+        return workforce.play(units, limits, advanced, muted)
+    return played_to_the_end(workforce, facts, units, limits, advanced, muted)
 
 
 def played_to_the_end(

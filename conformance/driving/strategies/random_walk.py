@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import Any, Final
 
@@ -126,7 +126,12 @@ def run_shard(bench: Bench, shard: int, schedules: int, seed: int) -> Tally:
 
 def scripts_of(bench: Bench) -> list[Script]:
     """The scripts that fit a runtime."""
-    return [one for one in corpus(bench.family) if not applicable(bench.family, one, bench.handshake)]
+    return [one for one in corpus(bench.family) if fits(bench, one)]
+
+
+def fits(bench: Bench, script: Script) -> bool:
+    """Whether a script can be played on a runtime."""
+    return not applicable(bench.family, script, bench.handshake)
 
 
 def planned(
@@ -134,22 +139,23 @@ def planned(
 ) -> tuple[Scenario, Schedule]:
     """The scenario and the schedule of the walk with this number."""
     at, kind = divmod(number, SCRIPT_SHARE)
-    onwards = partial(walk, chooser=chooser, tried=tried)
     if kind == SCRIPT_SHARE - 1 and scripts:
         script = scripts[at % len(scripts)]
-        return bench.family.fitting.fitted(script.scenario, bench.handshake), _after(script, chooser, onwards)
+        part = script.moves[: 1 + chooser.choose(len(script.moves))]
+        return continued(bench, replace(script, moves=part), chooser, tried)
     simple = not bench.combined or kind == 0
     among = bench.scenarios if simple else bench.combined
-    return among[at % len(among)], onwards
+    return among[at % len(among)], partial(walk, chooser=chooser, tried=tried)
 
 
-def _after(script: Script, chooser: Chooser, onwards: Schedule) -> Schedule:
-    """The walk behind a part of a script."""
-    part = script.moves[: 1 + chooser.choose(len(script.moves))]
+def continued(
+    bench: Bench, script: Script, chooser: Chooser, tried: Tried | None = None
+) -> tuple[Scenario, Schedule]:
+    """The scenario of a script, and its moves with a walk behind them."""
 
     def schedule(session: Session) -> None:
-        for move in part:
+        for move in script.moves:
             send(session, move)
-        onwards(session)
+        walk(session, chooser, tried)
 
-    return schedule
+    return bench.family.fitting.fitted(script.scenario, bench.handshake), schedule
