@@ -28,6 +28,7 @@ from runlock.conformance.driving.strategies.scripted import (
     Script,
     applicable,
     corpus,
+    in_playing_order,
     play,
     variations,
     witnesses,
@@ -124,7 +125,7 @@ def _sampled(plan: Sampled, family: Family) -> Iterator[Stage]:
     drawn = plan.examples // MACHINE_SHARE
     known = witnesses(family, plan.examples // WITNESS_SHARE)
     own = {strategy: plan.examples // strategy.share for strategy in family.driving.strategies}
-    yield _scripts(SCRIPTED, corpus(family), _needed_witnesses)
+    yield _scripts(SCRIPTED, in_playing_order(family), _needed_witnesses)
     yield from _levels(LEVELS if plan.examples >= LEVELS_FROM else 0, Scope(uneven=0))
     yield _scripts(WITNESSED, known)
     yield from (_of_family(strategy, schedules, plan.seed) for strategy, schedules in own.items())
@@ -173,7 +174,8 @@ def _scripts(
 ) -> Stage:
     def play_some(bench: Bench, unit: int) -> Tally:
         tally = Tally()
-        for script in [*scripts, *more(bench)][unit::SCRIPT_UNITS]:
+        every = [*scripts, *more(bench)]
+        for script in every[_starts(unit, len(every)) : _starts(unit + 1, len(every))]:
             if not applicable(bench.family, script, bench.handshake):
                 for way in variations(script, bench.handshake):
                     fitted = bench.family.fitting.fitted(way.scenario, bench.handshake)
@@ -181,6 +183,11 @@ def _scripts(
         return tally
 
     return Stage(name, SCRIPT_UNITS if scripts else 0, len(scripts), play_some)
+
+
+def _starts(unit: int, scripts: int) -> int:
+    """Where a unit of scripts begins."""
+    return unit * scripts // SCRIPT_UNITS
 
 
 def _guess(plan: Exhaustive) -> Stage:

@@ -25,6 +25,7 @@ from runlock.conformance.trace.trace import Record
 from runlock.conformance.trace.witness_file import Witness, read_witnesses
 
 WITNESSES: Final = "witnesses"
+ORDER: Final = "playing_order.txt"
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,6 +48,18 @@ def corpus(family: Family) -> tuple[Script, ...]:
 @cache
 def _corpus(family: str) -> tuple[Script, ...]:
     return tuple(_read(family_named(family), path) for path in corpus_files(family_named(family)))
+
+
+def in_playing_order(family: Family) -> tuple[Script, ...]:
+    """The corpus, those scripts first that exercise most of what the ones before them do not.
+
+    The file is derived: CONTRIBUTING.md says how.  A script that it does not name comes last.
+    """
+    file = family.files / ORDER
+    named = file.read_text("utf-8").split() if file.is_file() else []
+    known = {one.name: one for one in corpus(family)}
+    first = [known.pop(name) for name in named if name in known]
+    return (*first, *known.values())
 
 
 def _read(family: Family, path: Traversable) -> Script:

@@ -1,11 +1,11 @@
 """The known schedules that reach each clause are those that reach it, and every clause has one."""
 
 import pytest
-from reaching import as_file, is_reached
+from reaching import as_file, is_reached, playing_order
 from weaker_handshakes import Feature, Reference, features, references_of, without
 
 from runlock.conformance.driving.occasions import FILE, occasions, only_witnesses, out_of_reach
-from runlock.conformance.driving.strategies.scripted import applicable, corpus
+from runlock.conformance.driving.strategies.scripted import ORDER, applicable, corpus, in_playing_order
 from runlock.conformance.family.family import Family, families, family_named
 from runlock.conformance.judging.applicability import standings
 from runlock.conformance.protocol import Handshake
@@ -60,6 +60,24 @@ def test_occasions_are_derived(family: Family, rewrites: bool) -> None:
         file.write_text(derived, encoding="utf-8")  # type: ignore[attr-defined]
 
     assert file.read_text("utf-8") == derived
+
+
+@pytest.mark.long
+@pytest.mark.nightly
+@pytest.mark.parametrize("family", families(), ids=lambda one: one.name)
+def test_the_playing_order_is_derived(family: Family, rewrites: bool) -> None:
+    """Scripts are played in the order in which they exercise most clauses soonest."""
+    derived, file = "".join(f"{name}\n" for name in playing_order(family)), family.files / ORDER
+    if rewrites:
+        file.write_text(derived, encoding="utf-8")  # type: ignore[attr-defined]
+
+    assert file.read_text("utf-8") == derived
+
+
+@pytest.mark.parametrize("family", families(), ids=lambda one: one.name)
+def test_every_script_is_played(family: Family) -> None:
+    """A script that the file does not name is played all the same, and none twice."""
+    assert sorted(one.name for one in in_playing_order(family)) == sorted(one.name for one in corpus(family))
 
 
 def test_a_clause_is_out_of_reach_where_each_of_its_schedules_lacks_something() -> None:
