@@ -97,7 +97,7 @@ LOOKING_SHARE: Final = 8
 def units_for_the_seldom(
     stages: Sequence[Stage], exercised: Mapping[str, int], applies: Mapping[str, bool], examples: int
 ) -> list[Unit]:
-    """The units that look for the clauses that were exercised least, and seldom, as far as the budget goes."""
+    """The units that look for the clauses that were exercised least, as far as the budget goes."""
     seldom = [
         (exercised.get(clause, 0), (at, unit))
         for at, stage in enumerate(stages)

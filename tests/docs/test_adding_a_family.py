@@ -54,6 +54,7 @@ def test_the_entry_point_is_that_of_the_page(followed):
     assert 'parrot = "parrot.family:FAMILY"' in (followed / "pyproject.toml").read_text("utf-8")
 
 
+@pytest.mark.long
 def test_the_reference_holds(followed):
     """Its clause is judged, and held, without a word of the family in the kit."""
     result = check(followed, "reference:quiet")
@@ -62,6 +63,7 @@ def test_the_reference_holds(followed):
     assert [(one["id"], one["verdict"]) for one in result["clauses"]] == [("PARROT-1", "held")]
 
 
+@pytest.mark.long
 def test_the_mutant_is_blamed(followed):
     """The wrong runtime breaks its clause, with the words that the page gives."""
     result = check(followed, "mutant:Stutters")

@@ -30,6 +30,7 @@ def test_a_report_is_named_once_and_in_full():
     assert len({issue for issue, *_ in REPORTS}) == len(REPORTS)
 
 
+@pytest.mark.long
 def test_the_page_shows_runtimes_of_the_matrix(monkeypatch):
     """A class that some runtime breaks today names it, with the place on its page."""
     monkeypatch.syspath_prepend(str(ROOT))

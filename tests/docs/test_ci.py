@@ -75,6 +75,7 @@ def test_the_action_leaves_its_reports_and_ends_as_the_check(folder):
     assert reports <= {path.name for path in (folder / "results").iterdir()}
 
 
+@pytest.mark.long
 def test_the_action_reports_nothing_that_is_not_of_its_run(folder):
     """After wrong usage, an old result in the folder is not reported again."""
     (folder / "results").mkdir()

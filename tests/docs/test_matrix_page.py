@@ -27,6 +27,7 @@ def pages(module):
     return dict(module("runtimes").pages())
 
 
+@pytest.mark.long
 def test_a_broken_cell_leads_to_its_counterexample_and_program(pages):
     """The section of a cell has its scenario file, and the program that shows it without the kit."""
     for runtime in REPORT["runtimes"]:

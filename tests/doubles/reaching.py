@@ -29,7 +29,6 @@ from runlock.conformance.driving.tally import Tally
 from runlock.conformance.family.family import Family
 from runlock.conformance.judging.applicability import unmet
 
-
 WORTH: Final = {0: 2, 1: 1}
 """What a clause counts by how often it was exercised before, when scripts are put in order."""
 

@@ -61,7 +61,7 @@ class _Early(_Decision):
 class _Asked(_Read):
     id: str
     name: str
-    args: dict[str, JsonValue]
+    args: dict[str, JsonValue] | str  # as text where they do not parse
 
 
 class _Message(_Read):

@@ -223,6 +223,7 @@ def test_a_question_crosses_and_its_answer_comes_back(bridge):
     assert kit.run_until_complete(bridge.do(verb())) is True
 
 
+@pytest.mark.long
 def test_the_end_of_a_cancelled_turn_is_waited_for(bridge):
     """A cancel is done before its turn, which owes its end whatever it has asked."""
     kit, bridge = bridge

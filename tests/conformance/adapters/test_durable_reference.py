@@ -134,6 +134,7 @@ def test_a_store_that_cannot_be_read_is_refused_and_left_as_it_is(tmp_path):
     assert file.read_bytes() == before
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("profile", ["tirea", "awaken-9"])
 def test_walks_with_soft_crashes_break_nothing(profile):
     """Held to every clause that can be judged, the reference is right with its own store as well."""

@@ -117,6 +117,7 @@ def test_reports_are_made_of_an_audit(capsys: Capsys) -> None:
     assert found["locations"][0]["physicalLocation"]["artifactLocation"]["uri"] == "out/PAIR-4.jsonl"
 
 
+@pytest.mark.long
 def test_each_family_has_its_result(capsys: Capsys, folder: Path) -> None:
     """Recordings of two families have a result each; the one with more threads comes first."""
     claims = {

@@ -51,6 +51,7 @@ def backwards() -> Iterator[Backwards]:
     yield Backwards()
 
 
+@pytest.mark.long
 def test_the_division_of_the_work_changes_nothing(tmp_path: Path) -> None:
     """One process that judges as it reads, and partitions in any order, give the same to the byte."""
     pytest.importorskip("duckdb")
@@ -179,6 +180,7 @@ def test_a_fault_among_many_threads_of_one_shape_is_found(tmp_path: Path) -> Non
     assert found.examples["PAIR-4"][0].thread.endswith("#38")
 
 
+@pytest.mark.long
 def test_a_result_inside_of_a_longer_text_is_compared_each_time(tmp_path: Path) -> None:
     """That one text contains another is no matter of shape, so such threads are judged themselves."""
     right, wrong = threads(30, framed=True), threads(30, framed=True, faulty=(29,))

@@ -175,6 +175,7 @@ def check(capsys, toy, *more):
     return run(capsys, "check", f"py:cli_fakes:{toy}", *few, "--baseline", "known.toml", *more)
 
 
+@pytest.mark.long
 def test_a_known_violation_does_not_fail_a_check(capsys, folder):
     """The run ends in 0, says what it expected and why, and so do the reports of it."""
     (folder / "known.toml").write_text(REJECTED + "expires = 2027-01-31\n")
@@ -206,6 +207,7 @@ def test_a_stale_entry_fails_a_check(capsys, folder):
     assert [case.get("name") for case in suite if case.find("failure") is not None] == ["GATE-2"]
 
 
+@pytest.mark.long
 def test_the_clock_is_asked_only_where_it_matters_and_said_so(capsys, folder):
     """An entry that expires long ago or never, without `--today`."""
     (folder / "known.toml").write_text(REJECTED + "expires = 2020-01-31\n")

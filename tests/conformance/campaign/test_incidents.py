@@ -63,6 +63,7 @@ def kinds(result: Result) -> set[str]:
 # --- a campaign -----------------------------------------------------------------------------------
 
 
+@pytest.mark.sampled(5)
 @pytest.mark.parametrize(
     ("name", "kind", "words"),
     [
@@ -83,6 +84,7 @@ def test_a_flaky_target_is_undecided_and_nothing_is_broken(name: str, kind: str,
     assert words in next(one.what for one in result.ledger.shown if one.kind == kind)
 
 
+@pytest.mark.long
 def test_a_target_that_ends_between_two_drawn_schedules_loses_nothing() -> None:
     """Hypothesis goes on, and the incident is counted once, among all scenarios."""
     result = in_process("BreaksInADrawnSchedule", 300)
@@ -141,6 +143,7 @@ def test_a_handshake_that_alternates_is_noticed_with_any_number_of_jobs(tmp_path
     assert (result.verdict, kinds(result)) == ("undecided", {HANDSHAKE})
 
 
+@pytest.mark.long
 def test_a_runtime_that_is_right_has_no_incident() -> None:
     """Restarts that the kit orders are none."""
     result = campaign(Order("reference:tool-runner", Sampled(24)))
@@ -148,6 +151,7 @@ def test_a_runtime_that_is_right_has_no_incident() -> None:
     assert (result.verdict, result.ledger.times, result.ledger.headline) == ("held", 0, "")
 
 
+@pytest.mark.long
 def test_a_violation_of_a_flaky_runtime_stays_a_violation() -> None:
     """What breaks in most replays is broken, whatever else goes wrong."""
     result = in_process("BreaksAndRaises")
@@ -160,6 +164,7 @@ def test_a_violation_of_a_flaky_runtime_stays_a_violation() -> None:
 # --- reports --------------------------------------------------------------------------------------
 
 
+@pytest.mark.long
 def test_an_incident_is_the_first_thing_in_every_report(capsys: Capsys) -> None:
     """The text begins with it, and each other format has it."""
     ran = run(capsys, "check", "py:flaky_fakes:RaisesNowAndThen", "--examples", 24)
@@ -173,6 +178,7 @@ def test_an_incident_is_the_first_thing_in_every_report(capsys: Capsys) -> None:
     assert (whole["verdict"], whole["flaky"]) == ("undecided", first)
 
 
+@pytest.mark.sampled(4)
 @pytest.mark.parametrize("written", [web, markdown, junit, sarif])
 def test_each_format_names_the_incident(written: Callable[[Any], str]) -> None:
     """How often of how many, and the first example."""
@@ -183,6 +189,7 @@ def test_each_format_names_the_incident(written: Callable[[Any], str]) -> None:
     assert "implementation.version" in page
 
 
+@pytest.mark.long
 def test_the_trace_of_another_answer_is_stored(capsys: Capsys) -> None:
     """A person can look at the schedule that led to another answer."""
     run(capsys, "check", "py:flaky_fakes:StampsTheTime", "--examples", 0, "-o", "out")
@@ -192,6 +199,7 @@ def test_the_trace_of_another_answer_is_stored(capsys: Capsys) -> None:
     assert Path("out/incident-1.jsonl").exists()
 
 
+@pytest.mark.long
 def test_a_clause_that_broke_once_is_neither_held_nor_broken() -> None:
     """Its verdict says how often it did not break again."""
     result = in_process("LosesAnObservation")
@@ -204,6 +212,7 @@ def test_a_clause_that_broke_once_is_neither_held_nor_broken() -> None:
 # --- other ways into a target ---------------------------------------------------------------------
 
 
+@pytest.mark.long
 def test_smoke_counts_incidents(capsys: Capsys) -> None:
     """A verb that fails once works, and the command is undecided."""
     ran = run(capsys, "smoke", f"cmd:{sys.executable} {FLAKY} exits 20 any reference:tool-runner", "--json")
@@ -221,6 +230,7 @@ def test_infer_counts_incidents(capsys: Capsys) -> None:
     assert ran.out.startswith("flaky: ")
 
 
+@pytest.mark.long
 def test_a_replay_is_not_held_if_the_target_ends_after_it(capsys: Capsys) -> None:
     """A replay opens one more scenario, since nothing else would show that the target is gone."""
     run(capsys, "check", "py:flaky_fakes:Breaks", "--examples", 0, "-o", "out")
@@ -232,6 +242,7 @@ def test_a_replay_is_not_held_if_the_target_ends_after_it(capsys: Capsys) -> Non
     assert "undecided: runlock-reference-runner" in ran.out
 
 
+@pytest.mark.long
 def test_a_unit_test_says_that_the_runtime_is_flaky() -> None:
     """The whole interface for a test file raises an error of the adapter, and no clause."""
     for name in ("RaisesNowAndThen", "EndsAfterEachScenario"):

@@ -24,6 +24,7 @@ def checked(capsys, *words, target=TARGET):
     return ran, [clause for clause, cause in symptoms.items() if cause is None], symptoms, held
 
 
+@pytest.mark.long
 def test_a_shallow_fault_hides_no_deep_one(capsys):
     """The deep fault is found by schedules that go on after the shallow one."""
     _, causes, symptoms, held = checked(capsys)
@@ -53,6 +54,7 @@ def test_jobs_find_the_same_causes(capsys, jobs):
     assert (ran.code, set(causes) >= {SHALLOW, DEEP}, symptoms["GATE-1"]) == (1, True, DEEP)
 
 
+@pytest.mark.long
 def test_a_skipped_clause_hides_no_other(capsys):
     """The deep fault is still found, and the skipped clause is not in the report."""
     ran, causes, _, _ = checked(capsys, "--skip", "PAIR-*")
@@ -61,6 +63,7 @@ def test_a_skipped_clause_hides_no_other(capsys):
     assert SHALLOW not in {one["id"] for one in ran.json["clauses"]}
 
 
+@pytest.mark.long
 def test_without_its_fault_a_runtime_is_held(capsys):
     """A skipped clause takes its symptoms with it, which decide nothing."""
     ran, causes, _, _ = checked(capsys, "--skip", DEEP, target="py:cli_fakes:ExecutesRejected")
@@ -82,6 +85,7 @@ def test_a_baseline_covers_the_symptoms_of_what_it_expects(capsys, folder):
     assert (alone.code, on_top.code) == (0, 1)
 
 
+@pytest.mark.long
 def test_a_report_has_one_block_for_each_cause(capsys):
     """Symptoms are lines in the block of their cause."""
     ran = run(capsys, "check", TARGET, "--examples", 10)

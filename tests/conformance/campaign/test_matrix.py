@@ -194,6 +194,7 @@ def test_no_agent_has_a_verdict_without_a_permission_that_was_asked_for(committe
         assert one["exercised"].get(PERMISSION, 0) > 0
 
 
+@pytest.mark.long
 def test_each_witness_can_be_replayed(committed):
     """The page says which file replays a violation, and the file is a scenario that fits the protocol."""
     page, files = as_markdown(committed), dict(witness_files(committed))
@@ -325,6 +326,7 @@ def test_a_program_says_what_is_expected_and_whom_it_hurts(program):
     assert "actual:" in path.read_text("utf-8")
 
 
+@pytest.mark.long
 def test_the_program_for_pydantic_ai_shows_its_violation():
     """The one runtime that is installed next to the tests does what its program says."""
     program = STANDALONE / "pydantic_ai_repeated_id.py"

@@ -92,6 +92,7 @@ def printed(capsys: pytest.CaptureFixture[str], *words: object) -> tuple[int, st
     return ran.code, ran.out
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize(
     "words",
     [
@@ -116,6 +117,7 @@ def test_a_campaign_whose_tasks_are_lost_is_partial(backwards, capsys):
     assert ran.json["partial"] == "a worker that was lost could not be replaced: The task is lost."
 
 
+@pytest.mark.long
 def test_a_violation_is_shown_as_found_if_nothing_can_shorten_it(backwards):
     """A lost task costs the shorter witness, and not the violation."""
     backwards.lost = ("witness_of",)

@@ -267,6 +267,7 @@ def test_strict_leaves_no_question_unanswered() -> None:
     assert (open_.verdict, open_.exit_code(), open_.exit_code(strict=True)) == ("held", 0, 3)
 
 
+@pytest.mark.long
 def test_a_question_is_replayed(tmp_path: Any, monkeypatch: Any, capsys: Any) -> None:
     """The report names a trace, and the command that sends it again."""
     monkeypatch.chdir(tmp_path)

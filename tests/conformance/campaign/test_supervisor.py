@@ -28,6 +28,7 @@ def folder(tmp_path, monkeypatch):
     return tmp_path
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize(
     ("toy", "is_searched"), [("ExecutesRejected", True), ("ExecutesRejectedInRealTime", False)]
 )

@@ -190,6 +190,7 @@ SCHEMA = {
 }  # fmt: skip
 
 
+@pytest.mark.long
 def test_a_machine_reads_one_json_object(capsys: Capsys) -> None:
     """With --json standard output is one object of the documented shape, and standard error is silent."""
     ran = run(capsys, "check", "py:cli_fakes:Tiny", *FEW, "--json")
@@ -244,6 +245,7 @@ def test_an_empty_run_shows_nothing(capsys):
     assert "partial: its time was over" in ran.out
 
 
+@pytest.mark.long
 def test_only_narrows_the_judgement(capsys):
     """What was not asked for is not judged, and not in the report."""
     ran = run(capsys, "check", "py:cli_fakes:ExecutesRejected", *FEW, "--json", "--only", "PAIR-*")
@@ -326,6 +328,7 @@ def test_a_revision_leaves_younger_clauses_out(capsys: Capsys, monkeypatch: pyte
     assert "GATE-2" not in {one["id"] for one in old.json["clauses"]}
 
 
+@pytest.mark.long
 def test_the_newest_revision_changes_nothing(capsys):
     """With every clause in it, `--spec` narrows nothing."""
     words = ("check", "py:cli_fakes:Tiny", "--examples", 10, "--json")

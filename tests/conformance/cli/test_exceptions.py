@@ -177,6 +177,7 @@ def test_an_exception_is_shown_first_everywhere(name: str, capsys: pytest.Captur
     assert 0 not in codes.values()
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("name", ["InBackground", "WrongLiteral"])
 def test_an_exception_of_a_task_or_a_literal_is_shown(name: str, capsys: pytest.CaptureFixture[str]) -> None:
     """A task that nothing awaits, and a reason that does not exist, are mistakes too."""
@@ -185,6 +186,7 @@ def test_an_exception_of_a_task_or_a_literal_is_shown(name: str, capsys: pytest.
     assert code != 0
 
 
+@pytest.mark.sampled(8)
 @pytest.mark.parametrize("name", WRONG)
 def test_a_wrong_shape_is_told_what_is_right(name: str, capsys: pytest.CaptureFixture[str]) -> None:
     """What an adapter lacks or misspells is one sentence, and no front end decides anything."""
@@ -195,6 +197,7 @@ def test_a_wrong_shape_is_told_what_is_right(name: str, capsys: pytest.CaptureFi
         assert WRONG[name] in " ".join(text.split())[:800], (front_end, text)
 
 
+@pytest.mark.long
 def test_what_the_outside_world_raises_is_no_exception_of_the_adapter(
     capsys: pytest.CaptureFixture[str], folder: Path
 ) -> None:
@@ -209,6 +212,7 @@ def test_what_the_outside_world_raises_is_no_exception_of_the_adapter(
         assert "exception:" not in check(name, capsys)[1]
 
 
+@pytest.mark.long
 def test_a_slip_in_a_handler_of_a_fault_is_shown(capsys: pytest.CaptureFixture[str], folder: Path) -> None:
     """A fault is no excuse for an attribute that does not exist."""
     slip = (

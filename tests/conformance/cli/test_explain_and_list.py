@@ -74,6 +74,7 @@ The site has the examples of every clause, and the witness of every mutant is pl
 """
 
 
+@pytest.mark.long
 @shares
 def test_every_clause_can_be_explained(every: int) -> None:
     """Each clause has a page, no line of it wider than the page.
@@ -95,6 +96,7 @@ def fits(line, width):
     return len(line) <= width and line == line.rstrip()
 
 
+@pytest.mark.long
 @shares
 def test_every_other_thing_can_be_explained(every: int) -> None:
     """Policies, profiles, errata, words, charts and mutants have pages too; of one name may be two."""
@@ -242,6 +244,7 @@ def test_a_clause_is_listed_with_what_stands_after_it(capsys):
     }
 
 
+@pytest.mark.long
 def test_what_is_checked_is_explained_by_what():
     """Of a clause that a run may find broken, no message says that nothing checks it yet."""
     silent = {

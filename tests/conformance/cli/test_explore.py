@@ -59,6 +59,7 @@ def test_calls_alone_are_counted_with_and_without_their_names(capsys):
     assert named.json["symmetry"] is False
 
 
+@pytest.mark.long
 def test_a_machine_reads_one_object(capsys):
     """Whatever a person reads, a machine can read too."""
     ran = run(capsys, "explore", "awaken-9", "--calls", 1, "--policy", "end.live=left", "--json")

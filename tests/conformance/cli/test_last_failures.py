@@ -41,6 +41,7 @@ def last(tmp_path: Path) -> Path:
     return tmp_path
 
 
+@pytest.mark.long
 def test_the_failure_is_the_first_schedule(capsys, last):
     """With `-x` nothing else is played, and the report says so in one line."""
     ran = run(capsys, "check", TARGET, "-x", "--jobs", 1, "-o", last)

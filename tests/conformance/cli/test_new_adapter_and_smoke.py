@@ -119,6 +119,7 @@ def test_a_python_adapter_is_smoked_apart(capsys, folder, monkeypatch):
     assert verbs["settle"]["state"] == "works"
 
 
+@pytest.mark.sampled(7)
 @pytest.mark.parametrize(
     ("words", "what", "state", "says"),
     [
@@ -144,6 +145,7 @@ def test_a_fault_is_told_at_its_verb(capsys, words, what, state, says):
     assert says in verb["why"]
 
 
+@pytest.mark.long
 def test_what_does_not_work_decides_the_exit_code(capsys):
     """3 where something offered does not work, 1 where a clause is broken on the way."""
     assert smoked(capsys, "says_much", "gate.release")[0] == 3

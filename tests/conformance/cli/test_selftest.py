@@ -113,6 +113,7 @@ def test_a_mutant_that_dies_of_another_reason_lives(capsys, small):
     assert f"{WRONG.clause} was blamed, but for this:" in ran.json["kills"][0]["why"]
 
 
+@pytest.mark.long
 def test_a_variant_that_is_blamed_is_a_false_alarm(capsys, small):
     """A right runtime that is blamed counts as much as a wrong one that is not."""
     small(variants=[Variant("asking-on", "none", make=WRONG.make)])

@@ -70,6 +70,7 @@ def test_a_slip_is_answered(capsys, words, says):
     assert ran.code == 2
 
 
+@pytest.mark.long
 def test_no_server_is_said_at_once(capsys):
     """Before anything is played."""
     ran = run(capsys, "check", "http://127.0.0.1:1/agent", "--ends", "18901")

@@ -21,6 +21,7 @@ def lifecycle_without(*left_out: Feature) -> Handshake:
     return handshake
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("family", families(), ids=lambda one: one.name)
 def test_every_clause_that_is_asked_for_has_an_occasion(family: Family) -> None:
     """Each clause that a reference has to exercise is reached by a schedule that the kit brings."""

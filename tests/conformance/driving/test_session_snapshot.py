@@ -257,6 +257,7 @@ DEEP = {
 }
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("part", SEARCHES.values(), ids=SEARCHES)
 def test_a_search_shows_the_same_with_bookmarks_and_without(part, monkeypatch):
     """Every tally and every schedule is the same, of right runtimes and of wrong ones."""

@@ -31,6 +31,7 @@ FAMILIES = [family_named(name) for name in ("lifecycle", "message-loop", "tool-r
 each_family = pytest.mark.parametrize("family", FAMILIES, ids=lambda family: family.name)
 
 
+@pytest.mark.sampled(3)
 @each_family
 def test_a_check_objects_to_the_row_that_names_it(family: Family) -> None:
     """What it says of the trace that was not edited is said elsewhere: the reference breaks nothing."""

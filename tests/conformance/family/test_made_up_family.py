@@ -20,6 +20,7 @@ def installed(monkeypatch, tmp_path):
     known.family_named.cache_clear()
 
 
+@pytest.mark.long
 def test_a_right_runtime_holds(capsys):
     """Its clause is judged, and held."""
     ran = run(capsys, "check", "py:made_up_family:Echo", "--examples", "40", "--json")

@@ -126,6 +126,7 @@ def test_nothing_exercised_is_nothing_covered():
         assert not any((*chart.arrows.values(), *chart.pairs.values(), *chart.refusals.values()))
 
 
+@pytest.mark.sampled(4)
 @pytest.mark.parametrize("profile", ["tirea", "awaken-8", "awaken-9", "awaken-concurrent"])
 def test_what_is_taken_is_possible(profile):
     """No schedule takes an arrow that the profile does not have, or that does not show."""

@@ -192,6 +192,7 @@ def fits(name, message):
     return jsonschema.Draft202012Validator({"$ref": f"{name}.json"}, registry=REGISTRY).is_valid(message)
 
 
+@pytest.mark.long
 def test_the_schemas_are_those_of_the_models(tmp_path):
     """The files are generated: `python -m runlock.conformance.protocol.json_schema` writes them anew."""
     subprocess.run([sys.executable, "-m", "runlock.conformance.protocol.json_schema", tmp_path], check=True)

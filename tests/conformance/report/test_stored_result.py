@@ -101,6 +101,7 @@ def test_a_pull_request_is_told_all_that_broke(capsys):
     assert "runlock replay runlock-results/DECIDE-5.jsonl 'cmd:./acme-adapter --fast'" in lines
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(
     ("verdict", "message", "colour"),
     [
@@ -238,6 +239,7 @@ def test_a_clause_of_another_spec_has_no_title(capsys):
     assert "### `NEWER-1` broken\n" in report(capsys, "markdown")
 
 
+@pytest.mark.long
 def test_the_result_of_a_check_can_be_reported(capsys):
     """What `check` leaves in its folder makes every report, timeline included."""
     run(capsys, "check", "py:cli_fakes:ExecutesRejected", "--examples", 20, "-o", ".")

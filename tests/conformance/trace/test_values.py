@@ -40,6 +40,7 @@ def test_a_change_leads_from_one_value_to_the_other(before: Any, after: Any) -> 
         assert same(plain(decode(text, {"before": before})), after)
 
 
+@pytest.mark.long
 @repeatable
 @given(st.lists(values, max_size=5))
 def test_definitions_are_read_back(held: list[Any]) -> None:

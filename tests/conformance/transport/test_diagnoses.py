@@ -289,6 +289,7 @@ def test_a_campaign_goes_on_where_it_can(tmp_path):
     assert left_behind(tmp_path) == []
 
 
+@pytest.mark.long
 def test_what_a_name_holds_moves_no_cursor(capsys, tmp_path, monkeypatch):
     """Control characters and markup of a runtime are shown by their codes, in the report as in errors."""
     monkeypatch.chdir(tmp_path)

@@ -149,6 +149,7 @@ def test_who_answered_shutdown_may_leave(pipe, tmp_path, monkeypatch):
     assert (tmp_path / "note").read_text() == "put away"
 
 
+@pytest.mark.long
 def test_a_forgotten_process_is_ended(pipe):
     """A pipe that no one closed takes its process with it; the fixture sees to the check."""
     sut = Pipe([sys.executable, str(FAULTY / "hangs.py")])

@@ -432,6 +432,7 @@ def test_an_abandoned_loop_runs_no_clean_up():
     loop.bury()
 
 
+@pytest.mark.long
 def test_burying_a_loop_is_silent():
     """Suspended, unstarted and stubborn coroutines, and generators, go without a warning."""
     loop = VirtualLoop()

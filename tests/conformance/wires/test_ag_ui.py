@@ -39,7 +39,7 @@ def known(*names):
     return [scripts[name] for name in names]
 
 
-@pytest.mark.sampled(4)
+@pytest.mark.sampled(12)
 @pytest.mark.parametrize("name", VARIANTS)
 def test_how_it_waits_is_found_out(apps, name):
     """Also whether a run ends when its client goes away."""
@@ -75,7 +75,7 @@ def test_a_right_application_holds_in_every_script(apps, name):
     assert all(tally.exercised[clause] for clause in ("GATE-1", "ONCE-1", "PAIR-1", "PAIR-4", "DECIDE-5"))
 
 
-@pytest.mark.sampled(3)
+@pytest.mark.sampled(6)
 @pytest.mark.parametrize(("name", "clause"), WRONG.items())
 def test_a_wrong_application_is_blamed_as_its_runtime_is(apps, name, clause):
     """By a script that is about its clause, or by another one."""

@@ -72,6 +72,7 @@ def test_a_server_that_is_not_there_is_named(ends):
         Wire(Address("http://127.0.0.1:1/agent"), ends)
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize(
     ("launch", "says"),
     [

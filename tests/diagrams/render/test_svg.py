@@ -107,6 +107,7 @@ def test_mermaid_reads_words_as_words():
     assert sequence._safe("a; b # c\n<d> {e}") == "a#59; b #35; c\n#60;d#62; #123;e#125;"
 
 
+@pytest.mark.long
 def test_every_witness_can_be_drawn():
     """Every witness fits into a picture; nothing is drawn outside of its paper."""
     for name in [*witnesses(FAMILY)][::9]:

@@ -23,8 +23,8 @@ def arrived(state: ObservedState) -> tuple[Run, list[Decided]] | None:
     if run.disturbed_by(CANCEL, FAULT, CRASH) or state.newest[0][1]["run"] != run.id:
         return None
     sent = [d for call in run.calls.values() for d in call.decisions if d.at == state.stimuli]
-    sure = (d for d in sent if d.answers is not None and d.at_rest and not d.unsure)
-    good = [d for d in sure if _is_first(d, d.answers)]
+    sure = [d for d in sent if d.at_rest and not d.unsure]
+    good = [d for d in sure if d.answers is not None and _is_first(d, d.answers)]
     whole = len(good) == len(state.newest[0][1]["decisions"])
     return (run, good) if good and whole else None
 

@@ -65,8 +65,9 @@ def a_cancelled_turn_ends_as_cancelled(state: ObservedState, seen: TurnEnded) ->
     turn = state.turn_of(seen)
     if turn is None or turn.reason is not None or not cancelled(state, turn):
         return
-    broke = [gate for gate in turn.faults() if gate.released_at > turn.cancelled_at]
-    if not broke:
+    raised = [gate for gate in turn.gates if gate.on == "tool" and gate.answered_with == "raise"]
+    ends = [*turn.faults(), *(raised if state.policy("tool.raises") != "failed_call" else ())]
+    if not any(gate.released_at > turn.cancelled_at for gate in ends):
         yield held_or(
             seen.reason.code == "Cancelled",
             f"turn {turn.id} was cancelled, yet it ended as {seen.reason.code}",

@@ -136,6 +136,7 @@ def test_what_a_runtime_says_of_itself_is_not_believed_and_contradicted() -> Non
     assert found.exit_code == 1
 
 
+@pytest.mark.long
 def test_what_a_runtime_does_not_show_is_not_told_and_why() -> None:
     """Over a pipe, of a runtime that shows no phase and no checkpoint, what is left is reported."""
     found = found_out(PLAIN)
@@ -314,6 +315,7 @@ def test_a_runtime_of_which_nothing_shows_is_undecided() -> None:
     assert replace(MADE, against={}).exit_code == 3
 
 
+@pytest.mark.long
 def test_the_command_tells_a_machine_and_writes_its_witnesses(capsys: Any, tmp_path: Path) -> None:
     """With --json there is one object, whose witnesses can be replayed; jobs change nothing."""
     told = run(capsys, "infer", "py:cli_fakes:Tiny", "--examples", 10, "--jobs", 1, "--json", "-o", tmp_path)

@@ -134,6 +134,7 @@ def test_a_right_runtime_is_held_at_every_schedule(capsys):
     assert "there are about" in ran.err
 
 
+@pytest.mark.long
 def test_every_violation_within_the_bound_is_found(capsys):
     """A fault that takes three stimuli is found at three, and not at two."""
     two, three = (

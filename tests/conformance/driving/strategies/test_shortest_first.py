@@ -52,6 +52,7 @@ def reference():
     return Bench(lambda: Hosted(factory("awaken-8")))
 
 
+@pytest.mark.sampled(4)
 @pytest.mark.parametrize("name", HANDFUL)
 def test_the_first_violation_is_no_longer_than_a_shrunk_one(name):
     """Schedules are tried in the order of their lengths, so that no shrinking is needed."""
@@ -72,6 +73,7 @@ def test_the_first_violation_is_no_longer_than_a_shrunk_one(name):
     assert found.exhausted == found.shortest - 1
 
 
+@pytest.mark.long
 def test_pruned_and_unpruned_search_find_the_same():
     """What is left out because something else stands for it would have shown nothing new."""
     mutant = BY_NAME["ForgetsFalse"]

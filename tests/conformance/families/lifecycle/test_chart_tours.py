@@ -75,6 +75,7 @@ def test_a_variant_passes_the_tours(variant, shard):
     assert total.troubles == []
 
 
+@pytest.mark.long
 def test_a_tour_is_the_same_each_time():
     """The same number of the same seed makes the same moves, whatever was played before."""
     first, other = bench_of("awaken-9"), bench_of("awaken-9")

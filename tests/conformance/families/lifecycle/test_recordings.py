@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import json
 
+import pytest
+
 from runlock.conformance.campaign.targets import resolve
 from runlock.conformance.driving.bench import Bench
 from runlock.conformance.driving.strategies.random_walk import walk
@@ -17,6 +19,7 @@ def exactly(trace: Trace) -> list[str]:
     return [json.dumps(record, sort_keys=True) for record in trace.records]
 
 
+@pytest.mark.long
 def test_what_the_references_show_is_read_back_whole_and_without_a_record_line() -> None:
     """Real traces need no `record` line: the formats fit everything that the protocol says."""
     for target in ("reference:awaken-8", "reference:tirea"):

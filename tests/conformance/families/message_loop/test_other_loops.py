@@ -68,7 +68,7 @@ def hidden(policies, seed):
     return {"profile": "message-loop-core", "policies": {**kept, "grant.scopes": policies["grant.scopes"]}}
 
 
-@pytest.mark.sampled(1, nightly=3)
+@pytest.mark.sampled(4, nightly=3)
 @pytest.mark.parametrize(
     "seed", [*range(2), *(pytest.param(n, marks=pytest.mark.long) for n in range(2, DRAWN))]
 )

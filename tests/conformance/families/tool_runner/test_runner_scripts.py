@@ -64,6 +64,7 @@ def test_the_scripts_exercise_every_clause_that_is_judged(profile):
     assert {one for one in judged if not tally.exercised[one]} <= {"RUNNER-28", "RUNNER-47"}
 
 
+@pytest.mark.long
 def test_a_plain_runner_is_told_what_it_lacks():
     """It runs unknown tools, has no limit and ignores the abort signal; other clauses pass."""
     found = played(Bench(lambda: HostedRunner(PlainRunner)), *SCRIPTS.values()).found

@@ -195,6 +195,7 @@ TRACELESS = {"RESUME-1", "RESUME-2"}
 """Passes that find nothing leave no trace, so that nothing is wrong without them."""
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(("profile", "name", "clause"), list(_dropped()), ids="-".join)
 def test_an_arrow_that_is_left_out_is_missed(profile, name, clause):
     """Without one of its arrows a chart breaks the clause that draws it, and the way leads to where it is."""
@@ -249,6 +250,7 @@ def test_an_arrow_of_a_run_too_many_is_seen(source, target, clause):
     assert clause in findings(judged)
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(
     ("profile", "source", "target", "clause"),
     [

@@ -58,6 +58,15 @@ def test_a_checkpoint_comes_back_as_it_was_put(path):
         assert store.last("t1", "r2") is store.last("t2") is None
 
 
+def test_arguments_that_do_not_parse_come_back_as_text(path):
+    """As they stand in the turn that was cut off."""
+    cut, asked = a_run(), {"id": "c9", "name": "t", "args": '{"k'}
+    cut["messages"] = [*cut["messages"], {"role": "assistant", "text": "", "tool_calls": [asked]}]
+    with closing(Store(path)) as store:
+        store.put("t1", "r1", "RunFinished", "end", cut)
+        assert store.last("t1", "r1") == cut
+
+
 def test_each_run_keeps_its_newest_checkpoint(path):
     """Threads and runs do not touch each other; the newest run of a thread is the one begun last."""
     with closing(Store(path)) as store:

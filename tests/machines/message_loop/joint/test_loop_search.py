@@ -44,6 +44,7 @@ def holds(profile, calls=1, bounds=None, **asked):
     return judged
 
 
+@pytest.mark.long
 def test_the_joint_charts_of_a_loop_hold():
     """With two calls, one continuation and a cancel, every state holds, and every rule is asked."""
     assert holds("message-loop", 2).unasked == []
@@ -104,6 +105,7 @@ def test_policies_that_act_together_hold(asked):
     holds("message-loop-core", 2, **asked)
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize(
     "bounds", [{"interactors": 0}, {"interactors": 1}, {"cancels": 0}, {"iterations": 2}], ids=str
 )
@@ -236,6 +238,7 @@ def test_a_missing_arrow_of_a_loop_is_shown_where_it_is_due():
     assert [step.move.what for step in first.way][-1] == "is put to the interactors"
 
 
+@pytest.mark.long
 def test_an_arrow_of_a_loop_too_many_is_taken_and_seen():
     """A call that leaves its prompt without an answer is blamed on the clauses that exclude it."""
     _, judged = explored("message-loop", charts=with_arrow("stack", "Prompting", "Guards"))

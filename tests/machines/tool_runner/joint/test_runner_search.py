@@ -180,6 +180,7 @@ def test_an_arrow_of_a_runner_that_is_left_out_is_missed(name, row):
     assert row.clause in findings(judged)
 
 
+@pytest.mark.long
 def test_a_missing_arrow_is_shown_where_it_is_due():
     """The way leads to the first state that should have it."""
     row = next(row for row in CHARTS.runner.rows if row.event == "whole")

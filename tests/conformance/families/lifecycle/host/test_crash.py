@@ -3,6 +3,7 @@
 import asyncio
 import gc
 
+import pytest
 from hosted_fakes import OK, TURN, Talk, infer_once, kinds, only, resume, toy, wait_for_a_decision
 
 from runlock.conformance.families.lifecycle.adapter import Refused, Segment
@@ -71,6 +72,7 @@ def test_the_clock_goes_on_where_the_kit_says_so():
     assert only(talk("recover", run="r1", now_ms=2500))["name"] == "at 2.5 s"
 
 
+@pytest.mark.long
 def test_a_crash_runs_no_clean_up():
     """What a dead runtime still does, or would do when it is collected, reaches nothing."""
     cleaned = []
