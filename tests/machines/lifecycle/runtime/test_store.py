@@ -60,8 +60,9 @@ def test_a_checkpoint_comes_back_as_it_was_put(path):
 
 def test_arguments_that_do_not_parse_come_back_as_text(path):
     """As they stand in the turn that was cut off."""
-    cut, asked = a_run(), {"id": "c9", "name": "t", "args": '{"k'}
-    cut["messages"] = [*cut["messages"], {"role": "assistant", "text": "", "tool_calls": [asked]}]
+    cut = a_run()
+    asked = next(one["tool_calls"][0] for one in cut["messages"] if one.get("tool_calls"))
+    asked["args"] = '{"k'
     with closing(Store(path)) as store:
         store.put("t1", "r1", "RunFinished", "end", cut)
         assert store.last("t1", "r1") == cut
