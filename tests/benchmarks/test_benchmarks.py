@@ -28,6 +28,7 @@ BENCHMARKS = {
     "calm": Small("160 1 1", r"\| all \| 160 \| [1-9]\d+ \| 0 \|"),
     "equal_runs": Small("2 .runlock pydantic-ai", r"run 1: [1-9]\d* files, .*\nrun 2: the same\n"),
     "explore": Small("2", r"kit, every call named +609 "),
+    "hunt": Small("8 300", r"lifecycle +schedules +[1-9]"),
     "instructions": Small("count machine awaken-8 1 1", r"\A\Z"),  # what Valgrind counts, for minutes
     "kills": Small("1 1", r"call-by-call +1 +[1-9] +0\n"),
     "load": Small("101", r"file for a finished one, KiB +\d+\.\d\d +\d+\.\d\d +\d+\.\d\d\n"),
