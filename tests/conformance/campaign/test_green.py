@@ -8,7 +8,7 @@ from weaker_handshakes import Feature, Offer, Reference, without
 
 from runlock.conformance.campaign.order import Sampled
 from runlock.conformance.campaign.result import ClauseVerdict
-from runlock.conformance.campaign.stages import stages_of
+from runlock.conformance.campaign.stages import stages_of, units_of
 from runlock.conformance.campaign.verdicts import NOTHING_FITS, verdicts
 from runlock.conformance.driving.tally import Tally
 from runlock.conformance.family.family import families, family_named
@@ -45,9 +45,9 @@ def campaign(offer: Offer) -> dict[str, ClauseVerdict]:
     """The verdict on each clause, with no budget for more than the scripts."""
     tally = Tally()
     with closing(REFERENCE.bench(offer)) as bench:
-        for stage in stages_of(Sampled(0), LIFECYCLE):
-            for unit in range(stage.units):
-                tally.add(stage.play(bench, unit))
+        stages = stages_of(Sampled(0), LIFECYCLE)
+        for at, unit in units_of(stages):
+            tally.add(stages[at].play(bench, unit))
         return {one.id: one for one in verdicts(bench, tally)}
 
 

@@ -109,7 +109,7 @@ def test_the_first_violation_is_enough_with_x(capsys, jobs):
     ran = run(capsys, "check", TARGET, "--quick", "-x", "--json", "--jobs", jobs)
 
     assert (ran.code, ran.json["partial"]) == (1, "it stopped at the first violation")
-    assert ran.json["schedules"] == 10
+    assert ran.json["schedules"] == 2
 
 
 def test_quick_and_examples_are_one_choice(capsys):

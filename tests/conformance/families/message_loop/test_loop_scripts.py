@@ -18,7 +18,6 @@ def bench() -> Bench:
     return Bench(lambda: FAMILY.host(make))
 
 
-@pytest.mark.long
 @pytest.mark.parametrize("name", SCRIPTS)
 def test_a_script_is_right_on_the_reference(name: str) -> None:
     """No clause is violated, and at least one move is performed."""
