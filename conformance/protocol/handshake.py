@@ -50,6 +50,8 @@ class Control(Declared):
 
     settle: Literal["exact", "observed"] = "observed"
     crash: list[Literal["soft", "kill"]] = Field(default_factory=list)
+    told: Literal["kept", "lost"] = "lost"  # in a crash: what a client was told when a run came to wait
+    uncrashed: str = ""  # why it cannot be crashed, where more is known of that
     store: Literal["kit", "own", "none"] = "none"
     clock: Literal["virtual", "real"] = "real"
     step: Literal["turns", "none"] = "none"

@@ -3,7 +3,8 @@
 Declared is what every server of AG-UI has, and nothing else.  Not observable on this wire: statuses of the
 run and of its calls, checkpoints, and decisions while a run is live, which the protocol does not have.  A
 client that goes away cancels its run where the server stops then, which the first run of the kit finds out;
-where it does not, a cancel is not offered.
+where it does not, a cancel is not offered.  Nor is a crash, unless the kit starts the application, and finds
+out that a thread survives a restart: what a run has told at its end is then durable.
 """
 
 from __future__ import annotations
@@ -59,14 +60,24 @@ class AgUi:
     def handshake(self) -> Handshake:
         """What every server has; a tool that asks only if there is one."""
         permissions = {"allow": self.address.free, "ask": self.address.ask}
+        learned = self.wire.learned
         return Handshake(
             implementation=Party(name=f"the agent at {self.address.url}", version="unknown"),
-            control=Control(settle="observed", clock="real", step="none"),
+            policies=self.address.policies or {},
+            control=Control(
+                settle="observed",
+                clock="real",
+                step="none",
+                store="own" if learned.survives else "none",
+                crash=["soft"] if learned.survives else [],
+                told="kept" if learned.survives else "lost",
+                uncrashed=self._why_not_crashed(),
+            ),
             gates=["model", "tool"],
             observes=["call.shown", "event", "stream.closed"],
             stimuli=[
                 *("decide", "run.again", "run.input", "watch.request", "deliver"),
-                *(["cancel"] if self.wire.learned.stops else []),
+                *(["cancel"] if learned.stops else []),
             ],
             outcomes=OfferedOutcomes(model=["turn", "fault"], tool=["ok", "error"]),
             tools=[name for name, tools in permissions.items() if tools],  # type: ignore[misc]
@@ -78,15 +89,28 @@ class AgUi:
             history=[],
         )
 
+    def _why_not_crashed(self) -> str:
+        if self.wire.learned.survives:
+            return ""
+        if not self.address.is_launched:
+            return "the kit does not start it, and so cannot kill it"
+        return "its threads do not survive a restart: what waited could not be approved after one"
+
     # What the kit does.
 
     async def open(self, host: Host, scenario: Scenario) -> None:
-        self.host = host
         self.client: HttpClient = self.wire.thread()
-        self.mark = self.client.mark
-        self.identity = Identity(self.mark, _tools(scenario, self.address))
+        self.identity = Identity(self.client.mark, _tools(scenario, self.address))
+        self.random: dict[str, str] = {}  # a name for each text that a server makes anew
         by_result = self.wire.learned.waits == "result"
         self.approvals = Approvals(self.address, self.identity, by_result=by_result)
+        self._begin(host)
+
+    def _begin(self, host: Host) -> None:
+        """Nothing is under way on the thread yet."""
+        self.host = host
+        self.mark = self.client.mark
+        self.asking: HttpClient | None = None  # the client of the request that is under way
         self.entered: set[str] = set()  # calls of the newest turn
         self.approved: set[str] = set()  # by the newest decisions
         self.has_answered = False  # a tool, since the model was asked: an event may tell of it
@@ -94,7 +118,6 @@ class AgUi:
         self.is_touched = self.has_left = False
         self.running: asyncio.Task[None] | None = None  # the request that is under way
         self.watcher: str | None = None
-        self.random: dict[str, str] = {}  # a name for each text that a server makes anew
         self.tasks: set[asyncio.Task[Any]] = set()
         kit = asyncio.get_running_loop()
         self.rest = Resting(self.wire.real, kit, self.wire.pace, self._is_complete, lambda: self.has_left)
@@ -129,6 +152,28 @@ class AgUi:
         """The stream of the next request has a receiver."""
         self.watcher = watcher
 
+    async def checkpoint(self) -> AgUi:
+        """The application crashes, and is started again; what its client knows outlives that."""
+        self.wire.restart()
+        self.wire.real.loop.call_soon_threadsafe(self._give_up)
+        return self
+
+    async def restore(self, host: Host, scenario: Scenario, before: AgUi) -> None:
+        """The client goes on after a crash, which broke off a request or met none."""
+        self.client = before.asking or before.client
+        self.identity, self.approvals, self.random = before.identity, before.approvals, before.random
+        self.is_cut_off = before.asking is not None
+        self._begin(host)
+
+    async def resume_run(self, run: str) -> Segment | None:
+        """The client asks for the rest of a run that was broken off, with nothing new; what waits, waits."""
+        if self.is_cut_off:
+            client = deepcopy(self.client)
+            client.request()
+            return await self._run(client, {}, self._failed)
+        waiting = self.approvals.waiting(self.client)
+        return Segment("Suspended", list(waiting)) if waiting else None
+
     def busy(self) -> bool:
         """Whether the application may still move."""
         return hasattr(self, "rest") and self.rest.busy()
@@ -146,8 +191,9 @@ class AgUi:
 
     async def _run(self, client: HttpClient, more: Json, wrong: Callable[[str], Segment]) -> Segment:
         """Send a request; `wrong` says what an error comes to that touched nothing."""
-        self.is_touched = False
+        self.is_touched, self.asking = False, client
         error = await self._sent(client, more)
+        self.asking = None
         if error is not None and not self.is_touched:
             return wrong(error)
         return self._ended(client, error)

@@ -12,10 +12,13 @@ from typing import Any, Final
 import httpx
 
 from runlock.conformance.errors import AdapterError
+from runlock.conformance.families.lifecycle.messages import Decision
 from runlock.conformance.protocol import ToolCall, Turn
 from runlock.conformance.wires.address import Address, exported
 from runlock.conformance.wires.ag_ui_client import HttpClient
+from runlock.conformance.wires.approvals import Approvals
 from runlock.conformance.wires.ends import Ends
+from runlock.conformance.wires.identity import Identity
 from runlock.conformance.wires.model_apis.api import ModelRequest
 
 GONE_SECONDS: Final = 0.5
@@ -36,6 +39,7 @@ class Learned:
     waits: str
     entered: tuple[str, ...]  # the tools whose bodies were reached
     stops: bool  # whether a run ends when its client goes away
+    survives: bool = False  # whether a thread goes on after a restart, where the kit can start the runtime
 
 
 class Contact:
@@ -106,6 +110,16 @@ class Contact:
     def entered(self) -> tuple[str, ...]:
         """The tools whose bodies were reached."""
         return tuple(dict.fromkeys(self._entered))
+
+    async def approves(self, client: HttpClient, http: httpx.AsyncClient) -> bool:
+        """Approve all that waits; whether that lets a tool run which needs it."""
+        identity = Identity(self.mark, {})
+        approvals = Approvals(self._address, identity, by_result=self.waits(client) == "result")
+        waiting = approvals.waiting(client)
+        given = [Decision(id=call, call=call, action="resume") for call in waiting]
+        client.request()
+        await client.run(http, approvals.answers(client, given) or {}, lambda event: None)
+        return self._address.ask[0] in self._entered
 
     def waits(self, client: HttpClient) -> str:
         """How a call waits for an approval there."""

@@ -60,6 +60,18 @@ class Wire:
         """A client with a thread of its own; its name is a mark that nothing else in a request looks like."""
         return HttpClient(self.url, f"~{PROCESS}.{next(THREADS)}~")
 
+    def restart(self) -> None:
+        """Kill the application, and start it again on its data."""
+        self.real.run(self._restart())
+
+    async def _restart(self) -> None:
+        assert self._process is not None  # else a crash is not offered
+        self._process.end()
+        self._process.start()
+        await self._process.until_up(self.url)
+        await self.http.aclose()  # its connections ended with the process
+        self.http = await self._client()
+
     def _launched(self) -> str:
         port = str(free_port())
         command = [word.replace(PLACE, port) for word in self.address.command]
@@ -75,7 +87,22 @@ class Wire:
         """Run a round of all tools, so that what is not wired up is said before anything is judged."""
         contact, client = await self._round()
         contact.refuse_unwired(client)
-        return Learned(contact.waits(client), contact.entered, await self._stops(contact.reaction))
+        waits, entered = contact.waits(client), contact.entered
+        stops = await self._stops(contact.reaction)
+        return Learned(waits, entered, stops, waits != "" and await self._survives(contact, client))
+
+    async def _survives(self, contact: Contact, client: HttpClient) -> bool:
+        """Whether what waits can still be approved after the kit has killed and started the application."""
+        if self._process is None:
+            return False
+        await self._restart()
+        self.ends.guest = contact
+        try:
+            return await asyncio.wait_for(contact.approves(client, self.http), CONTACT_SECONDS)
+        except (TimeoutError, httpx.HTTPError, NoStream):
+            return False
+        finally:
+            self.ends.guest = None
 
     async def _stops(self, reaction: float) -> bool:
         """Whether a run ends when its client goes away; no, if there is no tool that just runs."""
