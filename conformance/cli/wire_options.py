@@ -33,9 +33,9 @@ SETTINGS: Final[dict[str, Any]] = {
     "reject": Annotated[
         str | None, typer.Option("--reject", metavar="JSON", help="What the application takes for a no.")
     ],
-    "policies": Annotated[
+    "declare": Annotated[
         str | None,
-        typer.Option("--policies", metavar="JSON", help="The policies that it promises to follow."),
+        typer.Option("--declare", metavar="JSON", help="The policies that it promises to follow."),
     ],
     "ends": Annotated[
         str | None,

@@ -38,7 +38,7 @@ class Address:
 
     `ask` and `free` are tools of the kit, by the names under which its tool server offers them: a call of one
     in `ask` waits for an approval.  `approve` and `reject` are what the runtime takes for an answer, and
-    `policies` what its author says of it.
+    `declare` the policies that its author says of it.
     """
 
     url: str
@@ -48,7 +48,7 @@ class Address:
     free: tuple[str, ...] = ("read",)
     approve: Any = None
     reject: Any = None
-    policies: Any = None
+    declare: Any = None
     ends: int = PORT
 
     def __str__(self) -> str:
@@ -180,7 +180,7 @@ _READ: Final[Mapping[str, Any]] = {
     "free": _tools,
     "approve": _json,
     "reject": _json,
-    "policies": _policies,
+    "declare": _policies,
     "ends": _port,
 }
 

@@ -19,6 +19,7 @@ from typing import Any, Final
 
 import httpx
 
+from runlock.conformance.families.lifecycle.actions.decisions import ELSEWHERE
 from runlock.conformance.families.lifecycle.adapter import Host, Refused, Segment, ToolRaised
 from runlock.conformance.families.lifecycle.messages import (
     Decision,
@@ -63,7 +64,7 @@ class AgUi:
         learned = self.wire.learned
         return Handshake(
             implementation=Party(name=f"the agent at {self.address.url}", version="unknown"),
-            policies=self.address.policies or {},
+            policies=self.address.declare or {},
             control=Control(
                 settle="observed",
                 clock="real",
@@ -82,9 +83,15 @@ class AgUi:
             outcomes=OfferedOutcomes(model=["turn", "fault"], tool=["ok", "error"]),
             tools=[name for name, tools in permissions.items() if tools],  # type: ignore[misc]
             decisions=DecisionSupport(
-                live=False, ids=False, payload=False, after_error=False, after_cancel=False
+                live=False,
+                ids=False,
+                payload=False,
+                after_error=False,
+                after_cancel=False,
+                abandon=learned.waits == "interrupt",
+                elsewhere=bool(learned.waits),
             ),
-            inputs=InputSupport(working=False),
+            inputs=InputSupport(working=False, newest=learned.remembers),
             streams=["ag-ui"],
             history=[],
         )
@@ -118,6 +125,7 @@ class AgUi:
         self.is_touched = self.has_left = False
         self.running: asyncio.Task[None] | None = None  # the request that is under way
         self.watcher: str | None = None
+        self.leaves_out = False
         self.tasks: set[asyncio.Task[Any]] = set()
         kit = asyncio.get_running_loop()
         self.rest = Resting(self.wire.real, kit, self.wire.pace, self._is_complete, lambda: self.has_left)
@@ -134,11 +142,24 @@ class AgUi:
         return await self._run(client, {}, self._refused)
 
     async def decide(self, decisions: Sequence[Decision]) -> Segment | None:
+        if elsewhere := [one for one in decisions if one.call.startswith(ELSEWHERE)]:
+            await self._elsewhere(elsewhere[0])
+            return None
         client = deepcopy(self.client)
         client.request()
         more = self.approvals.answers(client, decisions)
         self.approved |= {one.call for one in decisions if one.action == "resume"}
         return None if more is None else await self._run(client, more, self._refused)
+
+    async def _elsewhere(self, decision: Decision) -> None:
+        """Another thread answers what this one asked, which decides nothing here."""
+        other = self.wire.thread()
+        other.request()
+        await self.rest.do(
+            self._request(other, self.approvals.elsewhere(other, decision), lambda event: None)
+        )
+        if other.last.get("type") == "RUN_ERROR":
+            raise Refused(str(other.last.get("message", "")))
 
     async def cancel(self) -> None:
         """The client goes away in the middle of its request."""
@@ -174,6 +195,10 @@ class AgUi:
         waiting = self.approvals.waiting(self.client)
         return Segment("Suspended", list(waiting)) if waiting else None
 
+    def leave_out(self) -> None:
+        """The next request holds no message that the runtime has."""
+        self.leaves_out = True
+
     def busy(self) -> bool:
         """Whether the application may still move."""
         return hasattr(self, "rest") and self.rest.busy()
@@ -202,10 +227,11 @@ class AgUi:
         """Send a request to its end; gives the error that it ended with."""
         self.has_left = False
         try:
-            await self.rest.do(self._request(client, more))
+            await self.rest.do(self._request(client, more, self._took, leaves_out=self.leaves_out))
         except (NoStream, httpx.HTTPError) as error:
             return str(error) or repr(error)
         finally:
+            self.leaves_out = False
             self._close_stream()
         if self.has_left and not client.last:
             return None
@@ -213,9 +239,12 @@ class AgUi:
             return str(client.last.get("message", ""))
         return None if client.last else "the stream ended without RUN_FINISHED or RUN_ERROR"
 
-    async def _request(self, client: HttpClient, more: Json) -> None:
+    async def _request(
+        self, client: HttpClient, more: Json, took: Callable[[Json], None], *, leaves_out: bool = False
+    ) -> None:
         """Send a request, unless the client leaves; called on the real loop."""
-        self.running = asyncio.ensure_future(client.run(self.wire.http, more, self._took))
+        work = client.run(self.wire.http, more, took, leaves_out=leaves_out)
+        self.running = asyncio.ensure_future(work)
         self.tasks.add(self.running)
         try:
             await self.running

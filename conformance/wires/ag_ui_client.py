@@ -39,8 +39,14 @@ class HttpClient(AgUiClient):
         self.url = url
         self.mark = mark
         self.thread = f"thread{mark}"
+        self.fresh: list[Json] = []  # the messages that the next request brings
         self.interrupts: list[Json] = []  # of the newest run that ended with some
         self.last: Json = {}  # the last event of the newest run
+
+    def request(self, text: str | None = None) -> None:
+        known = len(self.messages)
+        super().request(text)
+        self.fresh = self.messages[known:]
 
     def unanswered(self) -> list[str]:
         """The calls since the user last spoke that have no result, by the ids of the runtime."""
@@ -54,22 +60,26 @@ class HttpClient(AgUiClient):
         """Say the result of a call, as the application that runs a tool of its own does."""
         made = {"id": f"a{len(self.messages)}", "role": "tool", "toolCallId": call}
         self.messages.append({**made, "content": json.dumps(content)})
+        self.fresh.append(self.messages[-1])
 
-    def body(self, more: Mapping[str, Any]) -> Json:
-        """A request with all messages."""
+    def body(self, more: Mapping[str, Any], *, leaves_out: bool = False) -> Json:
+        """A request with all messages, or with the new ones alone."""
         ids = {
             "threadId": self.thread,
             "runId": f"{self.thread}-r{self.requests}",
             "protocolVersion": VERSION,
         }
         fixed: Json = {"state": {}, "tools": [], "context": [], "forwardedProps": {}}
-        return {**ids, **fixed, "messages": self.messages, **more}
+        return {**ids, **fixed, "messages": self.fresh if leaves_out else self.messages, **more}
 
-    async def run(self, http: httpx.AsyncClient, more: Json, took: Callable[[Json], None]) -> None:
+    async def run(
+        self, http: httpx.AsyncClient, more: Json, took: Callable[[Json], None], *, leaves_out: bool = False
+    ) -> None:
         """Send a request, and take in its events; raises NoStream, or `httpx.HTTPError`."""
         self.last, self.interrupts = {}, []
+        body = self.body(more, leaves_out=leaves_out)
         headers = {"accept": "text/event-stream"}
-        async with http.stream("POST", self.url, json=self.body(more), headers=headers) as answer:
+        async with http.stream("POST", self.url, json=body, headers=headers) as answer:
             await _refuse_other(answer)
             async for line in answer.aiter_lines():
                 if line.startswith("data:") and (text := line[5:].strip()):

@@ -210,7 +210,8 @@ class Thread:
 
     async def leave(self) -> None:
         """The client has gone away: what it waited for is given up."""
-        await self.adapter.cancel()
+        if self.opening is None:
+            await self.adapter.cancel()
 
     async def _opened(self) -> None:
         kept = self.store.read()

@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
+from runlock.conformance.families.lifecycle.actions.decisions import ABANDONED, ELSEWHERE
 from runlock.conformance.families.lifecycle.adapter import Refused
 from runlock.conformance.families.lifecycle.messages import Decision
 from runlock.conformance.wires.address import Address
@@ -59,7 +60,20 @@ class Approvals:
             return self._answer_for_round(client.interrupts[0], waiting, decisions)
         known = {one["id"]: one for one in client.interrupts}
         ids = [(self._interrupts.get(one.call, f"no-interrupt-of-{one.call}"), one) for one in decisions]
-        return {"resume": [_entry(name, self._payload(known.get(name, {}), one)) for name, one in ids]}
+        return {"resume": [self._answer(name, known.get(name, {}), one) for name, one in ids]}
+
+    def elsewhere(self, client: HttpClient, decision: Decision) -> Json:
+        """What a request of another thread adds that answers what a call of this one waits for."""
+        call = decision.call.removeprefix(ELSEWHERE)
+        if self._by_result:
+            client.answer(call, self._payload({}, decision))
+            return {}
+        return {"resume": [self._answer(self._interrupts.get(call, call), {}, decision)]}
+
+    def _answer(self, name: str, interrupt: Json, decision: Decision) -> Json:
+        if decision.action == "cancel" and decision.payload == ABANDONED:
+            return {"interruptId": name, "status": "cancelled"}
+        return _entry(name, self._payload(interrupt, decision))
 
     def _answer_for_round(
         self, interrupt: Json, waiting: dict[str, str], decisions: Sequence[Decision]

@@ -39,6 +39,7 @@ class Learned:
     waits: str
     entered: tuple[str, ...]  # the tools whose bodies were reached
     stops: bool  # whether a run ends when its client goes away
+    remembers: bool = False  # whether it has the messages of a thread that a request leaves out
     survives: bool = False  # whether a thread goes on after a restart, where the kit can start the runtime
 
 
@@ -139,6 +140,28 @@ class Contact:
     def _to_set(self, *names: str) -> str:
         known = exported(self._ends.port)
         return f"Set {' or '.join(f'{name}={known[name]}' for name in names)} in the application"
+
+
+class Memory:
+    """A guest whose client leaves out in its second request what it said in its first."""
+
+    def __init__(self, mark: str) -> None:
+        self.mark = mark
+        self._shown: list[str] = []  # to the model, by its last request
+
+    async def keeps(self, client: HttpClient, http: httpx.AsyncClient) -> bool:
+        """Whether the model is shown both."""
+        for text, leaves_out in (("first", False), ("second", True)):
+            client.request(f"{text}{self.mark}")
+            await client.run(http, {}, lambda event: None, leaves_out=leaves_out)
+        return {f"first{self.mark}", f"second{self.mark}"} <= {*self._shown}
+
+    async def model(self, request: ModelRequest) -> Turn:
+        self._shown = [one.text for one in request.messages]
+        return Turn(text="done")
+
+    async def tool(self, name: str, args: dict[str, Any]) -> tuple[str, bool]:
+        return "done", False
 
 
 class Departure:

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import asyncio
 import atexit
+from collections.abc import Coroutine
 from itertools import count
-from typing import Final
+from typing import Any, Final
 from uuid import uuid4
 
 import httpx
@@ -14,8 +15,8 @@ from runlock.conformance.errors import AdapterError
 from runlock.conformance.transport.real_time import RealTime
 from runlock.conformance.wires.address import PLACE, Address, exported
 from runlock.conformance.wires.ag_ui_client import HttpClient, NoStream
-from runlock.conformance.wires.contact import Contact, Departure, Learned
-from runlock.conformance.wires.ends import Ends
+from runlock.conformance.wires.contact import Contact, Departure, Learned, Memory
+from runlock.conformance.wires.ends import Ends, Guest
 from runlock.conformance.wires.launch import Launched, free_port
 from runlock.conformance.wires.rest import Pace
 
@@ -87,31 +88,39 @@ class Wire:
         """Run a round of all tools, so that what is not wired up is said before anything is judged."""
         contact, client = await self._round()
         contact.refuse_unwired(client)
-        waits, entered = contact.waits(client), contact.entered
-        stops = await self._stops(contact.reaction)
-        return Learned(waits, entered, stops, waits != "" and await self._survives(contact, client))
-
-    async def _survives(self, contact: Contact, client: HttpClient) -> bool:
-        """Whether what waits can still be approved after the kit has killed and started the application."""
-        if self._process is None:
-            return False
-        await self._restart()
-        self.ends.guest = contact
-        try:
-            return await asyncio.wait_for(contact.approves(client, self.http), CONTACT_SECONDS)
-        except (TimeoutError, httpx.HTTPError, NoStream):
-            return False
-        finally:
-            self.ends.guest = None
+        waits = contact.waits(client)
+        return Learned(
+            waits,
+            contact.entered,
+            await self._stops(contact.reaction),
+            await self._remembers(),
+            bool(waits) and self._process is not None and await self._survives(contact, client),
+        )
 
     async def _stops(self, reaction: float) -> bool:
         """Whether a run ends when its client goes away; no, if there is no tool that just runs."""
         if not self.address.free:
             return False
         client = self.thread()
-        self.ends.guest = departure = Departure(client.mark, self.address.free[0], reaction)
+        departure = Departure(client.mark, self.address.free[0], reaction)
+        return await self._tried(departure, departure.stops(client, self.http))
+
+    async def _remembers(self) -> bool:
+        """Whether a thread has the messages that a request leaves out."""
+        client = self.thread()
+        memory = Memory(client.mark)
+        return await self._tried(memory, memory.keeps(client, self.http))
+
+    async def _survives(self, contact: Contact, client: HttpClient) -> bool:
+        """Whether what waits can still be approved after the kit has killed and started the application."""
+        await self._restart()
+        return await self._tried(contact, contact.approves(client, self.http))
+
+    async def _tried(self, guest: Guest, work: Coroutine[Any, Any, bool]) -> bool:
+        """What a run shows with this guest; no, if it goes wrong or does not end."""
+        self.ends.guest = guest
         try:
-            return await asyncio.wait_for(departure.stops(client, self.http), CONTACT_SECONDS)
+            return await asyncio.wait_for(work, CONTACT_SECONDS)
         except (TimeoutError, httpx.HTTPError, NoStream):
             return False
         finally:

@@ -24,7 +24,7 @@ CRASHES = [
 def wire(request):
     """The wire to an application of that name, with what it promises."""
     name, policies = request.param
-    found = Wire(Address(URL, launch=command(name), policies=policies))
+    found = Wire(Address(URL, launch=command(name), declare=policies))
     yield found
     found.close()
 

@@ -38,6 +38,8 @@ def a_decided_call_is_not_asked_about_again(state: ObservedState, seen: SegmentE
     run = state.run_of(seen)
     if run is None or state.policy("decision.kept") != "acceptance":
         return
+    if state.handshake.control.settles_exactly:  # then the silence that follows says it
+        return
     for decided in run.owed:
         call = run.calls[decided.call]
         if call.has_moved_since_the_crash and run.crashes == 1:
