@@ -250,7 +250,7 @@ def concluded(
         questions=[one for one in questions if not skipped.skips(one.witness.clause)],
         troubles=tally.troubles,
         ledger=tally.ledger,
-        warnings=list(facts.warnings),
+        warnings=[*facts.warnings, *_of_no_schedule(tally)],
         unjudged_policies=_unjudged(facts, tally),
         raised=list(tally.raised.values()),
         coverage=facts.family.judging.coverage_targets(
@@ -261,6 +261,13 @@ def concluded(
             for goal, played in sorted(tally.tours_played.items())
         ],
     )
+
+
+def _of_no_schedule(tally: Tally) -> Iterator[str]:
+    """What a runtime asked for that belonged to no schedule, as a sentence."""
+    if tally.asides:
+        times = counted(tally.asides.total(), "request")
+        yield f"{times} of the runtime belonged to no schedule, for instance {next(iter(tally.asides))}"
 
 
 def _unjudged(facts: Facts, tally: Tally) -> list[str]:

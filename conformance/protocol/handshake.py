@@ -72,6 +72,7 @@ class Handshake(Declared):
     profile: str
     policies: JsonObject = Field(default_factory=dict)
     control: Control = Control()
+    notes: list[str] = Field(default_factory=list)  # what a person may want to check, in sentences
     gates: list[str] = Field(default_factory=list)
     observes: list[str] = Field(default_factory=list)
     stimuli: list[str] = Field(default_factory=list)

@@ -74,6 +74,7 @@ class AgUi:
                 told="kept" if learned.survives else "lost",
                 uncrashed=self._why_not_crashed(),
             ),
+            notes=learned.notes,
             gates=["model", "tool"],
             observes=["call.shown", "event", "stream.closed"],
             stimuli=[
@@ -107,7 +108,7 @@ class AgUi:
 
     async def open(self, host: Host, scenario: Scenario) -> None:
         self.client: HttpClient = self.wire.thread()
-        self.identity = Identity(self.client.mark, _tools(scenario, self.address))
+        self.identity = Identity(self.client.mark, _tools(scenario, self.address), self.wire.ends.plain)
         self.random: dict[str, str] = {}  # a name for each text that a server makes anew
         by_result = self.wire.learned.waits == "result"
         self.approvals = Approvals(self.address, self.identity, by_result=by_result)
@@ -194,6 +195,10 @@ class AgUi:
             return await self._run(client, {}, self._failed)
         waiting = self.approvals.waiting(self.client)
         return Segment("Suspended", list(waiting)) if waiting else None
+
+    def asides(self) -> list[str]:
+        """What the application asked that belonged to no schedule."""
+        return self.wire.ends.taken_asides()
 
     def leave_out(self) -> None:
         """The next request holds no message that the runtime has."""

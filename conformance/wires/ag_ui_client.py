@@ -20,6 +20,9 @@ VERSION: Final = "1.0"
 BODY_MAX: Final = 200
 """How many characters of an answer that is no stream are shown."""
 
+LEGACY: Final = "on_interrupt"
+"""The name of a custom event that asks, where an interrupt is no part of the end of a run."""
+
 ENDS: Final = ("RUN_FINISHED", "RUN_ERROR")
 
 
@@ -34,14 +37,20 @@ class NoStream(Exception):
 class HttpClient(AgUiClient):
     """One thread at a URL."""
 
-    def __init__(self, url: str, mark: str) -> None:
+    def __init__(self, url: str, mark: str, plain: Callable[[str], str] = str) -> None:
         super().__init__()
+        self._plain = plain  # the kit's name of a tool
+        self._asked: list[Json] = []  # by events of the older kind, in the run that is under way
         self.url = url
         self.mark = mark
         self.thread = f"thread{mark}"
         self.fresh: list[Json] = []  # the messages that the next request brings
         self.interrupts: list[Json] = []  # of the newest run that ended with some
         self.last: Json = {}  # the last event of the newest run
+
+    def call(self, name: str) -> tuple[str, Any]:
+        named, args = super().call(name)
+        return self._plain(named), args
 
     def request(self, text: str | None = None) -> None:
         known = len(self.messages)
@@ -76,7 +85,7 @@ class HttpClient(AgUiClient):
         self, http: httpx.AsyncClient, more: Json, took: Callable[[Json], None], *, leaves_out: bool = False
     ) -> None:
         """Send a request, and take in its events; raises NoStream, or `httpx.HTTPError`."""
-        self.last, self.interrupts = {}, []
+        self.last, self.interrupts, self._asked = {}, [], []
         body = self.body(more, leaves_out=leaves_out)
         headers = {"accept": "text/event-stream"}
         async with http.stream("POST", self.url, json=body, headers=headers) as answer:
@@ -100,14 +109,24 @@ class HttpClient(AgUiClient):
         super().take(event)
         if event["type"] == "MESSAGES_SNAPSHOT":
             self.messages = [dict(one) for one in event["messages"]]
+        if event["type"] == "CUSTOM" and event.get("name") == LEGACY:
+            self._asked.append({"id": f"{LEGACY}-{len(self._asked)}", LEGACY: _value(event.get("value"))})
         if event["type"] in ENDS:
             self.last = event
-            self.interrupts = list((event.get("outcome") or {}).get("interrupts") or ())
+            self.interrupts = list((event.get("outcome") or {}).get("interrupts") or self._asked)
 
     def _finished(self, event: Json) -> None:
         """What waits is read from `interrupts`: not each of them names a call."""
 
     takes = {**AgUiClient.takes, "RUN_FINISHED": _finished}
+
+
+def _value(value: Any) -> Any:
+    """What such an event asks: JSON in a text, or JSON."""
+    try:
+        return json.loads(value) if isinstance(value, str) else value
+    except ValueError:
+        return value
 
 
 async def _refuse_other(answer: httpx.Response) -> None:

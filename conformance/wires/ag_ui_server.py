@@ -95,8 +95,14 @@ class World:
         """No tool of an application is an agent."""
         raise NotImplementedError
 
+    def offered(self) -> Sequence[str]:
+        """The tools, by the names under which the model is offered them."""
+        return self.names
+
     async def infer(self, messages: Sequence[Any], **more: Any) -> Turn:
-        tools = [{"type": "function", "function": {"name": name, "parameters": {}}} for name in self.names]
+        tools = [
+            {"type": "function", "function": {"name": name, "parameters": {}}} for name in self.offered()
+        ]
         said = [_said(as_json(one)) for one in messages]
         body = {"model": "kit", "messages": said, "tools": tools}
         answer = await self.upstream.http.post(f"{self.upstream.model}/chat/completions", json=body)

@@ -13,7 +13,7 @@ from runlock.conformance.families.lifecycle.actions.decisions import ABANDONED, 
 from runlock.conformance.families.lifecycle.adapter import Refused
 from runlock.conformance.families.lifecycle.messages import Decision
 from runlock.conformance.wires.address import Address
-from runlock.conformance.wires.ag_ui_client import HttpClient
+from runlock.conformance.wires.ag_ui_client import LEGACY, HttpClient
 from runlock.conformance.wires.dialects import payload
 from runlock.conformance.wires.identity import Identity
 from runlock.conformance.wires.ui_clients import Json
@@ -68,6 +68,8 @@ class Approvals:
         if self._by_result:
             client.answer(call, self._payload({}, decision))
             return {}
+        if self._interrupts.get(call, "").startswith(LEGACY):
+            return {"forwardedProps": {"command": {"resume": self._payload({}, decision)}}}
         return {"resume": [self._answer(self._interrupts.get(call, call), {}, decision)]}
 
     def _answer(self, name: str, interrupt: Json, decision: Decision) -> Json:
@@ -87,6 +89,8 @@ class Approvals:
         made = [self._payload(interrupt, self._kept[call]) for call in waiting]
         name = next((key for key, value in made[0].items() if isinstance(value, list)), None)
         whole = {name: [item for one in made for item in one[name]]} if name else made[0]
+        if LEGACY in interrupt:
+            return {"forwardedProps": {"command": {"resume": whole}}}
         return {"resume": [_entry(interrupt["id"], whole)]}
 
     def _payload(self, interrupt: Json, decision: Decision) -> Any:

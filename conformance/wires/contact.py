@@ -6,7 +6,6 @@ One is a round of every tool.  In another one, the client goes away while a tool
 from __future__ import annotations
 
 import asyncio
-from dataclasses import dataclass
 from typing import Any, Final
 
 import httpx
@@ -15,8 +14,9 @@ from runlock.conformance.errors import AdapterError
 from runlock.conformance.families.lifecycle.messages import Decision
 from runlock.conformance.protocol import ToolCall, Turn
 from runlock.conformance.wires.address import Address, exported
-from runlock.conformance.wires.ag_ui_client import HttpClient
+from runlock.conformance.wires.ag_ui_client import LEGACY, HttpClient
 from runlock.conformance.wires.approvals import Approvals
+from runlock.conformance.wires.dialects import payload
 from runlock.conformance.wires.ends import Ends
 from runlock.conformance.wires.identity import Identity
 from runlock.conformance.wires.model_apis.api import ModelRequest
@@ -26,21 +26,6 @@ GONE_SECONDS: Final = 0.5
 
 GONE_FACTOR: Final = 10
 """How many times as long as it takes to react it has to do so."""
-
-
-@dataclass(frozen=True, slots=True)
-class Learned:
-    """What the first runs showed.
-
-    `waits` is how a call that needs an approval waits: as an `interrupt` of its own, in one interrupt for
-    the round (`batch`), as a call without a result that the client gives (`result`), or not at all (``).
-    """
-
-    waits: str
-    entered: tuple[str, ...]  # the tools whose bodies were reached
-    stops: bool  # whether a run ends when its client goes away
-    remembers: bool = False  # whether it has the messages of a thread that a request leaves out
-    survives: bool = False  # whether a thread goes on after a restart, where the kit can start the runtime
 
 
 class Contact:
@@ -122,8 +107,15 @@ class Contact:
         await client.run(http, approvals.answers(client, given) or {}, lambda event: None)
         return self._address.ask[0] in self._entered
 
+    def answers(self, client: HttpClient) -> tuple[Any, Any]:
+        """What says yes and what says no to what waits."""
+        asked = client.interrupts[0] if client.interrupts else {}
+        return payload(self._address, asked, True), payload(self._address, asked, False)
+
     def waits(self, client: HttpClient) -> str:
         """How a call waits for an approval there."""
+        if client.interrupts and LEGACY in client.interrupts[0]:
+            return "custom"
         if client.interrupts:
             return "interrupt" if all(one.get("toolCallId") for one in client.interrupts) else "batch"
         ended = client.last.get("type") == "RUN_FINISHED"

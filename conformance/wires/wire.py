@@ -15,9 +15,10 @@ from runlock.conformance.errors import AdapterError
 from runlock.conformance.transport.real_time import RealTime
 from runlock.conformance.wires.address import PLACE, Address, exported
 from runlock.conformance.wires.ag_ui_client import HttpClient, NoStream
-from runlock.conformance.wires.contact import Contact, Departure, Learned, Memory
+from runlock.conformance.wires.contact import Contact, Departure, Memory
 from runlock.conformance.wires.ends import Ends, Guest
 from runlock.conformance.wires.launch import Launched, free_port
+from runlock.conformance.wires.learned import Learned
 from runlock.conformance.wires.rest import Pace
 
 CONTACT_SECONDS: Final = 20.0
@@ -59,7 +60,8 @@ class Wire:
 
     def thread(self) -> HttpClient:
         """A client with a thread of its own; its name is a mark that nothing else in a request looks like."""
-        return HttpClient(self.url, f"~{PROCESS}.{next(THREADS)}~")
+        ends = self.ends  # clients are copied, and with a method its object would be
+        return HttpClient(self.url, f"~{PROCESS}.{next(THREADS)}~", lambda name: ends.plain(name))  # noqa: PLW0108
 
     def restart(self) -> None:
         """Kill the application, and start it again on its data."""
@@ -91,7 +93,9 @@ class Wire:
         waits = contact.waits(client)
         return Learned(
             waits,
+            contact.answers(client),
             contact.entered,
+            tuple(self.ends.offered),
             await self._stops(contact.reaction),
             await self._remembers(),
             bool(waits) and self._process is not None and await self._survives(contact, client),

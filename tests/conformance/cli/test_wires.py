@@ -50,6 +50,16 @@ def test_a_wrong_one_is_broken(capsys):
     assert ran.code == 1
 
 
+@pytest.mark.long
+def test_a_smoke_test_says_what_it_learned(capsys):
+    """How calls wait, how they are answered, and what a client that goes away does."""
+    ran = run(capsys, "smoke", URL, *launched("reference"))
+
+    assert "A call that waits is an interrupt of its own." in ran.out
+    assert "A run ends when its client goes away." in ran.out
+    assert "A thread survives a restart." in ran.out
+
+
 @pytest.mark.parametrize(
     ("words", "says"),
     [

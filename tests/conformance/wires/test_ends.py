@@ -10,7 +10,7 @@ from runlock.conformance.errors import AdapterError
 from runlock.conformance.protocol import ToolCall, Turn
 from runlock.conformance.transport.real_time import RealTime
 from runlock.conformance.transport.world import ModelFault
-from runlock.conformance.wires.ends import Ends
+from runlock.conformance.wires.ends import Ends, meant
 
 TOOLS = [{"type": "function", "function": {"name": "write", "parameters": {}}}]
 MARK = "~thread~"
@@ -72,6 +72,35 @@ def test_a_request_of_the_schedule_reaches_it(ends):
 
 
 @pytest.mark.parametrize(
+    ("offered", "means"),
+    [
+        (["write", "fails"], {"write": "write", "fails": "fails"}),
+        (["kit_write"], {"kit_write": "write"}),
+        (["mcp__kit__write", "other"], {"mcp__kit__write": "write"}),
+        (["kit.write", "kit/fails"], {"kit.write": "write", "kit/fails": "fails"}),
+        (["write", "over_write"], {"write": "write"}),
+        (["a_write", "b_write"], {}),
+        (["rewrite"], {}),
+    ],
+)
+def test_a_tool_is_known_by_what_its_name_ends_with(offered, means):
+    """Unless several may be meant."""
+    assert meant(["write", "fails"], offered) == means
+
+
+def test_a_longer_name_is_that_of_the_application_alone(ends):
+    """The schedule has the kit's name, and the application its own."""
+    ends.guest = Guest(Turn(tool_calls=[ToolCall(id="c1", name="write", args={"k": "c1"})]))
+    tools = [{"type": "function", "function": {"name": "kit_write", "parameters": {}}}]
+    call = asked(ends, messages=said(f"go{MARK}"), tools=tools).json()["choices"][0]["message"]["tool_calls"][
+        0
+    ]
+
+    assert call["function"]["name"] == "kit_write"
+    assert ends.plain("kit_write") == "write"
+
+
+@pytest.mark.parametrize(
     ("messages", "tools"),
     [
         (said("go"), TOOLS),
@@ -87,6 +116,8 @@ def test_a_request_of_something_else_is_set_aside(ends, messages, tools):
     assert guest.came == []
     assert answer["choices"][0]["message"]["content"] == "ok"
     assert ends.reached == {"model": 1, "aside": 1}
+    assert len(ends.taken_asides()) == 1
+    assert ends.taken_asides() == []
 
 
 @pytest.mark.parametrize("path", ["/v1/chat/completions", "/v1/responses", "/v1/messages"])
