@@ -121,7 +121,7 @@ class AgUi:
         self.asking: HttpClient | None = None  # the client of the request that is under way
         self.entered: set[str] = set()  # calls of the newest turn
         self.approved: set[str] = set()  # by the newest decisions
-        self.has_answered = False  # a tool, since the model was asked: an event may tell of it
+        self.untold: set[str] = set()  # calls that were answered, of which an event may still tell
         self.requests_open = 0
         self.is_touched = self.has_left = False
         self.running: asyncio.Task[None] | None = None  # the request that is under way
@@ -291,7 +291,7 @@ class AgUi:
             turn = await self._kept(self.rest.ask(self.host.infer(said)))
         finally:
             self.requests_open -= 1
-        self.entered, self.approved, self.has_answered = set(), set(), False
+        self.entered, self.approved, self.untold = set(), set(), set()
         return Turn(text=turn.text, tool_calls=self.identity.asked(list(turn.tool_calls)))
 
     async def tool(self, name: str, args: dict[str, Any]) -> tuple[str, bool]:
@@ -305,7 +305,7 @@ class AgUi:
         except ToolRaised as error:
             return str(error), True
         finally:
-            self.has_answered = True
+            self.untold.add(call)
         content = outcome.content if isinstance(outcome.content, str) else json.dumps(outcome.content)
         return content, outcome.kind == "error"
 
@@ -321,7 +321,7 @@ class AgUi:
         tools = self.identity.tools
         free = {call.id for call in self.identity.newest if tools.get(call.name) in self.address.free}
         left = (free | self.approved) - self.entered
-        return self.requests_open > 0 or not (self.has_answered or left)
+        return self.requests_open > 0 or not (self.untold or left)
 
     # What is shown.
 
@@ -330,7 +330,10 @@ class AgUi:
         self.host.observe("call.shown", call=call, name=named, args=plain)
 
     def _took(self, event: Json) -> None:
-        text = self.identity.streamed({key: value for key, value in event.items() if key not in LOOSE})
+        shown = {key: value for key, value in event.items() if key not in LOOSE}
+        text = self.identity.streamed(shown)
+        if event["type"] == "TOOL_CALL_RESULT":
+            self.untold.discard(str(json.loads(text).get("toolCallId")))
         if self.watcher is None:
             self.rest.moved()
         else:

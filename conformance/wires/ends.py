@@ -257,7 +257,8 @@ async def _left(receive: Callable[[], Awaitable[Any]]) -> None:
 
 def listening_on(port: int) -> socket.socket:
     """A socket of loopback that listens; on any free port for 0."""
-    listening = socket.socket()
+    # named as TCP, or asyncio would leave each small write waiting for the acknowledgement of the one before
+    listening = socket.socket(socket.AF_INET, socket.SOCK_STREAM, socket.IPPROTO_TCP)
     listening.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
     try:
         listening.bind(("127.0.0.1", port))

@@ -14,35 +14,53 @@ from typing import Final
 
 from runlock.conformance.transport.real_time import Bridge, RealTime
 
-DRAIN_SECONDS: Final = 0.02
+LAG_MIN_SECONDS: Final = 0.004
+LAG_MAX_SECONDS: Final = 0.02
 """How long events are waited for that were written before a request which has come already."""
 
-GRACE_MIN_SECONDS: Final = 0.04
+GRACE_MIN_SECONDS: Final = 0.02
 GRACE_MAX_SECONDS: Final = 0.5
-GRACE_FACTOR: Final = 3
+"""How long a reaction is waited for that need not come."""
+
+FACTOR: Final = 3
+SHARE: Final = 0.95
+"""A wait is so many times as long as that share of what was seen so far has taken at most."""
 
 LEFT_SECONDS: Final = 0.5
 """How long a server that stops when its client goes away may take to give up what it waits for."""
 
-REACTIONS: Final = 50
-"""How many of the newest reactions are remembered."""
+REMEMBERED: Final = 200
+FEWEST: Final = 10
+"""How many of the newest times are remembered, and how many have to be before they count."""
+
+
+class Times:
+    """Times of one kind, and how long one more of them is waited for: a slow one in many does not count."""
+
+    def __init__(self, least: float, most: float) -> None:
+        self._least, self._most = least, most
+        self._seen: deque[float] = deque(maxlen=REMEMBERED)
+
+    def add(self, seconds: float) -> None:
+        """One more was seen."""
+        self._seen.append(seconds)
+
+    @property
+    def wait(self) -> float:
+        """How long the next one is waited for, in seconds."""
+        if len(self._seen) < FEWEST:
+            return self._most
+        usual = sorted(self._seen)[int(SHARE * (len(self._seen) - 1))]
+        return min(self._most, max(self._least, FACTOR * usual))
 
 
 class Pace:
-    """How quickly a runtime reacts; one for all schedules of a process."""
+    """How quickly a runtime reacts, and how late its events come; one for all schedules of a process."""
 
     def __init__(self) -> None:
-        self._reactions: deque[float] = deque(maxlen=REACTIONS)
-
-    def reacted(self, seconds: float) -> None:
-        """A reaction was seen, this long after what it reacts to."""
-        self._reactions.append(seconds)
-
-    @property
-    def grace(self) -> float:
-        """How long a reaction is waited for that need not come, in seconds."""
-        slowest = max(self._reactions, default=GRACE_MAX_SECONDS)
-        return min(GRACE_MAX_SECONDS, max(GRACE_MIN_SECONDS, GRACE_FACTOR * slowest))
+        self.reactions = Times(GRACE_MIN_SECONDS, GRACE_MAX_SECONDS)
+        self.lags = Times(LAG_MIN_SECONDS, LAG_MAX_SECONDS)
+        self.vain_seconds = 0.0  # that nothing moved any more, in all
 
 
 class Resting(Bridge):
@@ -63,19 +81,42 @@ class Resting(Bridge):
         self._pace = pace
         self._is_complete = is_complete
         self._is_left = is_left
+        self._is_counting = self._was_late = self._was_open = False
         self._acted_at: float | None = None  # when the kit did something that has no reaction yet
+
+    def busy(self) -> bool:
+        """Whether the application may still move; counts how long was waited for what did not come."""
+        found = super().busy()
+        if not found and self._is_counting:
+            self._pace.vain_seconds += self.real.time() - self._moved_at
+            self._came_to_rest()
+        self._is_counting = found
+        return found
+
+    def _came_to_rest(self) -> None:
+        """Where nothing came late, that counts as well."""
+        if self._is_complete() and not self._was_late:
+            self._pace.lags.add(0.0)
+        self._was_late = False
 
     def quiet_seconds(self) -> float:
         if self._is_left() and self.has_open_gates:
             return LEFT_SECONDS
-        return DRAIN_SECONDS if self._is_complete() else self._pace.grace
+        if not self.has_open_gates and self._verbs == 0:
+            return LAG_MIN_SECONDS  # the stream has ended: what still comes is seen later
+        return (self._pace.lags if self._is_complete() else self._pace.reactions).wait
 
     def acted(self) -> None:
         super().acted()
         self._acted_at = self._moved_at
 
     def moved(self) -> None:
+        last, was_open, self._was_open = self._moved_at, self._was_open, self.has_open_gates
+        is_late = was_open and self._acted_at is None and self._is_complete()
         super().moved()
         if self._acted_at is not None:
-            self._pace.reacted(self._moved_at - self._acted_at)
+            self._pace.reactions.add(self._moved_at - self._acted_at)
             self._acted_at = None
+        elif is_late:
+            self._was_late = True
+            self._pace.lags.add(self._moved_at - last)
