@@ -20,6 +20,7 @@ from runlock.conformance.campaign.order import ALONE, Exhaustive, Means, Order, 
 from runlock.conformance.campaign.questions import evidence
 from runlock.conformance.campaign.result import ClauseVerdict, Level, Result, Search, Toured, Unanswered
 from runlock.conformance.campaign.stages import LEVELS, Stage, Unit, stages_of, units_of
+from runlock.conformance.campaign.thread_workers import ThreadWorkers
 from runlock.conformance.campaign.units import Facts, Played
 from runlock.conformance.campaign.verdicts import verdicts
 from runlock.conformance.campaign.worker import as_found
@@ -125,6 +126,8 @@ def employed(order: Order[Plan], means: Means) -> Iterator[Workforce]:
 def _workforce(order: Order[Plan], means: Means) -> Workforce:
     if means.on is not None:
         return ClusterWorkers(order, means.on, means.jobs)
+    if order.resolved().is_shared and not means.in_process:
+        return ThreadWorkers(order, means.jobs)
     return InProcessRunner(order) if means.in_process else WorkerPool(order, means.jobs)
 
 

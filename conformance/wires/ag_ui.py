@@ -37,7 +37,7 @@ from runlock.conformance.wires.ag_ui_client import HttpClient, NoStream
 from runlock.conformance.wires.approvals import Approvals
 from runlock.conformance.wires.identity import Identity
 from runlock.conformance.wires.model_apis.api import ModelRequest
-from runlock.conformance.wires.rest import Resting
+from runlock.conformance.wires.rest import ENTRY, RESULT, Resting
 from runlock.conformance.wires.ui_clients import Json
 from runlock.conformance.wires.wire import Wire
 
@@ -129,8 +129,8 @@ class AgUi:
         self.leaves_out = False
         self.tasks: set[asyncio.Task[Any]] = set()
         kit = asyncio.get_running_loop()
-        self.rest = Resting(self.wire.real, kit, self.wire.pace, self._is_complete, lambda: self.has_left)
-        self.wire.ends.guest = self
+        self.rest = Resting(self.wire.real, kit, self.wire.pace, self._owes, lambda: self.has_left)
+        self.wire.ends.seat(self)
 
     async def start(self, text: str) -> Segment:
         client = deepcopy(self.client)
@@ -209,8 +209,7 @@ class AgUi:
         return hasattr(self, "rest") and self.rest.busy()
 
     async def close(self) -> None:
-        if self.wire.ends.guest is self:
-            self.wire.ends.guest = None
+        self.wire.ends.unseat(self)
         self.wire.real.loop.call_soon_threadsafe(self._give_up)
 
     def _give_up(self) -> None:
@@ -299,6 +298,8 @@ class AgUi:
         self.is_touched = True
         call = self.identity.call_of(args, "unknown")
         self.entered.add(call)
+        if len(self.entered) > 1 and not self.untold and not self._not_entered():
+            self.wire.pace.habits[ENTRY].kept += 1  # all of them, before one has ended
         named, plain = self.identity.name(call, name, args), self.identity.arguments(call, args)
         try:
             outcome = await self._kept(self.rest.ask(self.host.tool(call, named, plain)))
@@ -316,12 +317,16 @@ class AgUi:
         task.add_done_callback(self.tasks.discard)
         return await task
 
-    def _is_complete(self) -> bool:
-        """Whether nothing more can come: the model is asked, or each call was entered and none has ended."""
+    def _owes(self) -> str:
+        """What may still come: nothing if the model is asked, or each call was entered and told of."""
+        if self.requests_open > 0:
+            return ""
+        return ENTRY if self._not_entered() else RESULT if self.untold else ""
+
+    def _not_entered(self) -> set[str]:
         tools = self.identity.tools
         free = {call.id for call in self.identity.newest if tools.get(call.name) in self.address.free}
-        left = (free | self.approved) - self.entered
-        return self.requests_open > 0 or not (self.untold or left)
+        return (free | self.approved) - self.entered
 
     # What is shown.
 
@@ -333,12 +338,17 @@ class AgUi:
         shown = {key: value for key, value in event.items() if key not in LOOSE}
         text = self.identity.streamed(shown)
         if event["type"] == "TOOL_CALL_RESULT":
-            self.untold.discard(str(json.loads(text).get("toolCallId")))
+            self._told_of(str(json.loads(text).get("toolCallId")))
         if self.watcher is None:
             self.rest.moved()
         else:
             data = json.loads(RANDOM.sub(self._alias, text))
             self.rest.tell(partial(self._report, self.watcher, data))
+
+    def _told_of(self, call: str) -> None:
+        if call in self.untold and self.rest.has_open_gates:
+            self.wire.pace.habits[RESULT].kept += 1
+        self.untold.discard(call)
 
     def _report(self, watcher: str, data: Json) -> None:
         self.host.observe("event", stream="ag-ui", name=data["type"], data=data, watcher=watcher)

@@ -1,6 +1,6 @@
 """The ends of a wire: the model and the tools of an application, served by the kit on loopback.
 
-Who is asked is the guest: the schedule that is being played.  A request belongs to it if it holds its mark.
+Who is asked is a guest: a schedule that is being played.  A request belongs to the one whose mark it holds.
 What belongs to no guest is answered and counted, and is never taken for a gate: a request of an earlier
 schedule, or one without the kit's tools, as for the title of a conversation.
 """
@@ -76,7 +76,7 @@ class Ends:
 
     def __init__(self, real: RealTime, tools: Sequence[str], port: int = 0) -> None:
         self.tools = tools
-        self.guest: Guest | None = None
+        self._guests: dict[str, Guest] = {}  # by their marks
         self.reached: Counter[str] = Counter()
         self.asides: list[str] = []  # what was set aside since that was asked last
         self.names: dict[str, str] = {}
@@ -170,9 +170,18 @@ class Ends:
             return _result("this call is of no schedule that is being played", True)
         return _result(*await guest.tool(params.name, args))
 
+    def seat(self, guest: Guest) -> None:
+        """What holds the mark of a guest belongs to it from now on."""
+        self._guests[guest.mark] = guest
+
+    def unseat(self, guest: Guest) -> None:
+        """It is no guest any more, unless another one has taken its place."""
+        if self._guests.get(guest.mark) is guest:
+            del self._guests[guest.mark]
+
     def _guest_of(self, content: Any) -> Guest | None:
-        guest = self.guest
-        return guest if guest is not None and guest.mark in json.dumps(content) else None
+        text = json.dumps(content)
+        return next((guest for mark, guest in list(self._guests.items()) if mark in text), None)
 
 
 def meant(tools: Sequence[str], offered: Sequence[str]) -> dict[str, str]:
@@ -225,7 +234,7 @@ def serve_alone(tools: Sequence[str], port: int) -> None:
     """Serve without a schedule, until the process ends."""
     real = RealTime()
     ends = Ends(real, tools, port)
-    ends.guest = _Alone()
+    ends.seat(_Alone())
     try:
         ends.wait()
     finally:

@@ -1,8 +1,8 @@
 """When a runtime behind a wire is at rest: read off its ends and its stream, as far as these tell it.
 
 A loop that asks the model does nothing else, and one whose calls of a round have all been entered waits for
-them.  Where a call may still be entered, or an event written, the kit waits some times as long as the runtime
-has taken to react so far.
+them.  Where a call may still be entered, or an event written, the kit waits some times as long as most
+reactions have taken so far; what a runtime always does is waited for longer.
 """
 
 from __future__ import annotations
@@ -29,6 +29,13 @@ SHARE: Final = 0.95
 LEFT_SECONDS: Final = 0.5
 """How long a server that stops when its client goes away may take to give up what it waits for."""
 
+ENTRY: Final = "entry"
+RESULT: Final = "result"
+HABIT_FROM: Final = 3
+HABIT_SHARE: Final = 20
+HABIT_SECONDS: Final = 2.0
+"""How often a habit has to be seen, how seldom it may be missed, and how long it is waited for."""
+
 REMEMBERED: Final = 200
 FEWEST: Final = 10
 """How many of the newest times are remembered, and how many have to be before they count."""
@@ -54,10 +61,27 @@ class Times:
         return min(self._most, max(self._least, FACTOR * usual))
 
 
-class Pace:
-    """How quickly a runtime reacts, and how late its events come; one for all schedules of a process."""
+class Habit:
+    """Whether a runtime does something each time: then it is waited for, and else it may not come."""
 
     def __init__(self) -> None:
+        self.kept = self.broken = 0
+
+    @property
+    def is_one(self) -> bool:
+        """Whether it was seen a few times, and hardly ever missed."""
+        return self.kept >= HABIT_FROM and self.broken * HABIT_SHARE <= self.kept
+
+
+class Pace:
+    """How quickly a runtime reacts, and how late its events come; one for all schedules of a process.
+
+    It may have the habits of entering the calls of a round together (`entry`), and of telling of each result
+    (`result`).
+    """
+
+    def __init__(self) -> None:
+        self.habits = {ENTRY: Habit(), RESULT: Habit()}
         self.reactions = Times(GRACE_MIN_SECONDS, GRACE_MAX_SECONDS)
         self.lags = Times(LAG_MIN_SECONDS, LAG_MAX_SECONDS)
         self.vain_seconds = 0.0  # that nothing moved any more, in all
@@ -66,7 +90,7 @@ class Pace:
 class Resting(Bridge):
     """The connection of one schedule.
 
-    `is_complete` tells that nothing more is owed to an open gate, `is_left` that the client has gone away.
+    `owes` tells what may still come while gates are open, `is_left` that the client has gone away.
     """
 
     def __init__(
@@ -74,12 +98,12 @@ class Resting(Bridge):
         real: RealTime,
         kit: asyncio.AbstractEventLoop,
         pace: Pace,
-        is_complete: Callable[[], bool],
+        owes: Callable[[], str],
         is_left: Callable[[], bool],
     ) -> None:
         super().__init__(real, kit)
         self._pace = pace
-        self._is_complete = is_complete
+        self._owes = owes
         self._is_left = is_left
         self._is_counting = self._was_late = self._was_open = False
         self._acted_at: float | None = None  # when the kit did something that has no reaction yet
@@ -94,8 +118,11 @@ class Resting(Bridge):
         return found
 
     def _came_to_rest(self) -> None:
-        """Where nothing came late, that counts as well."""
-        if self._is_complete() and not self._was_late:
+        """Where nothing came late, that counts as well, and so does what did not come."""
+        owed = self._owes()
+        if owed and self.has_open_gates and not self._is_left():
+            self._pace.habits[owed].broken += 1
+        elif not owed and not self._was_late:
             self._pace.lags.add(0.0)
         self._was_late = False
 
@@ -104,7 +131,10 @@ class Resting(Bridge):
             return LEFT_SECONDS
         if not self.has_open_gates and self._verbs == 0:
             return LAG_MIN_SECONDS  # the stream has ended: what still comes is seen later
-        return (self._pace.lags if self._is_complete() else self._pace.reactions).wait
+        owed = self._owes()
+        if owed and self._pace.habits[owed].is_one:
+            return HABIT_SECONDS
+        return (self._pace.reactions if owed else self._pace.lags).wait
 
     def acted(self) -> None:
         super().acted()
@@ -112,7 +142,7 @@ class Resting(Bridge):
 
     def moved(self) -> None:
         last, was_open, self._was_open = self._moved_at, self._was_open, self.has_open_gates
-        is_late = was_open and self._acted_at is None and self._is_complete()
+        is_late = was_open and self._acted_at is None and not self._owes()
         super().moved()
         if self._acted_at is not None:
             self._pace.reactions.add(self._moved_at - self._acted_at)

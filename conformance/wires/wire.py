@@ -6,6 +6,7 @@ import asyncio
 import atexit
 from collections.abc import Coroutine
 from itertools import count
+from threading import Lock
 from typing import Any, Final
 from uuid import uuid4
 
@@ -122,18 +123,18 @@ class Wire:
 
     async def _tried(self, guest: Guest, work: Coroutine[Any, Any, bool]) -> bool:
         """What a run shows with this guest; no, if it goes wrong or does not end."""
-        self.ends.guest = guest
+        self.ends.seat(guest)
         try:
             return await asyncio.wait_for(work, CONTACT_SECONDS)
         except (TimeoutError, httpx.HTTPError, NoStream):
             return False
         finally:
-            self.ends.guest = None
+            self.ends.unseat(guest)
 
     async def _round(self) -> tuple[Contact, HttpClient]:
         client = self.thread()
         contact = Contact(self.address, self.ends, client.mark)
-        self.ends.guest = contact
+        self.ends.seat(contact)
         try:
             await asyncio.wait_for(contact.run(client, self.http), CONTACT_SECONDS)
         except httpx.ConnectError as error:
@@ -151,16 +152,18 @@ class Wire:
                 contact.so_far(),
             ) from None
         finally:
-            self.ends.guest = None
+            self.ends.unseat(contact)
         return contact, client
 
 
 _OPEN: Final[dict[str, Wire]] = {}
+_OPENING: Final = Lock()
 
 
 def wire_of(address: Address) -> Wire:
     """The wire of an address in this process; raises an `AdapterError` that says what is not wired up."""
     name = str(address)
-    if name not in _OPEN:
-        _OPEN[name] = Wire(address)
-    return _OPEN[name]
+    with _OPENING:
+        if name not in _OPEN:
+            _OPEN[name] = Wire(address)
+        return _OPEN[name]

@@ -65,7 +65,10 @@ def test_a_smoke_test_says_what_it_learned(capsys):
     [
         (["check", "reference", "--wire", "ag-ui"], "`--wire` is of a runtime behind a wire"),
         (["check", "http://127.0.0.1:1/agent", "--wire", "acp"], "There is no wire `acp`"),
-        (["check", "http://127.0.0.1:1/agent", "--jobs", 2], "One application serves one process"),
+        (
+            ["check", "http://127.0.0.1:1/agent", "--launch", "true", "--jobs", 2],
+            "One application that the kit kills serves one process",
+        ),
         (["check", "http://127.0.0.1:1/agent", "--approve", "yes"], "`approve` is no JSON"),
         (["smoke", "http://127.0.0.1:1", "--ends", "x"], "`ends` is no port"),
         (["serve", "cmd:true", "--wire", "ag-ui"], "cannot be served behind a wire"),

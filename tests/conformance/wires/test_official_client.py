@@ -74,7 +74,8 @@ def apps():
 
 def driven(apps, name, answer):
     """What the client printed, its errors, and what the model and the tools were asked."""
-    guest = apps.ends.guest = Model(f"~official-{name}-{answer}~")
+    guest = Model(f"~official-{name}-{answer}~")
+    apps.ends.seat(guest)
     words = ["node", str(DOUBLES / "official_client.mjs"), f"{apps.url}/{name}", guest.mark, answer]
 
     async def run():
@@ -83,7 +84,7 @@ def driven(apps, name, answer):
         return await asyncio.wait_for(process.communicate(), SECONDS)
 
     out, errors = asyncio.run(run())
-    apps.ends.guest = None
+    apps.ends.unseat(guest)
     return out.decode(), errors.decode(), guest
 
 

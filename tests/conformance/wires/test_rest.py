@@ -6,7 +6,17 @@ import socket
 import pytest
 
 from runlock.conformance.wires.ends import listening_on
-from runlock.conformance.wires.rest import FACTOR, FEWEST, REMEMBERED, Pace, Resting, Times
+from runlock.conformance.wires.rest import (
+    ENTRY,
+    FACTOR,
+    FEWEST,
+    HABIT_FROM,
+    HABIT_SECONDS,
+    REMEMBERED,
+    Pace,
+    Resting,
+    Times,
+)
 
 
 class Clock:
@@ -58,12 +68,12 @@ def test_old_times_are_forgotten():
 
 @pytest.fixture
 def resting():
-    """A schedule of an application whose reactions are known; `is_complete` can be told."""
-    pace, real, told = Pace(), Real(), {"complete": False}
+    """A schedule of an application whose reactions are known; what it owes can be told."""
+    pace, real, told = Pace(), Real(), {"owes": ENTRY}
     for _ in range(FEWEST):
         pace.reactions.add(0.05)
         pace.lags.add(0.0)
-    found = Resting(real, asyncio.new_event_loop(), pace, lambda: told["complete"], lambda: False)
+    found = Resting(real, asyncio.new_event_loop(), pace, lambda: told["owes"], lambda: False)
     yield found, real.loop, told
     found._kit.close()
 
@@ -83,7 +93,7 @@ def test_a_gate_that_may_be_followed_by_another_is_waited_at(resting):
 def test_a_gate_that_nothing_can_follow_is_not(resting):
     """But for an event that was on its way; what was waited in vain is counted."""
     found, clock, told = resting
-    told["complete"] = True
+    told["owes"] = ""
     found._verbs = found._questions = 1
     found.moved()
 
@@ -93,10 +103,26 @@ def test_a_gate_that_nothing_can_follow_is_not(resting):
     assert found._pace.vain_seconds == pytest.approx(0.01)
 
 
+def test_what_an_application_always_does_is_waited_for(resting):
+    """Until it has failed to, which costs the wait once."""
+    found, clock, _ = resting
+    habit = found._pace.habits[ENTRY]
+    habit.kept = HABIT_FROM
+    found._verbs = found._questions = 1
+    found.moved()
+    clock.now += HABIT_SECONDS - 0.1
+
+    assert found.busy()
+    clock.now += 0.2
+    assert not found.busy()
+    assert habit.broken == 1
+    assert found.quiet_seconds() == found._pace.reactions.wait
+
+
 def test_an_event_that_comes_after_a_gate_is_remembered(resting):
     """The next one is waited for that long."""
     found, clock, told = resting
-    told["complete"] = True
+    told["owes"] = ""
     found._verbs = found._questions = 1
     for _ in range(FEWEST):
         found.acted()
