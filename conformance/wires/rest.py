@@ -24,7 +24,7 @@ GRACE_MAX_SECONDS: Final = 0.5
 
 FACTOR: Final = 3
 SHARE: Final = 0.95
-"""A wait is so many times as long as that share of what was seen so far has taken at most."""
+"""A wait is that many times as long as this share of what was seen so far has taken at most."""
 
 LEFT_SECONDS: Final = 0.5
 """How long a server that stops when its client goes away may take to give up what it waits for."""

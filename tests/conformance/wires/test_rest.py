@@ -20,7 +20,7 @@ from runlock.conformance.wires.rest import (
 
 
 class Clock:
-    """A loop whose time is told."""
+    """A loop whose time a test sets."""
 
     def __init__(self):
         self.now = 100.0
@@ -68,7 +68,7 @@ def test_old_times_are_forgotten():
 
 @pytest.fixture
 def resting():
-    """A schedule of an application whose reactions are known; what it owes can be told."""
+    """A schedule of an application whose reactions are known; what it owes can be set."""
     pace, real, told = Pace(), Real(), {"owes": ENTRY}
     for _ in range(FEWEST):
         pace.reactions.add(0.05)

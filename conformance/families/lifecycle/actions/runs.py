@@ -9,7 +9,7 @@ from runlock.conformance.family.chooser import Chooser, chance, pick
 from runlock.conformance.trace.moves import CRASH_AND_RECOVER, Move
 
 SELDOM_IN_REAL_TIME: Final = 4
-"""One crash in so many is sent to a runtime that lives in real time."""
+"""One crash in four is sent to a runtime that lives in real time."""
 
 SPANS: Final = (1000, 2000, 4000)
 """How much time passes at once where waits have an end, in ms."""
