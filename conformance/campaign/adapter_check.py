@@ -67,6 +67,7 @@ class Smoke:
     observes: list[Tried] = field(default_factory=list)
     broken: dict[str, str] = field(default_factory=dict)  # clauses, and why
     warnings: list[str] = field(default_factory=list)  # about the handshake
+    notes: list[str] = field(default_factory=list)  # what the handshake says in sentences
     raised: list[Raised] = field(default_factory=list)
     ledger: Ledger = field(default_factory=Ledger)
     untested: dict[str, list[str]] = field(
@@ -142,6 +143,7 @@ class _Drive:
             observes=[self._seen(kind) for kind in handshake.observes],
             broken=self.broken,
             warnings=list(self.bench.warnings),
+            notes=list(handshake.notes),
             raised=list(self.tally.raised.values()),
             ledger=self.bench.ledger,
             untested=dict(_weaknesses(self.bench)),

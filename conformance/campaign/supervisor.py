@@ -27,6 +27,7 @@ from runlock.conformance.campaign.stages import (
     units_for_the_seldom,
     units_of,
 )
+from runlock.conformance.campaign.thread_workers import ThreadWorkers
 from runlock.conformance.campaign.units import Facts, Played
 from runlock.conformance.campaign.verdicts import verdicts
 from runlock.conformance.campaign.worker import as_found
@@ -147,6 +148,8 @@ def employed(order: Order[Plan], means: Means) -> Iterator[Workforce]:
 def _workforce(order: Order[Plan], means: Means) -> Workforce:
     if means.on is not None:
         return ClusterWorkers(order, means.on, means.jobs)
+    if order.resolved().is_shared and not means.in_process:
+        return ThreadWorkers(order, means.jobs)
     return InProcessRunner(order) if means.in_process else WorkerPool(order, means.jobs)
 
 
@@ -272,7 +275,7 @@ def concluded(
         questions=[one for one in questions if not skipped.skips(one.witness.clause)],
         troubles=tally.troubles,
         ledger=tally.ledger,
-        warnings=list(facts.warnings),
+        warnings=[*facts.warnings, *_of_no_schedule(tally)],
         unjudged_policies=_unjudged(facts, tally),
         raised=list(tally.raised.values()),
         coverage=facts.family.judging.coverage_targets(
@@ -283,6 +286,13 @@ def concluded(
             for goal, played in sorted(tally.tours_played.items())
         ],
     )
+
+
+def _of_no_schedule(tally: Tally) -> Iterator[str]:
+    """What a runtime asked for that belonged to no schedule, as a sentence."""
+    if tally.asides:
+        times = counted(tally.asides.total(), "request")
+        yield f"{times} of the runtime belonged to no schedule, for instance {next(iter(tally.asides))}"
 
 
 def _unjudged(facts: Facts, tally: Tally) -> list[str]:

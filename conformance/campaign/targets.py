@@ -74,6 +74,11 @@ class Target:
         return self.address is not None and not self.address.can_be_many
 
     @property
+    def is_shared(self) -> bool:
+        """Whether it is one application that several threads can play on: nothing here ends it."""
+        return self.address is not None and not self.address.is_launched
+
+    @property
     def has_process(self) -> bool:
         """Whether it runs in a process of its own, not in that of the kit."""
         return self.kind not in ("py", "wire")

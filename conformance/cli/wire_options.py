@@ -33,6 +33,10 @@ SETTINGS: Final[dict[str, Any]] = {
     "reject": Annotated[
         str | None, typer.Option("--reject", metavar="JSON", help="What the application takes for a no.")
     ],
+    "declare": Annotated[
+        str | None,
+        typer.Option("--declare", metavar="JSON", help="The policies that it promises to follow."),
+    ],
     "ends": Annotated[
         str | None,
         typer.Option("--ends", metavar="PORT", help="Where the kit serves the model and the tools; 8901."),

@@ -303,6 +303,7 @@ class Bench(Connection):
         tally.exercised.update(ruling.exercised)
         tally.policies |= ruling.policies
         tally.shown.update(_shown(session.trace))
+        tally.asides.update(session.asides)
         tally.coverage.add(ruling.coverage)
         for raised in exceptions_of(session.trace):
             tally.exception(raised)

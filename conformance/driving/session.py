@@ -68,6 +68,7 @@ class Session:
         self.trace = Trace()
         self.steps: list[Step] = []
         self.sent: list[Move] = []
+        self.asides: list[str] = []  # requests of the runtime that belonged to no scenario
         self.observed = 0  # how many observations the answers held
         self.before: Trace | None = None  # of a snapshot to which the answers were others now
         self.attempted: list[Move] = []  # the stimulus without an answer, if there is one
@@ -294,6 +295,7 @@ class Session:
         """End the scenario on the runtime."""
         answer = self._request("scenario.close", {})
         closed = fitted(Closed, answer, "The answer to scenario.close", "scenario.close.answer")
+        self.asides = closed.asides
         self.trace.add("end", {"leaks": closed.leaks})
         self._hear_end(closed.leaks)
 

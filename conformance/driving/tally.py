@@ -47,6 +47,7 @@ class Tally:
     troubles: list[Trouble] = field(default_factory=list)
     ledger: Ledger = field(default_factory=Ledger)
     unrepeated: dict[str, str] = field(default_factory=dict)  # clauses that did not break again, and why
+    asides: Counter[str] = field(default_factory=Counter)  # requests of the runtime that were of no scenario
     raised: dict[str, Raised] = field(default_factory=dict)
     coverage: Coverage = field(default_factory=Coverage)
     tours_played: Counter[Goal] = field(default_factory=Counter)
@@ -67,6 +68,7 @@ class Tally:
         self.troubles += other.troubles
         self.ledger.add(other.ledger)
         self.unrepeated.update(other.unrepeated)
+        self.asides.update(other.asides)
         for raised in other.raised.values():
             self.exception(raised)
         self.coverage.add(other.coverage)

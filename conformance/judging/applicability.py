@@ -146,5 +146,5 @@ def _unmet_control(what: str, handshake: Handshake) -> str:
     has = getattr(handshake.control, key)
     met = value in has if isinstance(has, list) else value == has
     if key == "crash" and value == "any":
-        return "" if has else "it cannot be crashed"
+        return "" if has else handshake.control.uncrashed or "it cannot be crashed"
     return "" if met else f"its control of {key} is not {value}"

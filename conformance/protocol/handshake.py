@@ -50,6 +50,8 @@ class Control(Declared):
 
     settle: Literal["exact", "observed"] = "observed"
     crash: list[Literal["soft", "kill"]] = Field(default_factory=list)
+    told: Literal["kept", "lost"] = "lost"  # in a crash: what a client was told when a run came to wait
+    uncrashed: str = ""  # why it cannot be crashed, where more is known of that
     store: Literal["kit", "own", "none"] = "none"
     clock: Literal["virtual", "real"] = "real"
     step: Literal["turns", "none"] = "none"
@@ -70,6 +72,7 @@ class Handshake(Declared):
     profile: str
     policies: JsonObject = Field(default_factory=dict)
     control: Control = Control()
+    notes: list[str] = Field(default_factory=list)  # what a person may want to check, in sentences
     gates: list[str] = Field(default_factory=list)
     observes: list[str] = Field(default_factory=list)
     stimuli: list[str] = Field(default_factory=list)

@@ -24,9 +24,13 @@ class Scenario(Wire):
 
 
 class Closed(Wire):
-    """The answer to `scenario.close`: gates or tasks that are still alive."""
+    """The answer to `scenario.close`: gates or tasks that are still alive.
+
+    `asides` says of each request of the runtime that belonged to no scenario what it was.
+    """
 
     leaks: list[Json] = Field(default_factory=list)
+    asides: list[str] = Field(default_factory=list)
 
 
 class RecordedVerdict(Wire):

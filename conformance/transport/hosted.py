@@ -160,11 +160,17 @@ class HostedSut(Generic[Life]):
     def _close(self, _: Empty) -> dict[str, Any]:
         self._opened()
         try:
-            return {"leaks": self._life.leaks() if self._life is not None else []}
+            return self._closed()
         finally:
             if self._life is not None and not self._life.host.dead:
                 self._life.wind_up()
             self.close()
+
+    def _closed(self) -> dict[str, Any]:
+        if self._life is None:
+            return {"leaks": []}
+        adapter, leaks = self._life.adapter, self._life.leaks()
+        return {"leaks": leaks, **({"asides": adapter.asides()} if has(adapter, "asides") else {})}
 
     def _shutdown(self, _: Empty) -> dict[str, Any]:
         self.close()

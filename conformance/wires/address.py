@@ -22,6 +22,9 @@ WIRES: Final = ("ag-ui",)
 PORT: Final = 8901
 """Where the ends are, unless the kit starts the application itself."""
 
+DATA: Final = "RUNLOCK_DATA"
+"""The variable with a folder for the data of an application that the kit starts: the same after a restart."""
+
 READABLE: Final = " /{}:,.'\"[]"
 """Characters of a setting that stay as they are."""
 
@@ -34,7 +37,8 @@ class Address:
     """A runtime behind a wire.
 
     `ask` and `free` are tools of the kit, by the names under which its tool server offers them: a call of one
-    in `ask` waits for an approval.  `approve` and `reject` are what the runtime takes for an answer.
+    in `ask` waits for an approval.  `approve` and `reject` are what the runtime takes for an answer, and
+    `declare` the policies that its author says of it.
     """
 
     url: str
@@ -44,6 +48,7 @@ class Address:
     free: tuple[str, ...] = ("read",)
     approve: Any = None
     reject: Any = None
+    declare: Any = None
     ends: int = PORT
 
     def __str__(self) -> str:
@@ -143,6 +148,16 @@ def _json(name: str, text: str) -> Any:
         ) from error
 
 
+def _policies(name: str, text: str) -> Any:
+    found = _json(name, text)
+    if not isinstance(found, dict):
+        raise UsageError(
+            f"`{name}` is no JSON object: {text}",
+            'Write `{"decision.kept": "acceptance"}`; `runlock infer` finds them.',
+        )
+    return found
+
+
 def _port(name: str, text: str) -> int:
     if not text.isdecimal() or not 0 < int(text) < 65536:
         raise UsageError(f"`{name}` is no port: {text}", "It is a number up to 65535.")
@@ -165,6 +180,7 @@ _READ: Final[Mapping[str, Any]] = {
     "free": _tools,
     "approve": _json,
     "reject": _json,
+    "declare": _policies,
     "ends": _port,
 }
 

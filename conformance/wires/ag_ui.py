@@ -3,7 +3,8 @@
 Declared is what every server of AG-UI has, and nothing else.  Not observable on this wire: statuses of the
 run and of its calls, checkpoints, and decisions while a run is live, which the protocol does not have.  A
 client that goes away cancels its run where the server stops then, which the first run of the kit finds out;
-where it does not, a cancel is not offered.
+where it does not, a cancel is not offered.  Nor is a crash, unless the kit starts the application, and finds
+out that a thread survives a restart: what a run has told at its end is then durable.
 """
 
 from __future__ import annotations
@@ -18,6 +19,7 @@ from typing import Any, Final
 
 import httpx
 
+from runlock.conformance.families.lifecycle.actions.decisions import ELSEWHERE
 from runlock.conformance.families.lifecycle.adapter import Host, Refused, Segment, ToolRaised
 from runlock.conformance.families.lifecycle.messages import (
     Decision,
@@ -35,7 +37,7 @@ from runlock.conformance.wires.ag_ui_client import HttpClient, NoStream
 from runlock.conformance.wires.approvals import Approvals
 from runlock.conformance.wires.identity import Identity
 from runlock.conformance.wires.model_apis.api import ModelRequest
-from runlock.conformance.wires.rest import Resting
+from runlock.conformance.wires.rest import ENTRY, RESULT, Resting
 from runlock.conformance.wires.ui_clients import Json
 from runlock.conformance.wires.wire import Wire
 
@@ -59,46 +61,76 @@ class AgUi:
     def handshake(self) -> Handshake:
         """What every server has; a tool that asks only if there is one."""
         permissions = {"allow": self.address.free, "ask": self.address.ask}
+        learned = self.wire.learned
         return Handshake(
             implementation=Party(name=f"the agent at {self.address.url}", version="unknown"),
-            control=Control(settle="observed", clock="real", step="none"),
+            policies=self.address.declare or {},
+            control=Control(
+                settle="observed",
+                clock="real",
+                step="none",
+                store="own" if learned.survives else "none",
+                crash=["soft"] if learned.survives else [],
+                told="kept" if learned.survives else "lost",
+                uncrashed=self._why_not_crashed(),
+            ),
+            notes=learned.notes,
             gates=["model", "tool"],
             observes=["call.shown", "event", "stream.closed"],
             stimuli=[
                 *("decide", "run.again", "run.input", "watch.request", "deliver"),
-                *(["cancel"] if self.wire.learned.stops else []),
+                *(["cancel"] if learned.stops else []),
             ],
             outcomes=OfferedOutcomes(model=["turn", "fault"], tool=["ok", "error"]),
             tools=[name for name, tools in permissions.items() if tools],  # type: ignore[misc]
             decisions=DecisionSupport(
-                live=False, ids=False, payload=False, after_error=False, after_cancel=False
+                live=False,
+                ids=False,
+                payload=False,
+                after_error=False,
+                after_cancel=False,
+                abandon=learned.waits == "interrupt",
+                elsewhere=bool(learned.waits),
             ),
-            inputs=InputSupport(working=False),
+            inputs=InputSupport(working=False, newest=learned.remembers),
             streams=["ag-ui"],
             history=[],
         )
 
+    def _why_not_crashed(self) -> str:
+        if self.wire.learned.survives:
+            return ""
+        if not self.address.is_launched:
+            return "the kit does not start it, and so cannot kill it"
+        return "its threads do not survive a restart: what waited could not be approved after one"
+
     # What the kit does.
 
     async def open(self, host: Host, scenario: Scenario) -> None:
-        self.host = host
         self.client: HttpClient = self.wire.thread()
-        self.mark = self.client.mark
-        self.identity = Identity(self.mark, _tools(scenario, self.address))
+        self.identity = Identity(self.client.mark, _tools(scenario, self.address), self.wire.ends.plain)
+        self.random: dict[str, str] = {}  # a name for each text that a server makes anew
         by_result = self.wire.learned.waits == "result"
         self.approvals = Approvals(self.address, self.identity, by_result=by_result)
+        self._begin(host)
+
+    def _begin(self, host: Host) -> None:
+        """Nothing is under way on the thread yet."""
+        self.host = host
+        self.mark = self.client.mark
+        self.asking: HttpClient | None = None  # the client of the request that is under way
         self.entered: set[str] = set()  # calls of the newest turn
         self.approved: set[str] = set()  # by the newest decisions
-        self.has_answered = False  # a tool, since the model was asked: an event may tell of it
+        self.untold: set[str] = set()  # calls that were answered, of which an event may still tell
         self.requests_open = 0
         self.is_touched = self.has_left = False
         self.running: asyncio.Task[None] | None = None  # the request that is under way
         self.watcher: str | None = None
-        self.random: dict[str, str] = {}  # a name for each text that a server makes anew
+        self.leaves_out = False
         self.tasks: set[asyncio.Task[Any]] = set()
         kit = asyncio.get_running_loop()
-        self.rest = Resting(self.wire.real, kit, self.wire.pace, self._is_complete, lambda: self.has_left)
-        self.wire.ends.guest = self
+        self.rest = Resting(self.wire.real, kit, self.wire.pace, self._owes, lambda: self.has_left)
+        self.wire.ends.seat(self)
 
     async def start(self, text: str) -> Segment:
         client = deepcopy(self.client)
@@ -111,11 +143,24 @@ class AgUi:
         return await self._run(client, {}, self._refused)
 
     async def decide(self, decisions: Sequence[Decision]) -> Segment | None:
+        if elsewhere := [one for one in decisions if one.call.startswith(ELSEWHERE)]:
+            await self._elsewhere(elsewhere[0])
+            return None
         client = deepcopy(self.client)
         client.request()
         more = self.approvals.answers(client, decisions)
         self.approved |= {one.call for one in decisions if one.action == "resume"}
         return None if more is None else await self._run(client, more, self._refused)
+
+    async def _elsewhere(self, decision: Decision) -> None:
+        """Another thread answers what this one asked, which decides nothing here."""
+        other = self.wire.thread()
+        other.request()
+        await self.rest.do(
+            self._request(other, self.approvals.elsewhere(other, decision), lambda event: None)
+        )
+        if other.last.get("type") == "RUN_ERROR":
+            raise Refused(str(other.last.get("message", "")))
 
     async def cancel(self) -> None:
         """The client goes away in the middle of its request."""
@@ -129,13 +174,42 @@ class AgUi:
         """The stream of the next request has a receiver."""
         self.watcher = watcher
 
+    async def checkpoint(self) -> AgUi:
+        """The application crashes, and is started again; what its client knows outlives that."""
+        self.wire.restart()
+        self.wire.real.loop.call_soon_threadsafe(self._give_up)
+        return self
+
+    async def restore(self, host: Host, scenario: Scenario, before: AgUi) -> None:
+        """The client goes on after a crash, which broke off a request or met none."""
+        self.client = before.asking or before.client
+        self.identity, self.approvals, self.random = before.identity, before.approvals, before.random
+        self.is_cut_off = before.asking is not None
+        self._begin(host)
+
+    async def resume_run(self, run: str) -> Segment | None:
+        """The client asks for the rest of a run that was broken off, with nothing new; what waits, waits."""
+        if self.is_cut_off:
+            client = deepcopy(self.client)
+            client.request()
+            return await self._run(client, {}, self._failed)
+        waiting = self.approvals.waiting(self.client)
+        return Segment("Suspended", list(waiting)) if waiting else None
+
+    def asides(self) -> list[str]:
+        """What the application asked that belonged to no schedule."""
+        return self.wire.ends.taken_asides()
+
+    def leave_out(self) -> None:
+        """The next request holds no message that the runtime has."""
+        self.leaves_out = True
+
     def busy(self) -> bool:
         """Whether the application may still move."""
         return hasattr(self, "rest") and self.rest.busy()
 
     async def close(self) -> None:
-        if self.wire.ends.guest is self:
-            self.wire.ends.guest = None
+        self.wire.ends.unseat(self)
         self.wire.real.loop.call_soon_threadsafe(self._give_up)
 
     def _give_up(self) -> None:
@@ -146,8 +220,9 @@ class AgUi:
 
     async def _run(self, client: HttpClient, more: Json, wrong: Callable[[str], Segment]) -> Segment:
         """Send a request; `wrong` says what an error comes to that touched nothing."""
-        self.is_touched = False
+        self.is_touched, self.asking = False, client
         error = await self._sent(client, more)
+        self.asking = None
         if error is not None and not self.is_touched:
             return wrong(error)
         return self._ended(client, error)
@@ -156,10 +231,11 @@ class AgUi:
         """Send a request to its end; gives the error that it ended with."""
         self.has_left = False
         try:
-            await self.rest.do(self._request(client, more))
+            await self.rest.do(self._request(client, more, self._took, leaves_out=self.leaves_out))
         except (NoStream, httpx.HTTPError) as error:
             return str(error) or repr(error)
         finally:
+            self.leaves_out = False
             self._close_stream()
         if self.has_left and not client.last:
             return None
@@ -167,9 +243,12 @@ class AgUi:
             return str(client.last.get("message", ""))
         return None if client.last else "the stream ended without RUN_FINISHED or RUN_ERROR"
 
-    async def _request(self, client: HttpClient, more: Json) -> None:
+    async def _request(
+        self, client: HttpClient, more: Json, took: Callable[[Json], None], *, leaves_out: bool = False
+    ) -> None:
         """Send a request, unless the client leaves; called on the real loop."""
-        self.running = asyncio.ensure_future(client.run(self.wire.http, more, self._took))
+        work = client.run(self.wire.http, more, took, leaves_out=leaves_out)
+        self.running = asyncio.ensure_future(work)
         self.tasks.add(self.running)
         try:
             await self.running
@@ -211,7 +290,7 @@ class AgUi:
             turn = await self._kept(self.rest.ask(self.host.infer(said)))
         finally:
             self.requests_open -= 1
-        self.entered, self.approved, self.has_answered = set(), set(), False
+        self.entered, self.approved, self.untold = set(), set(), set()
         return Turn(text=turn.text, tool_calls=self.identity.asked(list(turn.tool_calls)))
 
     async def tool(self, name: str, args: dict[str, Any]) -> tuple[str, bool]:
@@ -219,13 +298,15 @@ class AgUi:
         self.is_touched = True
         call = self.identity.call_of(args, "unknown")
         self.entered.add(call)
+        if len(self.entered) > 1 and not self.untold and not self._not_entered():
+            self.wire.pace.habits[ENTRY].kept += 1  # all of them, before one has ended
         named, plain = self.identity.name(call, name, args), self.identity.arguments(call, args)
         try:
             outcome = await self._kept(self.rest.ask(self.host.tool(call, named, plain)))
         except ToolRaised as error:
             return str(error), True
         finally:
-            self.has_answered = True
+            self.untold.add(call)
         content = outcome.content if isinstance(outcome.content, str) else json.dumps(outcome.content)
         return content, outcome.kind == "error"
 
@@ -236,12 +317,16 @@ class AgUi:
         task.add_done_callback(self.tasks.discard)
         return await task
 
-    def _is_complete(self) -> bool:
-        """Whether nothing more can come: the model is asked, or each call was entered and none has ended."""
+    def _owes(self) -> str:
+        """What may still come: nothing if the model is asked, or each call was entered and told of."""
+        if self.requests_open > 0:
+            return ""
+        return ENTRY if self._not_entered() else RESULT if self.untold else ""
+
+    def _not_entered(self) -> set[str]:
         tools = self.identity.tools
         free = {call.id for call in self.identity.newest if tools.get(call.name) in self.address.free}
-        left = (free | self.approved) - self.entered
-        return self.requests_open > 0 or not (self.has_answered or left)
+        return (free | self.approved) - self.entered
 
     # What is shown.
 
@@ -250,12 +335,20 @@ class AgUi:
         self.host.observe("call.shown", call=call, name=named, args=plain)
 
     def _took(self, event: Json) -> None:
-        text = self.identity.streamed({key: value for key, value in event.items() if key not in LOOSE})
+        shown = {key: value for key, value in event.items() if key not in LOOSE}
+        text = self.identity.streamed(shown)
+        if event["type"] == "TOOL_CALL_RESULT":
+            self._told_of(str(json.loads(text).get("toolCallId")))
         if self.watcher is None:
             self.rest.moved()
         else:
             data = json.loads(RANDOM.sub(self._alias, text))
             self.rest.tell(partial(self._report, self.watcher, data))
+
+    def _told_of(self, call: str) -> None:
+        if call in self.untold and self.rest.has_open_gates:
+            self.wire.pace.habits[RESULT].kept += 1
+        self.untold.discard(call)
 
     def _report(self, watcher: str, data: Json) -> None:
         self.host.observe("event", stream="ag-ui", name=data["type"], data=data, watcher=watcher)

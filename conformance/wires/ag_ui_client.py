@@ -20,6 +20,9 @@ VERSION: Final = "1.0"
 BODY_MAX: Final = 200
 """How many characters of an answer that is no stream are shown."""
 
+LEGACY: Final = "on_interrupt"
+"""The name of a custom event that asks, where an interrupt is no part of the end of a run."""
+
 ENDS: Final = ("RUN_FINISHED", "RUN_ERROR")
 
 
@@ -34,13 +37,25 @@ class NoStream(Exception):
 class HttpClient(AgUiClient):
     """One thread at a URL."""
 
-    def __init__(self, url: str, mark: str) -> None:
+    def __init__(self, url: str, mark: str, plain: Callable[[str], str] = str) -> None:
         super().__init__()
+        self._plain = plain  # the kit's name of a tool
+        self._asked: list[Json] = []  # by events of the older kind, in the run that is under way
         self.url = url
         self.mark = mark
         self.thread = f"thread{mark}"
+        self.fresh: list[Json] = []  # the messages that the next request brings
         self.interrupts: list[Json] = []  # of the newest run that ended with some
         self.last: Json = {}  # the last event of the newest run
+
+    def call(self, name: str) -> tuple[str, Any]:
+        named, args = super().call(name)
+        return self._plain(named), args
+
+    def request(self, text: str | None = None) -> None:
+        known = len(self.messages)
+        super().request(text)
+        self.fresh = self.messages[known:]
 
     def unanswered(self) -> list[str]:
         """The calls since the user last spoke that have no result, by the ids of the runtime."""
@@ -54,22 +69,26 @@ class HttpClient(AgUiClient):
         """Say the result of a call, as the application that runs a tool of its own does."""
         made = {"id": f"a{len(self.messages)}", "role": "tool", "toolCallId": call}
         self.messages.append({**made, "content": json.dumps(content)})
+        self.fresh.append(self.messages[-1])
 
-    def body(self, more: Mapping[str, Any]) -> Json:
-        """A request with all messages."""
+    def body(self, more: Mapping[str, Any], *, leaves_out: bool = False) -> Json:
+        """A request with all messages, or with the new ones alone."""
         ids = {
             "threadId": self.thread,
             "runId": f"{self.thread}-r{self.requests}",
             "protocolVersion": VERSION,
         }
         fixed: Json = {"state": {}, "tools": [], "context": [], "forwardedProps": {}}
-        return {**ids, **fixed, "messages": self.messages, **more}
+        return {**ids, **fixed, "messages": self.fresh if leaves_out else self.messages, **more}
 
-    async def run(self, http: httpx.AsyncClient, more: Json, took: Callable[[Json], None]) -> None:
+    async def run(
+        self, http: httpx.AsyncClient, more: Json, took: Callable[[Json], None], *, leaves_out: bool = False
+    ) -> None:
         """Send a request, and take in its events; raises NoStream, or `httpx.HTTPError`."""
-        self.last, self.interrupts = {}, []
+        self.last, self.interrupts, self._asked = {}, [], []
+        body = self.body(more, leaves_out=leaves_out)
         headers = {"accept": "text/event-stream"}
-        async with http.stream("POST", self.url, json=self.body(more), headers=headers) as answer:
+        async with http.stream("POST", self.url, json=body, headers=headers) as answer:
             await _refuse_other(answer)
             async for line in answer.aiter_lines():
                 if line.startswith("data:") and (text := line[5:].strip()):
@@ -90,14 +109,24 @@ class HttpClient(AgUiClient):
         super().take(event)
         if event["type"] == "MESSAGES_SNAPSHOT":
             self.messages = [dict(one) for one in event["messages"]]
+        if event["type"] == "CUSTOM" and event.get("name") == LEGACY:
+            self._asked.append({"id": f"{LEGACY}-{len(self._asked)}", LEGACY: _value(event.get("value"))})
         if event["type"] in ENDS:
             self.last = event
-            self.interrupts = list((event.get("outcome") or {}).get("interrupts") or ())
+            self.interrupts = list((event.get("outcome") or {}).get("interrupts") or self._asked)
 
     def _finished(self, event: Json) -> None:
         """What waits is read from `interrupts`: not each of them names a call."""
 
     takes = {**AgUiClient.takes, "RUN_FINISHED": _finished}
+
+
+def _value(value: Any) -> Any:
+    """What such an event asks: JSON in a text, or JSON."""
+    try:
+        return json.loads(value) if isinstance(value, str) else value
+    except ValueError:
+        return value
 
 
 async def _refuse_other(answer: httpx.Response) -> None:

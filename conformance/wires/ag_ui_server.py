@@ -1,7 +1,8 @@
 """An application that serves AG-UI: a runtime of the kit, right or wrong, over HTTP as any other one is.
 
-It finds its model and its tools by the environment, and knows nothing of the kit.  It keeps
-its threads: of the messages of a request it reads the newest.
+It finds its model, its tools and a folder for its data by the environment, and knows nothing of the kit.  It
+keeps its threads: of the messages of a request it reads the newest, if that is new.  Where it has a folder, a
+thread goes on after a kill from its newest checkpoint.
 """
 
 from __future__ import annotations
@@ -34,8 +35,9 @@ from runlock.conformance.families.lifecycle.adapter import (
 from runlock.conformance.families.lifecycle.messages import Decision, HookAnswer, Outcome, Scenario, Verdict
 from runlock.conformance.protocol import Turn
 from runlock.conformance.transport.world import ModelFault, as_json
-from runlock.conformance.wires.address import PORT, exported
+from runlock.conformance.wires.address import DATA, PORT, exported
 from runlock.conformance.wires.model_apis import chat_completions
+from runlock.conformance.wires.thread_store import ThreadStore
 from runlock.conformance.wires.ui_clients import Json
 
 PATH: Final = "/agent"
@@ -52,11 +54,11 @@ class Served:
     make: AdapterFactory
     ask: Sequence[str]
     free: Sequence[str]
-    thread: Callable[[Served, Upstream], Thread] | None = None
+    thread: Callable[[Served, Upstream, str], Thread] | None = None
 
-    def begin(self, upstream: Upstream) -> Thread:
-        """A new thread."""
-        return (self.thread or Thread)(self, upstream)
+    def begin(self, upstream: Upstream, name: str) -> Thread:
+        """A thread that this process has not met yet."""
+        return (self.thread or Thread)(self, upstream, name)
 
     @property
     def scenario(self) -> Scenario:
@@ -68,11 +70,12 @@ class Served:
 
 @dataclass
 class Upstream:
-    """The model and the tools, wherever they are."""
+    """The model and the tools, wherever they are, and a folder for what is kept, if there is one."""
 
     model: str
     http: httpx.AsyncClient
     tools: Client
+    data: str | None
 
 
 class World:
@@ -84,14 +87,22 @@ class World:
         self.run: str | None = None
         self.refusals: list[str] = []
         self.send: Callable[[Json], None] = lambda event: None
+        self.keep: Callable[[Any], None] = lambda state: None
+        self.life = 1
         self.messages = count(1)
 
     def within(self, call: str) -> World:
         """No tool of an application is an agent."""
         raise NotImplementedError
 
+    def offered(self) -> Sequence[str]:
+        """The tools, by the names under which the model is offered them."""
+        return self.names
+
     async def infer(self, messages: Sequence[Any], **more: Any) -> Turn:
-        tools = [{"type": "function", "function": {"name": name, "parameters": {}}} for name in self.names]
+        tools = [
+            {"type": "function", "function": {"name": name, "parameters": {}}} for name in self.offered()
+        ]
         said = [_said(as_json(one)) for one in messages]
         body = {"model": "kit", "messages": said, "tools": tools}
         answer = await self.upstream.http.post(f"{self.upstream.model}/chat/completions", json=body)
@@ -118,7 +129,8 @@ class World:
         """Results are kept in memory."""
 
     async def commit(self, checkpoint: Checkpoint) -> None:
-        """A thread lives as long as its process."""
+        """Keep the newest checkpoint."""
+        self.keep(checkpoint.state)
 
     def observe(self, kind: str, **fields: Any) -> None:
         """Stream what is an event of AG-UI."""
@@ -131,7 +143,7 @@ class World:
     def _tell(self, text: str) -> None:
         if not text:
             return
-        name = f"message-{next(self.messages)}"
+        name = self._new_message()
         self.send({"type": "TEXT_MESSAGE_START", "messageId": name, "role": "assistant"})
         self.send({"type": "TEXT_MESSAGE_CONTENT", "messageId": name, "delta": text})
         self.send({"type": "TEXT_MESSAGE_END", "messageId": name})
@@ -141,9 +153,11 @@ class World:
         if name not in SHOWN:
             return None
         event = {"type": name, **{key: data[key] for key in SHOWN[name]}}
-        return (
-            {**event, "messageId": f"message-{next(self.messages)}"} if name == "TOOL_CALL_RESULT" else event
-        )
+        return {**event, "messageId": self._new_message()} if name == "TOOL_CALL_RESULT" else event
+
+    def _new_message(self) -> str:
+        """An id that no life of the thread has used before."""
+        return f"message-{self.life}-{next(self.messages)}"
 
 
 SHOWN: Final[Mapping[str, Sequence[str]]] = {
@@ -178,12 +192,17 @@ def _turn(message: Mapping[str, Any]) -> Turn:
 class Thread:
     """One thread: its runtime, what waits in it, and the requests that it gets."""
 
-    def __init__(self, application: Served, upstream: Upstream) -> None:
+    def __init__(self, application: Served, upstream: Upstream, name: str) -> None:
         self.adapter: Any = application.make()
+        self.scenario = application.scenario
         self.world = self.world_of(upstream, [*application.ask, *application.free])
-        self.opening: Any = self.adapter.open(self.world, application.scenario)
+        self.world.keep = self._keep
+        self.store = ThreadStore(upstream.data, name)
+        self.opening: Any = self._opened()
         self.pending: list[str] = []
         self.runs = 0
+        self.heard: Any = None  # the message of a user that began or changed a run last
+        self.is_restored = False  # and not asked since
         self.turn = asyncio.Lock()  # a thread runs one request at a time
 
     async def take(self, asked: RunAgentInput, send: Callable[[Json], None]) -> None:
@@ -197,7 +216,24 @@ class Thread:
 
     async def leave(self) -> None:
         """The client has gone away: what it waited for is given up."""
-        await self.adapter.cancel()
+        if self.opening is None:
+            await self.adapter.cancel()
+
+    async def _opened(self) -> None:
+        kept = self.store.read()
+        if kept is None:
+            await self.adapter.open(self.world, self.scenario)
+            return
+        self.world.run, self.runs, self.heard = kept["run"], kept["runs"], kept["heard"]
+        state = kept["state"]
+        self.pending = [name for name, call in state["calls"].items() if call["status"] == "Suspended"]
+        self.is_restored, self.world.life = True, kept["life"] + 1
+        self._keep(state)
+        await self.adapter.restore(self.world, self.scenario, state)
+
+    def _keep(self, state: Any) -> None:
+        own = {"life": self.world.life, "run": self.world.run, "runs": self.runs, "heard": self.heard}
+        self.store.write({**own, "state": state})
 
     # What another application does in another way.
 
@@ -248,8 +284,14 @@ class Thread:
             found: Segment | None = await self.adapter.decide(decisions)
             return found
         last = asked.messages[-1] if asked.messages else None
-        if last is None or last.role != "user":
-            raise Refused("there is nothing to do: no message of a user, and nothing that resumes")
+        said = [last.id, str(last.content)] if last is not None and last.role == "user" else None
+        is_restored, self.is_restored = self.is_restored, False
+        if is_restored and said in (None, self.heard):
+            rest: Segment | None = await self.adapter.resume_run(self.world.run)
+            return rest
+        if last is None or said in (None, self.heard):
+            raise Refused("there is nothing to do: no new message of a user, and nothing that resumes")
+        self.heard = said
         if self.pending:
             answered: Segment | None = await self.adapter.input(str(last.content))
             return answered
@@ -291,7 +333,7 @@ def app_of(applications: Mapping[str, Served], environment: Mapping[str, str]) -
         limits = httpx.Timeout(OPEN_TIME_SECONDS, connect=5.0)
         url = environment["RUNLOCK_MCP_URL"]
         async with Client(url) as tools, httpx.AsyncClient(timeout=limits, trust_env=False) as http:
-            upstream.append(Upstream(environment["OPENAI_BASE_URL"], http, tools))
+            upstream.append(Upstream(environment["OPENAI_BASE_URL"], http, tools, environment.get(DATA)))
             yield
 
     routes = [Route(path, _agent(one, upstream), methods=["POST"]) for path, one in applications.items()]
@@ -307,7 +349,7 @@ def _agent(application: Served, upstream: Sequence[Upstream]) -> Callable[[Reque
         except ValueError as error:
             return JSONResponse({"error": str(error)}, 422)
         if asked.thread_id not in threads:
-            threads[asked.thread_id] = application.begin(upstream[0])
+            threads[asked.thread_id] = application.begin(upstream[0], asked.thread_id)
         return StreamingResponse(_events(threads[asked.thread_id], asked), media_type="text/event-stream")
 
     return agent

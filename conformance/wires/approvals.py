@@ -9,10 +9,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
+from runlock.conformance.families.lifecycle.actions.decisions import ABANDONED, ELSEWHERE
 from runlock.conformance.families.lifecycle.adapter import Refused
 from runlock.conformance.families.lifecycle.messages import Decision
 from runlock.conformance.wires.address import Address
-from runlock.conformance.wires.ag_ui_client import HttpClient
+from runlock.conformance.wires.ag_ui_client import LEGACY, HttpClient
 from runlock.conformance.wires.dialects import payload
 from runlock.conformance.wires.identity import Identity
 from runlock.conformance.wires.ui_clients import Json
@@ -59,7 +60,22 @@ class Approvals:
             return self._answer_for_round(client.interrupts[0], waiting, decisions)
         known = {one["id"]: one for one in client.interrupts}
         ids = [(self._interrupts.get(one.call, f"no-interrupt-of-{one.call}"), one) for one in decisions]
-        return {"resume": [_entry(name, self._payload(known.get(name, {}), one)) for name, one in ids]}
+        return {"resume": [self._answer(name, known.get(name, {}), one) for name, one in ids]}
+
+    def elsewhere(self, client: HttpClient, decision: Decision) -> Json:
+        """What a request of another thread adds that answers what a call of this one waits for."""
+        call = decision.call.removeprefix(ELSEWHERE)
+        if self._by_result:
+            client.answer(call, self._payload({}, decision))
+            return {}
+        if self._interrupts.get(call, "").startswith(LEGACY):
+            return {"forwardedProps": {"command": {"resume": self._payload({}, decision)}}}
+        return {"resume": [self._answer(self._interrupts.get(call, call), {}, decision)]}
+
+    def _answer(self, name: str, interrupt: Json, decision: Decision) -> Json:
+        if decision.action == "cancel" and decision.payload == ABANDONED:
+            return {"interruptId": name, "status": "cancelled"}
+        return _entry(name, self._payload(interrupt, decision))
 
     def _answer_for_round(
         self, interrupt: Json, waiting: dict[str, str], decisions: Sequence[Decision]
@@ -73,6 +89,8 @@ class Approvals:
         made = [self._payload(interrupt, self._kept[call]) for call in waiting]
         name = next((key for key, value in made[0].items() if isinstance(value, list)), None)
         whole = {name: [item for one in made for item in one[name]]} if name else made[0]
+        if LEGACY in interrupt:
+            return {"forwardedProps": {"command": {"resume": whole}}}
         return {"resume": [_entry(interrupt["id"], whole)]}
 
     def _payload(self, interrupt: Json, decision: Decision) -> Any:

@@ -6,16 +6,19 @@ One is a round of every tool.  In another one, the client goes away while a tool
 from __future__ import annotations
 
 import asyncio
-from dataclasses import dataclass
 from typing import Any, Final
 
 import httpx
 
 from runlock.conformance.errors import AdapterError
+from runlock.conformance.families.lifecycle.messages import Decision
 from runlock.conformance.protocol import ToolCall, Turn
 from runlock.conformance.wires.address import Address, exported
-from runlock.conformance.wires.ag_ui_client import HttpClient
+from runlock.conformance.wires.ag_ui_client import LEGACY, HttpClient
+from runlock.conformance.wires.approvals import Approvals
+from runlock.conformance.wires.dialects import payload
 from runlock.conformance.wires.ends import Ends
+from runlock.conformance.wires.identity import Identity
 from runlock.conformance.wires.model_apis.api import ModelRequest
 
 GONE_SECONDS: Final = 0.5
@@ -23,19 +26,6 @@ GONE_SECONDS: Final = 0.5
 
 GONE_FACTOR: Final = 10
 """How many times as long as it takes to react it has to do so."""
-
-
-@dataclass(frozen=True, slots=True)
-class Learned:
-    """What the first runs showed.
-
-    `waits` is how a call that needs an approval waits: as an `interrupt` of its own, in one interrupt for
-    the round (`batch`), as a call without a result that the client gives (`result`), or not at all (``).
-    """
-
-    waits: str
-    entered: tuple[str, ...]  # the tools whose bodies were reached
-    stops: bool  # whether a run ends when its client goes away
 
 
 class Contact:
@@ -107,8 +97,25 @@ class Contact:
         """The tools whose bodies were reached."""
         return tuple(dict.fromkeys(self._entered))
 
+    async def approves(self, client: HttpClient, http: httpx.AsyncClient) -> bool:
+        """Approve all that waits; whether that lets a tool run which needs it."""
+        identity = Identity(self.mark, {})
+        approvals = Approvals(self._address, identity, by_result=self.waits(client) == "result")
+        waiting = approvals.waiting(client)
+        given = [Decision(id=call, call=call, action="resume") for call in waiting]
+        client.request()
+        await client.run(http, approvals.answers(client, given) or {}, lambda event: None)
+        return self._address.ask[0] in self._entered
+
+    def answers(self, client: HttpClient) -> tuple[Any, Any]:
+        """What says yes and what says no to what waits."""
+        asked = client.interrupts[0] if client.interrupts else {}
+        return payload(self._address, asked, True), payload(self._address, asked, False)
+
     def waits(self, client: HttpClient) -> str:
         """How a call waits for an approval there."""
+        if client.interrupts and LEGACY in client.interrupts[0]:
+            return "custom"
         if client.interrupts:
             return "interrupt" if all(one.get("toolCallId") for one in client.interrupts) else "batch"
         ended = client.last.get("type") == "RUN_FINISHED"
@@ -125,6 +132,28 @@ class Contact:
     def _to_set(self, *names: str) -> str:
         known = exported(self._ends.port)
         return f"Set {' or '.join(f'{name}={known[name]}' for name in names)} in the application"
+
+
+class Memory:
+    """A guest whose client leaves out in its second request what it said in its first."""
+
+    def __init__(self, mark: str) -> None:
+        self.mark = mark
+        self._shown: list[str] = []  # to the model, by its last request
+
+    async def keeps(self, client: HttpClient, http: httpx.AsyncClient) -> bool:
+        """Whether the model is shown both."""
+        for text, leaves_out in (("first", False), ("second", True)):
+            client.request(f"{text}{self.mark}")
+            await client.run(http, {}, lambda event: None, leaves_out=leaves_out)
+        return {f"first{self.mark}", f"second{self.mark}"} <= {*self._shown}
+
+    async def model(self, request: ModelRequest) -> Turn:
+        self._shown = [one.text for one in request.messages]
+        return Turn(text="done")
+
+    async def tool(self, name: str, args: dict[str, Any]) -> tuple[str, bool]:
+        return "done", False
 
 
 class Departure:

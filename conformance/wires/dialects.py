@@ -11,6 +11,7 @@ from copy import deepcopy
 from typing import Any, Final
 
 from runlock.conformance.wires.address import Address
+from runlock.conformance.wires.ag_ui_client import LEGACY
 
 FLAGS: Final = ("approved", "accepted", "approve", "accept", "confirmed", "allow", "allowed")
 """Names of a field that says yes or no, the commonest first."""
@@ -26,8 +27,15 @@ def payload(address: Address, interrupt: Mapping[str, Any], approves: bool) -> A
     given = address.approve if approves else address.reject
     if given is not None:
         return deepcopy(given)
-    yes, no = read(interrupt.get("responseSchema") or {}) or USUAL
+    yes, no = read(interrupt.get("responseSchema") or {}) or asked_for(interrupt.get(LEGACY)) or USUAL
     return yes if approves else no
+
+
+def asked_for(value: Any) -> tuple[Any, Any] | None:
+    """What answers a list of requests of the older kind, one decision for each."""
+    if not isinstance(value, Mapping) or not isinstance(value.get("action_requests"), list):
+        return None
+    return {"decisions": [{"type": "approve"}]}, {"decisions": [{"type": "reject"}]}
 
 
 def read(schema: Mapping[str, Any]) -> tuple[Any, Any] | None:

@@ -1,6 +1,6 @@
 """The ends of a wire: the model and the tools of an application, served by the kit on loopback.
 
-Who is asked is the guest: the schedule that is being played.  A request belongs to it if it holds its mark.
+Who is asked is a guest: a schedule that is being played.  A request belongs to the one whose mark it holds.
 What belongs to no guest is answered and counted, and is never taken for a gate: a request of an earlier
 schedule, or one without the kit's tools, as for the title of a conversation.
 """
@@ -9,10 +9,12 @@ from __future__ import annotations
 
 import asyncio
 import json
+import re
 import socket
 from collections import Counter
-from collections.abc import Awaitable, Callable, Coroutine, Sequence
+from collections.abc import Awaitable, Callable, Coroutine, Mapping, Sequence
 from contextlib import suppress
+from dataclasses import replace
 from functools import partial
 from typing import Any, Final, Protocol, TypeVar
 
@@ -24,13 +26,14 @@ from starlette.responses import JSONResponse, Response, StreamingResponse
 from starlette.routing import Route
 
 from runlock.conformance.errors import AdapterError
-from runlock.conformance.protocol import Turn
+from runlock.conformance.protocol import Message, Turn
 from runlock.conformance.transport.real_time import RealTime
 from runlock.conformance.transport.world import ModelFault
 from runlock.conformance.wires.model_apis import chat_completions, messages, responses
 from runlock.conformance.wires.model_apis.api import ModelApi, ModelRequest
 
 T = TypeVar("T")
+Said = TypeVar("Said", Turn, Message)
 
 APIS: Final[tuple[ModelApi, ...]] = (chat_completions, responses, messages)
 ASIDE: Final = Turn(text="ok")
@@ -45,6 +48,9 @@ SCHEMA: Final = {
 """The arguments of every tool."""
 
 CLIENT_LEFT: Final = 499
+
+SHOWN_MAX: Final = 60
+"""How many characters of a request that was set aside are shown."""
 
 
 class Guest(Protocol):
@@ -62,12 +68,18 @@ class Guest(Protocol):
 
 
 class Ends:
-    """The servers of one process; `reached` counts the requests to the model, and what was set aside."""
+    """The servers of one process; `reached` counts the requests to the model, and what was set aside.
+
+    An application may offer its model a tool by a longer name, as `server_write` or `mcp__server__write`:
+    `names` has the tool of the kit that each of them is.
+    """
 
     def __init__(self, real: RealTime, tools: Sequence[str], port: int = 0) -> None:
         self.tools = tools
-        self.guest: Guest | None = None
+        self._guests: dict[str, Guest] = {}  # by their marks
         self.reached: Counter[str] = Counter()
+        self.asides: list[str] = []  # what was set aside since that was asked last
+        self.names: dict[str, str] = {}
         self.offered: list[str] = []  # the tools of the newest request to the model
         self._socket = listening_on(port)
         self.port: int = self._socket.getsockname()[1]
@@ -121,11 +133,28 @@ class Ends:
         return JSONResponse(api.whole(turn))
 
     async def _turn(self, request: Request, body: Any, asked: ModelRequest) -> Turn:
-        guest = self._guest_of(body)
-        if guest is None or not {*asked.tools} & {*self.tools}:
-            self.reached["aside"] += 1
+        guest, names = self._guest_of(body), meant(self.tools, asked.tools)
+        if guest is None or not names:
+            said = _cut(asked.messages[-1].text) if asked.messages else ""
+            offering = ", ".join(asked.tools) or "no tool"
+            self._set_aside(f"one to the model that offers {offering} and ends with {said!r}")
             return ASIDE
-        return await _unless_left(request, guest.model(asked))
+        self.names |= names
+        turn = await _unless_left(request, guest.model(_plain(asked, self.plain)))
+        return _spelled(turn, {tool: name for name, tool in names.items()})
+
+    def plain(self, name: str) -> str:
+        """The tool of the kit that the application calls so; the name itself if there is none."""
+        return self.names.get(name, name)
+
+    def taken_asides(self) -> list[str]:
+        """What was set aside since this was asked last."""
+        taken, self.asides = self.asides, []
+        return taken
+
+    def _set_aside(self, what: str) -> None:
+        self.reached["aside"] += 1
+        self.asides.append(what)
 
     # The tools.
 
@@ -137,13 +166,53 @@ class Ends:
         args = dict(params.arguments or {})
         guest = self._guest_of(args)
         if guest is None or params.name not in self.tools:
-            self.reached["aside"] += 1
+            self._set_aside(f"a call of {params.name} with {_cut(json.dumps(args))}")
             return _result("this call is of no schedule that is being played", True)
         return _result(*await guest.tool(params.name, args))
 
+    def seat(self, guest: Guest) -> None:
+        """What holds the mark of a guest belongs to it from now on."""
+        self._guests[guest.mark] = guest
+
+    def unseat(self, guest: Guest) -> None:
+        """It is no guest any more, unless another one has taken its place."""
+        if self._guests.get(guest.mark) is guest:
+            del self._guests[guest.mark]
+
     def _guest_of(self, content: Any) -> Guest | None:
-        guest = self.guest
-        return guest if guest is not None and guest.mark in json.dumps(content) else None
+        text = json.dumps(content)
+        return next((guest for mark, guest in list(self._guests.items()) if mark in text), None)
+
+
+def meant(tools: Sequence[str], offered: Sequence[str]) -> dict[str, str]:
+    """By what a model is offered: the tool of the kit that it is, whatever stands before its name."""
+    found = {}
+    for tool in tools:
+        like = [name for name in offered if re.fullmatch(rf".*[_.:/-]{re.escape(tool)}", name)]
+        names = [tool] if tool in offered else like
+        if len(names) == 1:  # else none of them is known to be it
+            found[names[0]] = tool
+    return found
+
+
+def _plain(asked: ModelRequest, plain: Callable[[str], str]) -> ModelRequest:
+    """A request with the names of the kit."""
+    messages = [_renamed(one, plain) if one.tool_calls else one for one in asked.messages]
+    return replace(asked, messages=messages, tools=[plain(name) for name in asked.tools])
+
+
+def _spelled(turn: Turn, names: Mapping[str, str]) -> Turn:
+    """A turn with the names that the application has."""
+    return _renamed(turn, lambda name: names.get(name, name)) if turn.tool_calls else turn
+
+
+def _renamed(said: Said, rename: Callable[[str], str]) -> Said:
+    calls = [one.model_copy(update={"name": rename(one.name)}) for one in said.tool_calls]
+    return said.model_copy(update={"tool_calls": calls})
+
+
+def _cut(text: str) -> str:
+    return text if len(text) <= SHOWN_MAX else f"{text[:SHOWN_MAX]}…"
 
 
 class _Alone:
@@ -165,7 +234,7 @@ def serve_alone(tools: Sequence[str], port: int) -> None:
     """Serve without a schedule, until the process ends."""
     real = RealTime()
     ends = Ends(real, tools, port)
-    ends.guest = _Alone()
+    ends.seat(_Alone())
     try:
         ends.wait()
     finally:
@@ -197,7 +266,8 @@ async def _left(receive: Callable[[], Awaitable[Any]]) -> None:
 
 def listening_on(port: int) -> socket.socket:
     """A socket of loopback that listens; on any free port for 0."""
-    listening = socket.socket()
+    # named as TCP, or asyncio would leave each small write waiting for the acknowledgement of the one before
+    listening = socket.socket(socket.AF_INET, socket.SOCK_STREAM, socket.IPPROTO_TCP)
     listening.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
     try:
         listening.bind(("127.0.0.1", port))

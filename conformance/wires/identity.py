@@ -7,7 +7,7 @@ belongs to a schedule or does not, and a call is known by its argument where its
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Any
 
 from runlock.conformance.protocol import Message, ToolCall
@@ -15,9 +15,13 @@ from runlock.conformance.wires.ui_clients import Json
 
 
 class Identity:
-    """The calls of one schedule; `tools` has the kit's tool that stands for each tool of the scenario."""
+    """The calls of one schedule; `tools` has the kit's tool that stands for each tool of the scenario.
 
-    def __init__(self, mark: str, tools: Mapping[str, str]) -> None:
+    `plain_name` is the kit's name of a tool that the application calls by another one.
+    """
+
+    def __init__(self, mark: str, tools: Mapping[str, str], plain_name: Callable[[str], str] = str) -> None:
+        self._plain_name = plain_name
         self.mark = mark
         self.tools = tools
         self.newest: list[ToolCall] = []  # of the newest turn, as the kit made them
@@ -78,6 +82,7 @@ class Identity:
     def streamed(self, event: Json) -> str:
         """An event of the stream as JSON, with the kit's ids."""
         if event["type"] == "TOOL_CALL_START":
+            event = {**event, "toolCallName": self._plain_name(event["toolCallName"])}
             self._recognise(event["toolCallId"], event["toolCallName"])
         text = self.plain(json.dumps(event))
         for called, call in self._in_stream.items():

@@ -16,6 +16,7 @@ from urllib.parse import urlsplit
 from runlock.conformance.errors import AdapterError
 from runlock.conformance.transport import guardian
 from runlock.conformance.transport.child_process import kill_group, new_cookie, with_cookie
+from runlock.conformance.wires.address import DATA
 
 UP_SECONDS: Final = 60.0
 """How long an application may take until its port is open."""
@@ -33,18 +34,26 @@ def free_port() -> int:
 
 
 class Launched:
-    """A process in a group of its own; it ends with this object, or with the kit."""
+    """A process in a group of its own, with a folder for its data; they end with this object, or the kit."""
 
     def __init__(self, command: Sequence[str], env: Mapping[str, str]) -> None:
         if shutil.which(command[0]) is None:
             raise AdapterError(
                 f"There is no command `{command[0]}`.", "`--launch` names what starts the application."
             )
+        self._command = command
+        self._log: IO[bytes] = tempfile.TemporaryFile()  # noqa: SIM115  # as long as the process
+        self._data = tempfile.TemporaryDirectory(prefix="runlock-data-", ignore_cleanup_errors=True)
+        guardian.tidy(self._data.name)
+        self._env = {**env, DATA: self._data.name}
+        self.start()
+
+    def start(self) -> None:
+        """Start the command, on the data that it left if it was started before."""
         cookie = new_cookie()
         guardian.watch(cookie)
-        self._log: IO[bytes] = tempfile.TemporaryFile()  # noqa: SIM115  # as long as the process
         self._process = subprocess.Popen(
-            command, env=with_cookie({**os.environ, **env}, cookie), start_new_session=True,
+            self._command, env=with_cookie({**os.environ, **self._env}, cookie), start_new_session=True,
             stdin=subprocess.DEVNULL, stdout=self._log, stderr=subprocess.STDOUT,
         )  # fmt: skip
         guardian.watch(cookie, self._process.pid)

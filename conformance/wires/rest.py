@@ -1,8 +1,8 @@
 """When a runtime behind a wire is at rest: read off its ends and its stream, as far as these tell it.
 
 A loop that asks the model does nothing else, and one whose calls of a round have all been entered waits for
-them.  Where a call may still be entered, or an event written, the kit waits some times as long as the runtime
-has taken to react so far.
+them.  Where a call may still be entered, or an event written, the kit waits some times as long as most
+reactions have taken so far; what a runtime always does is waited for longer.
 """
 
 from __future__ import annotations
@@ -14,41 +14,83 @@ from typing import Final
 
 from runlock.conformance.transport.real_time import Bridge, RealTime
 
-DRAIN_SECONDS: Final = 0.02
+LAG_MIN_SECONDS: Final = 0.004
+LAG_MAX_SECONDS: Final = 0.02
 """How long events are waited for that were written before a request which has come already."""
 
-GRACE_MIN_SECONDS: Final = 0.04
+GRACE_MIN_SECONDS: Final = 0.02
 GRACE_MAX_SECONDS: Final = 0.5
-GRACE_FACTOR: Final = 3
+"""How long a reaction is waited for that need not come."""
+
+FACTOR: Final = 3
+SHARE: Final = 0.95
+"""A wait is that many times as long as this share of what was seen so far has taken at most."""
 
 LEFT_SECONDS: Final = 0.5
 """How long a server that stops when its client goes away may take to give up what it waits for."""
 
-REACTIONS: Final = 50
-"""How many of the newest reactions are remembered."""
+ENTRY: Final = "entry"
+RESULT: Final = "result"
+HABIT_FROM: Final = 3
+HABIT_SHARE: Final = 20
+HABIT_SECONDS: Final = 2.0
+"""How often a habit has to be seen, how seldom it may be missed, and how long it is waited for."""
+
+REMEMBERED: Final = 200
+FEWEST: Final = 10
+"""How many of the newest times are remembered, and how many have to be before they count."""
+
+
+class Times:
+    """Times of one kind, and how long one more of them is waited for: a slow one in many does not count."""
+
+    def __init__(self, least: float, most: float) -> None:
+        self._least, self._most = least, most
+        self._seen: deque[float] = deque(maxlen=REMEMBERED)
+
+    def add(self, seconds: float) -> None:
+        """One more was seen."""
+        self._seen.append(seconds)
+
+    @property
+    def wait(self) -> float:
+        """How long the next one is waited for, in seconds."""
+        if len(self._seen) < FEWEST:
+            return self._most
+        usual = sorted(self._seen)[int(SHARE * (len(self._seen) - 1))]
+        return min(self._most, max(self._least, FACTOR * usual))
+
+
+class Habit:
+    """Whether a runtime does something each time: then it is waited for, and else it may not come."""
+
+    def __init__(self) -> None:
+        self.kept = self.broken = 0
+
+    @property
+    def is_one(self) -> bool:
+        """Whether it was seen a few times, and hardly ever missed."""
+        return self.kept >= HABIT_FROM and self.broken * HABIT_SHARE <= self.kept
 
 
 class Pace:
-    """How quickly a runtime reacts; one for all schedules of a process."""
+    """How quickly a runtime reacts, and how late its events come; one for all schedules of a process.
+
+    It may have the habits of entering the calls of a round together (`entry`), and of telling of each result
+    (`result`).
+    """
 
     def __init__(self) -> None:
-        self._reactions: deque[float] = deque(maxlen=REACTIONS)
-
-    def reacted(self, seconds: float) -> None:
-        """A reaction was seen, this long after what it reacts to."""
-        self._reactions.append(seconds)
-
-    @property
-    def grace(self) -> float:
-        """How long a reaction is waited for that need not come, in seconds."""
-        slowest = max(self._reactions, default=GRACE_MAX_SECONDS)
-        return min(GRACE_MAX_SECONDS, max(GRACE_MIN_SECONDS, GRACE_FACTOR * slowest))
+        self.habits = {ENTRY: Habit(), RESULT: Habit()}
+        self.reactions = Times(GRACE_MIN_SECONDS, GRACE_MAX_SECONDS)
+        self.lags = Times(LAG_MIN_SECONDS, LAG_MAX_SECONDS)
+        self.vain_seconds = 0.0  # that nothing moved any more, in all
 
 
 class Resting(Bridge):
     """The connection of one schedule.
 
-    `is_complete` tells that nothing more is owed to an open gate, `is_left` that the client has gone away.
+    `owes` tells what may still come while gates are open, `is_left` that the client has gone away.
     """
 
     def __init__(
@@ -56,26 +98,55 @@ class Resting(Bridge):
         real: RealTime,
         kit: asyncio.AbstractEventLoop,
         pace: Pace,
-        is_complete: Callable[[], bool],
+        owes: Callable[[], str],
         is_left: Callable[[], bool],
     ) -> None:
         super().__init__(real, kit)
         self._pace = pace
-        self._is_complete = is_complete
+        self._owes = owes
         self._is_left = is_left
+        self._is_counting = self._was_late = self._was_open = False
         self._acted_at: float | None = None  # when the kit did something that has no reaction yet
+
+    def busy(self) -> bool:
+        """Whether the application may still move; counts how long was waited for what did not come."""
+        found = super().busy()
+        if not found and self._is_counting:
+            self._pace.vain_seconds += self.real.time() - self._moved_at
+            self._came_to_rest()
+        self._is_counting = found
+        return found
+
+    def _came_to_rest(self) -> None:
+        """Where nothing came late, that counts as well, and so does what did not come."""
+        owed = self._owes()
+        if owed and self.has_open_gates and not self._is_left():
+            self._pace.habits[owed].broken += 1
+        elif not owed and not self._was_late:
+            self._pace.lags.add(0.0)
+        self._was_late = False
 
     def quiet_seconds(self) -> float:
         if self._is_left() and self.has_open_gates:
             return LEFT_SECONDS
-        return DRAIN_SECONDS if self._is_complete() else self._pace.grace
+        if not self.has_open_gates and self._verbs == 0:
+            return LAG_MIN_SECONDS  # the stream has ended: what still comes is seen later
+        owed = self._owes()
+        if owed and self._pace.habits[owed].is_one:
+            return HABIT_SECONDS
+        return (self._pace.reactions if owed else self._pace.lags).wait
 
     def acted(self) -> None:
         super().acted()
         self._acted_at = self._moved_at
 
     def moved(self) -> None:
+        last, was_open, self._was_open = self._moved_at, self._was_open, self.has_open_gates
+        is_late = was_open and self._acted_at is None and not self._owes()
         super().moved()
         if self._acted_at is not None:
-            self._pace.reacted(self._moved_at - self._acted_at)
+            self._pace.reactions.add(self._moved_at - self._acted_at)
             self._acted_at = None
+        elif is_late:
+            self._was_late = True
+            self._pace.lags.add(self._moved_at - last)

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import asyncio
 import atexit
+from collections.abc import Coroutine
 from itertools import count
-from typing import Final
+from threading import Lock
+from typing import Any, Final
 from uuid import uuid4
 
 import httpx
@@ -14,9 +16,10 @@ from runlock.conformance.errors import AdapterError
 from runlock.conformance.transport.real_time import RealTime
 from runlock.conformance.wires.address import PLACE, Address, exported
 from runlock.conformance.wires.ag_ui_client import HttpClient, NoStream
-from runlock.conformance.wires.contact import Contact, Departure, Learned
-from runlock.conformance.wires.ends import Ends
+from runlock.conformance.wires.contact import Contact, Departure, Memory
+from runlock.conformance.wires.ends import Ends, Guest
 from runlock.conformance.wires.launch import Launched, free_port
+from runlock.conformance.wires.learned import Learned
 from runlock.conformance.wires.rest import Pace
 
 CONTACT_SECONDS: Final = 20.0
@@ -58,7 +61,20 @@ class Wire:
 
     def thread(self) -> HttpClient:
         """A client with a thread of its own; its name is a mark that nothing else in a request looks like."""
-        return HttpClient(self.url, f"~{PROCESS}.{next(THREADS)}~")
+        ends = self.ends  # clients are copied, and with a method its object would be
+        return HttpClient(self.url, f"~{PROCESS}.{next(THREADS)}~", lambda name: ends.plain(name))  # noqa: PLW0108
+
+    def restart(self) -> None:
+        """Kill the application, and start it again on its data."""
+        self.real.run(self._restart())
+
+    async def _restart(self) -> None:
+        assert self._process is not None  # else a crash is not offered
+        self._process.end()
+        self._process.start()
+        await self._process.until_up(self.url)
+        await self.http.aclose()  # its connections ended with the process
+        self.http = await self._client()
 
     def _launched(self) -> str:
         port = str(free_port())
@@ -75,25 +91,50 @@ class Wire:
         """Run a round of all tools, so that what is not wired up is said before anything is judged."""
         contact, client = await self._round()
         contact.refuse_unwired(client)
-        return Learned(contact.waits(client), contact.entered, await self._stops(contact.reaction))
+        waits = contact.waits(client)
+        return Learned(
+            waits,
+            contact.answers(client),
+            contact.entered,
+            tuple(self.ends.offered),
+            await self._stops(contact.reaction),
+            await self._remembers(),
+            bool(waits) and self._process is not None and await self._survives(contact, client),
+        )
 
     async def _stops(self, reaction: float) -> bool:
         """Whether a run ends when its client goes away; no, if there is no tool that just runs."""
         if not self.address.free:
             return False
         client = self.thread()
-        self.ends.guest = departure = Departure(client.mark, self.address.free[0], reaction)
+        departure = Departure(client.mark, self.address.free[0], reaction)
+        return await self._tried(departure, departure.stops(client, self.http))
+
+    async def _remembers(self) -> bool:
+        """Whether a thread has the messages that a request leaves out."""
+        client = self.thread()
+        memory = Memory(client.mark)
+        return await self._tried(memory, memory.keeps(client, self.http))
+
+    async def _survives(self, contact: Contact, client: HttpClient) -> bool:
+        """Whether what waits can still be approved after the kit has killed and started the application."""
+        await self._restart()
+        return await self._tried(contact, contact.approves(client, self.http))
+
+    async def _tried(self, guest: Guest, work: Coroutine[Any, Any, bool]) -> bool:
+        """What a run shows with this guest; no, if it goes wrong or does not end."""
+        self.ends.seat(guest)
         try:
-            return await asyncio.wait_for(departure.stops(client, self.http), CONTACT_SECONDS)
+            return await asyncio.wait_for(work, CONTACT_SECONDS)
         except (TimeoutError, httpx.HTTPError, NoStream):
             return False
         finally:
-            self.ends.guest = None
+            self.ends.unseat(guest)
 
     async def _round(self) -> tuple[Contact, HttpClient]:
         client = self.thread()
         contact = Contact(self.address, self.ends, client.mark)
-        self.ends.guest = contact
+        self.ends.seat(contact)
         try:
             await asyncio.wait_for(contact.run(client, self.http), CONTACT_SECONDS)
         except httpx.ConnectError as error:
@@ -111,16 +152,18 @@ class Wire:
                 contact.so_far(),
             ) from None
         finally:
-            self.ends.guest = None
+            self.ends.unseat(contact)
         return contact, client
 
 
 _OPEN: Final[dict[str, Wire]] = {}
+_OPENING: Final = Lock()
 
 
 def wire_of(address: Address) -> Wire:
     """The wire of an address in this process; raises an `AdapterError` that says what is not wired up."""
     name = str(address)
-    if name not in _OPEN:
-        _OPEN[name] = Wire(address)
-    return _OPEN[name]
+    with _OPENING:
+        if name not in _OPEN:
+            _OPEN[name] = Wire(address)
+        return _OPEN[name]

@@ -36,6 +36,7 @@ BENCHMARKS = {
     "random_faults": Small("5", r"5 of 5 faults ended as they should\n"),
     "shares": Small("awaken-8 16 2", r"Hypothesis draws +[1-9]\d* +0\nthe judge +\d+ +[1-9]"),
     "throughput": Small("awaken-8 16 2", r"schedules of 2 +[1-9]\d* .*; [1-9]\d* of [1-9][\d,]* again\n"),
+    "waits": Small("1 0", r"1 schedules, [1-9]\d* stimuli, .* ms each; \d+% of it waited in vain\n"),
     "tours": Small("1", r"tirea +44 +44 in "),
 }
 """Every benchmark, by name."""

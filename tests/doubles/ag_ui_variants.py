@@ -98,6 +98,84 @@ class Plain(Thread):
         return [(one.interrupt_id.removeprefix("int-"), one.payload is True) for one in asked.resume or ()]
 
 
+class Legacy(Thread):
+    """Asks once for a round by a custom event, and is answered in what is forwarded to it."""
+
+    def finished(self, ids: Mapping[str, str]) -> Json:
+        asked = {"action_requests": [{"name": "write", "args": {}} for _ in self.pending]}
+        self.world.send({"type": "CUSTOM", "name": "on_interrupt", "value": json.dumps(asked)})
+        return {"type": "RUN_FINISHED", **ids}
+
+    def answers(self, asked: RunAgentInput) -> list[tuple[str, bool]]:
+        command = (asked.forwarded_props or {}).get("command") or {}
+        given = [one["type"] == "approve" for one in (command.get("resume") or {}).get("decisions", ())]
+        return list(zip(sorted(self.pending), given, strict=False))
+
+
+class PrefixedWorld(World):
+    """Offers its model the tools of a server under the name of that."""
+
+    server = "kit_"
+
+    async def infer(self, messages: Sequence[Any], **more: Any) -> Any:
+        turn = await super().infer([_named(dict(one), self.server) for one in messages], **more)
+        calls = [
+            one.model_copy(update={"name": one.name.removeprefix(self.server)}) for one in turn.tool_calls
+        ]
+        return turn.model_copy(update={"tool_calls": calls})
+
+    def offered(self) -> Sequence[str]:
+        return [self.server + name for name in self.names]
+
+    def observe(self, kind: str, **fields: Any) -> None:
+        if kind == "event" and "toolCallName" in fields["data"]:
+            data = {**fields["data"], "toolCallName": self.server + fields["data"]["toolCallName"]}
+            fields = {**fields, "data": data}
+        super().observe(kind, **fields)
+
+
+class TwicePrefixedWorld(PrefixedWorld):
+    """In another spelling."""
+
+    server = "mcp__kit__"
+
+
+def _named(message: Json, server: str) -> Json:
+    if message.get("tool_calls"):
+        message["tool_calls"] = [{**one, "name": server + one["name"]} for one in message["tool_calls"]]
+    return message
+
+
+class Prefixed(Thread):
+    """Puts the name of a server before those of its tools."""
+
+    def world_of(self, upstream: Upstream, names: Sequence[str]) -> World:
+        return PrefixedWorld(upstream, names)
+
+
+class TwicePrefixed(Thread):
+    """In another spelling."""
+
+    def world_of(self, upstream: Upstream, names: Sequence[str]) -> World:
+        return TwicePrefixedWorld(upstream, names)
+
+
+class TitlingWorld(World):
+    """Has its model name each conversation first."""
+
+    async def infer(self, messages: Sequence[Any], **more: Any) -> Any:
+        body = {"model": "kit", "messages": [{"role": "user", "content": "name this conversation"}]}
+        await self.upstream.http.post(f"{self.upstream.model}/chat/completions", json=body)
+        return await super().infer(messages, **more)
+
+
+class Titling(Thread):
+    """Asks its model for more than turns."""
+
+    def world_of(self, upstream: Upstream, names: Sequence[str]) -> World:
+        return TitlingWorld(upstream, names)
+
+
 class Finishing(Thread):
     """Finishes a run whose client has gone away."""
 
@@ -116,6 +194,10 @@ VARIANTS: Mapping[str, Served] = {
     "by-result": _with({}, ByResult),
     "worded": _with({}, Worded),
     "plain": _with({}, Plain),
+    "legacy": _with({}, Legacy),
+    "prefixed": _with({}, Prefixed),
+    "twice-prefixed": _with({}, TwicePrefixed),
+    "titling": _with({}, Titling),
     "finishing": _with({}, Finishing),
     "waits-for-all": _with({"resume": "collect"}),
     "refuses-a-part": _with({"resume": "all_or_nothing"}),

@@ -26,7 +26,7 @@ class Traces:
     def grade(self, handshake: Mapping[str, Any]) -> Grade:
         """What the handshake declares."""
         observes, gates = handshake.get("observes", ()), handshake.get("gates", ("model", "tool"))
-        is_exact = handshake.get("control", {}).get("settle") == "exact"
+        is_exact = (handshake.get("control") or {}).get("settle") == "exact"
         return Grade(
             statuses=_of(observes, "run.status", "call.status"),
             decisions=_of([*observes, *handshake.get("stimuli", ("decide",))], "decision", "decide"),

@@ -92,16 +92,22 @@ def budget_of(target: str) -> Budget:
 
 
 def jobs_of(wanted: int | None, *, in_process: bool = False, target: str | None = None) -> int:
-    """The number of processes: one for each core, but at least two and at most four."""
+    """The number of processes: one for each core, but at least two and at most four.
+
+    A runtime behind a wire is waited for most of the time, and has the most; threads, if it runs already.
+    """
     if in_process and wanted not in (None, 1):
         raise UsageError(f"`--in-process` is one process, and not `--jobs {wanted}`.", "Give one of them.")
-    if target is not None and resolve(target).is_single:
+    found = resolve(target) if target is not None else None
+    if found is not None and found.is_single and not found.is_shared:
         if wanted not in (None, 1):
             raise UsageError(
-                f"One application serves one process, and not `--jobs {wanted}`.",
+                f"One application that the kit kills serves one process, and not `--jobs {wanted}`.",
                 "Have the kit start as many as it needs: `--launch COMMAND`, with `{port}` in the URL.",
             )
         return 1
+    if found is not None and found.address is not None:
+        return wanted or JOBS_MAX
     return wanted or max(JOBS_MIN, min(len(os.sched_getaffinity(0)), JOBS_MAX))
 
 

@@ -54,6 +54,7 @@ def _as_json(target: str, found: Smoke) -> dict[str, Any]:
         "gates": [asdict(one) for one in found.gates],
         "observes": [asdict(one) for one in found.observes],
         "warnings": found.warnings,
+        "notes": found.notes,
         "exceptions": [{"error": one.error, "verb": one.verb, "times": one.times} for one in found.raised],
         "broken": [{"clause": clause, "because": why} for clause, why in found.broken.items()],
         "untested": [
@@ -68,6 +69,8 @@ def _write(target: str, found: Smoke, page: Page) -> None:
     _write_headline(target, found, page)
     for warning in found.warnings:
         page.wrapped(f"warning: {plain(warning)}", "yellow", "  ")
+    for note in found.notes:
+        page.wrapped(plain(note), indent="  ")
     _write_part("verb", found.verbs.values(), page)
     _write_part("gate", found.gates, page)
     _write_part("shows", found.observes, page)

@@ -50,12 +50,25 @@ def test_a_wrong_one_is_broken(capsys):
     assert ran.code == 1
 
 
+@pytest.mark.long
+def test_a_smoke_test_says_what_it_learned(capsys):
+    """How calls wait, how they are answered, and what a client that goes away does."""
+    ran = run(capsys, "smoke", URL, *launched("reference"))
+
+    assert "A call that waits is an interrupt of its own." in ran.out
+    assert "A run ends when its client goes away." in ran.out
+    assert "A thread survives a restart." in ran.out
+
+
 @pytest.mark.parametrize(
     ("words", "says"),
     [
         (["check", "reference", "--wire", "ag-ui"], "`--wire` is of a runtime behind a wire"),
         (["check", "http://127.0.0.1:1/agent", "--wire", "acp"], "There is no wire `acp`"),
-        (["check", "http://127.0.0.1:1/agent", "--jobs", 2], "One application serves one process"),
+        (
+            ["check", "http://127.0.0.1:1/agent", "--launch", "true", "--jobs", 2],
+            "One application that the kit kills serves one process",
+        ),
         (["check", "http://127.0.0.1:1/agent", "--approve", "yes"], "`approve` is no JSON"),
         (["smoke", "http://127.0.0.1:1", "--ends", "x"], "`ends` is no port"),
         (["serve", "cmd:true", "--wire", "ag-ui"], "cannot be served behind a wire"),

@@ -6,11 +6,12 @@ from ag_ui_variants import VARIANTS
 from runlock.conformance.driving.strategies.scripted import applicable, corpus, play
 from runlock.conformance.driving.tally import Tally
 from runlock.conformance.families.lifecycle.family import FAMILY
+from runlock.conformance.wires.ag_ui import AgUi
 
 DIALECTS = {"plain": {"approve": True, "reject": False}}
 """What a user says of an application whose interrupts do not tell how they are answered."""
 
-WAITS = {"batch": "batch", "by-result": "result"}
+WAITS = {"batch": "batch", "by-result": "result", "legacy": "custom"}
 
 WRONG = {
     "RunsTheRejected": "GATE-2",
@@ -62,6 +63,32 @@ def test_a_right_application_holds(apps, name):
 
     assert {clause: found.violation.reason for clause, found in tally.found.items()} == {}
     assert all(tally.exercised[clause] for clause in ("GATE-1", "PAIR-1", "PAIR-4"))
+
+
+@pytest.mark.parametrize("name", ["legacy", "prefixed", "twice-prefixed"])
+def test_an_older_or_longer_spelling_is_understood(apps, name):
+    """Custom events that ask, and names of tools with that of their server."""
+    tally = played(apps, name, known("reject", "two-rounds-of-two", "calls-on-a-stream-of-ag-ui"))
+
+    assert {clause: found.violation.reason for clause, found in tally.found.items()} == {}
+    assert all(tally.exercised[clause] for clause in ("GATE-1", "PAIR-4"))
+
+
+def test_what_is_asked_besides_is_counted(apps):
+    """With what it was, which the report says."""
+    asides = played(apps, "titling", known("reject")).asides
+
+    assert asides.total() >= 2
+    assert list(asides) == ["one to the model that offers no tool and ends with 'name this conversation'"]
+
+
+def test_what_was_learned_is_said(apps):
+    """In sentences, which `smoke` shows."""
+    notes = AgUi(apps.wire("prefixed")).handshake.notes
+
+    assert "Its model was asked, and is offered kit_write, kit_read." in notes
+    assert 'The answer is {"approved": true} for yes, and {"approved": false} for no.' in notes
+    assert "A run ends when its client goes away." in notes
 
 
 @pytest.mark.long

@@ -10,7 +10,7 @@ from runlock.conformance.errors import AdapterError
 from runlock.conformance.protocol import ToolCall, Turn
 from runlock.conformance.transport.real_time import RealTime
 from runlock.conformance.transport.world import ModelFault
-from runlock.conformance.wires.ends import Ends
+from runlock.conformance.wires.ends import Ends, meant
 
 TOOLS = [{"type": "function", "function": {"name": "write", "parameters": {}}}]
 MARK = "~thread~"
@@ -63,12 +63,42 @@ def said(text):
 
 def test_a_request_of_the_schedule_reaches_it(ends):
     """It has the mark of the schedule, and offers a tool of the kit."""
-    ends.guest = guest = Guest(Turn(tool_calls=[ToolCall(id="c1", name="write", args={"k": "c1"})]))
+    guest = Guest(Turn(tool_calls=[ToolCall(id="c1", name="write", args={"k": "c1"})]))
+    ends.seat(guest)
     answer = asked(ends, messages=said(f"go{MARK}"), tools=TOOLS).json()
 
     assert guest.came == [f"go{MARK}"]
     assert answer["choices"][0]["message"]["tool_calls"][0]["id"] == "c1"
     assert ends.reached == {"model": 1}
+
+
+@pytest.mark.parametrize(
+    ("offered", "means"),
+    [
+        (["write", "fails"], {"write": "write", "fails": "fails"}),
+        (["kit_write"], {"kit_write": "write"}),
+        (["mcp__kit__write", "other"], {"mcp__kit__write": "write"}),
+        (["kit.write", "kit/fails"], {"kit.write": "write", "kit/fails": "fails"}),
+        (["write", "over_write"], {"write": "write"}),
+        (["a_write", "b_write"], {}),
+        (["rewrite"], {}),
+    ],
+)
+def test_a_tool_is_known_by_what_its_name_ends_with(offered, means):
+    """Unless several may be meant."""
+    assert meant(["write", "fails"], offered) == means
+
+
+def test_a_longer_name_is_that_of_the_application_alone(ends):
+    """The schedule has the kit's name, and the application its own."""
+    ends.seat(Guest(Turn(tool_calls=[ToolCall(id="c1", name="write", args={"k": "c1"})])))
+    tools = [{"type": "function", "function": {"name": "kit_write", "parameters": {}}}]
+    call = asked(ends, messages=said(f"go{MARK}"), tools=tools).json()["choices"][0]["message"]["tool_calls"][
+        0
+    ]
+
+    assert call["function"]["name"] == "kit_write"
+    assert ends.plain("kit_write") == "write"
 
 
 @pytest.mark.parametrize(
@@ -81,12 +111,29 @@ def test_a_request_of_the_schedule_reaches_it(ends):
 )
 def test_a_request_of_something_else_is_set_aside(ends, messages, tools):
     """One of another thread, one without tools, one with other tools."""
-    ends.guest = guest = Guest(Turn(text="never said"))
+    guest = Guest(Turn(text="never said"))
+    ends.seat(guest)
     answer = asked(ends, messages=messages, tools=tools).json()
 
     assert guest.came == []
     assert answer["choices"][0]["message"]["content"] == "ok"
     assert ends.reached == {"model": 1, "aside": 1}
+    assert len(ends.taken_asides()) == 1
+    assert ends.taken_asides() == []
+
+
+def test_each_of_several_schedules_has_what_holds_its_mark(ends):
+    """They are played at the same time on one application."""
+    guests = [Guest(Turn(text=name)) for name in ("one", "two")]
+    for guest, mark in zip(guests, ("~1~", "~2~"), strict=True):
+        guest.mark = mark
+        ends.seat(guest)
+    answers = [asked(ends, messages=said(f"go{mark}"), tools=TOOLS).json() for mark in ("~2~", "~1~")]
+    ends.unseat(guests[0])
+    late = asked(ends, messages=said("go~1~"), tools=TOOLS).json()
+
+    assert [one["choices"][0]["message"]["content"] for one in (*answers, late)] == ["two", "one", "ok"]
+    assert [guest.came for guest in guests] == [["go~1~"], ["go~2~"]]
 
 
 @pytest.mark.parametrize("path", ["/v1/chat/completions", "/v1/responses", "/v1/messages"])
@@ -101,7 +148,7 @@ def test_a_request_that_cannot_be_read_is_refused(ends, path):
 
 def test_a_fault_of_the_model_is_an_error_that_is_not_tried_again(ends):
     """Clients send a request again for other errors."""
-    ends.guest = Guest()
+    ends.seat(Guest())
     answer = asked(ends, messages=said(MARK), tools=TOOLS)
 
     assert (answer.status_code, answer.json()["error"]["message"]) == (400, "the model is gone")
@@ -109,7 +156,8 @@ def test_a_fault_of_the_model_is_an_error_that_is_not_tried_again(ends):
 
 def test_a_client_that_hangs_up_gives_its_request_up(ends):
     """The schedule learns of it."""
-    ends.guest = guest = Guest("never")
+    guest = Guest("never")
+    ends.seat(guest)
     with pytest.raises(httpx.ReadTimeout):
         httpx.post(
             f"http://127.0.0.1:{ends.port}/v1/chat/completions",
@@ -123,7 +171,8 @@ def test_a_client_that_hangs_up_gives_its_request_up(ends):
 
 def test_a_tool_is_entered_over_mcp(ends):
     """The outcome of its call says whether it is an error."""
-    ends.guest = guest = Guest()
+    guest = Guest()
+    ends.seat(guest)
 
     async def calls():
         async with Client(f"http://127.0.0.1:{ends.port}/mcp") as client:

@@ -72,11 +72,15 @@ class Stage:
 
 
 def request(handshake: Handshake, method: str, params: dict[str, Any], watcher: str, number: int) -> Move:
-    """A request with a watcher, if each has a stream of its own; `number` selects the kind of stream."""
+    """A request with a watcher, if each has a stream of its own; `number` selects the kind of stream.
+
+    Every second one leaves the earlier messages out, where that can be.
+    """
     if not handshake.is_watched("watch.request"):
         return Move(method, params)
     stream = handshake.streams[number % len(handshake.streams)]
-    return Move(method, {**params, "watcher": watcher, "stream": stream})
+    resent = {"resent": "none"} if handshake.inputs.newest and number % 2 == 0 else {}
+    return Move(method, {**params, "watcher": watcher, "stream": stream, **resent})
 
 
 Action = Callable[[Stage, Chooser], Move | None]

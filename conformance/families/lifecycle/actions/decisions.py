@@ -12,6 +12,12 @@ from runlock.conformance.trace.moves import Move
 
 PAYLOADS: Final[tuple[Any, ...]] = ("approved", None, False, 0, "", {"v": "changed"}, [1, 2])
 
+ABANDONED: Final = "abandoned"
+"""The payload of a cancel decision that gives up what was asked, instead of answering no."""
+
+ELSEWHERE: Final = "elsewhere:"
+"""What stands before the call of a decision that comes on another thread."""
+
 
 def _decide(stage: Stage, decisions: list[dict[str, Any]]) -> Move:
     run = stage.state.run
@@ -23,6 +29,8 @@ def _decision(stage: Stage, chooser: Chooser, call: str, action: str) -> dict[st
     decision = {"id": stage.fresh("d"), "call": call, "action": action}
     if action == "resume" and stage.handshake.decisions.payload:
         decision["payload"] = pick(chooser, PAYLOADS)
+    if action == "cancel" and stage.handshake.decisions.abandon and chance(chooser, 2):
+        decision["payload"] = ABANDONED
     return decision
 
 
@@ -55,10 +63,19 @@ def decide_anything(stage: Stage, chooser: Chooser) -> Move | None:
     run = stage.state.run
     if run is None or not stage.may_decide():
         return None
-    names = [*(call.id for call in leaves(stage.state, run)), "nobody"]
+    names = [*(call.id for call in leaves(stage.state, run)), "nobody", *_elsewhere(stage)]
     return _decide(
         stage, [_decision(stage, chooser, pick(chooser, names), pick(chooser, ("resume", "cancel")))]
     )
+
+
+def _elsewhere(stage: Stage) -> list[str]:
+    """The calls of earlier runs, and what waits as another thread would name it."""
+    if not stage.handshake.decisions.elsewhere:
+        return []
+    earlier = [run for run in stage.state.runs.values() if run is not stage.state.run]
+    former = [call.id for run in earlier for call in run.calls.values()]
+    return [*former, *(f"{ELSEWHERE}{call.id}" for call in stage.waiting())]
 
 
 def decide_twice(stage: Stage, chooser: Chooser) -> Move | None:

@@ -5,8 +5,11 @@ from __future__ import annotations
 from typing import Final
 
 from runlock.conformance.families.lifecycle.actions.context import Stage
-from runlock.conformance.family.chooser import Chooser, pick
+from runlock.conformance.family.chooser import Chooser, chance, pick
 from runlock.conformance.trace.moves import CRASH_AND_RECOVER, Move
+
+SELDOM_IN_REAL_TIME: Final = 4
+"""One crash in four is sent to a runtime that lives in real time."""
 
 SPANS: Final = (1000, 2000, 4000)
 """How much time passes at once where waits have an end, in ms."""
@@ -48,6 +51,8 @@ def crash(stage: Stage, chooser: Chooser) -> Move | None:
     run = stage.run
     if run is None or "soft" not in stage.handshake.control.crash:
         return None
+    if stage.handshake.control.clock == "real" and not chance(chooser, SELDOM_IN_REAL_TIME):
+        return None  # a process that starts takes longer than all of the rest
     return Move(CRASH_AND_RECOVER, {}) if stage.state.can_come_back(run) else None
 
 

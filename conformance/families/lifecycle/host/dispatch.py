@@ -83,13 +83,19 @@ def _unwatch(life: Life, asked: Unwatch, earlier: Sequence[Wire]) -> Delivery:
 
 
 def _seated(life: Life, asked: RunStart | Decide, work: Work) -> Work:
-    """Where a request brings a watcher, the adapter learns of that one first."""
-    if asked.watcher is None:
+    """The adapter learns first of a watcher that a request brings, and of messages that it leaves out."""
+    if asked.watcher is None and asked.resent is None:
         return work
-    must_have(life.adapter, "watch")
+    if asked.watcher is not None:
+        must_have(life.adapter, "watch")
+    if asked.resent is not None:
+        must_have(life.adapter, "leave_out")
 
     async def seated() -> Any:
-        life.adapter.watch(asked.watcher, asked.stream or "native")
+        if asked.watcher is not None:
+            life.adapter.watch(asked.watcher, asked.stream or "native")
+        if asked.resent is not None:
+            life.adapter.leave_out()
         return await work()
 
     return seated

@@ -57,11 +57,12 @@ class Sign:
     seeing: type[Observation] | None = None
     needs: tuple[str, ...] = ()
     clause: str = ""  # whose check it is
+    is_heard: bool = False  # it looks at an answer, which says something without an observation
 
     def lacks(self, handshake: Handshake) -> list[str]:
         """Why it is never seen on such a runtime."""
         whys = [why for need in self.needs if (why := unmet(family_named("lifecycle"), need, handshake))]
-        if self.seeing is None and not handshake.control.settles_exactly:
+        if self.seeing is None and not self.is_heard and not handshake.control.settles_exactly:
             whys.append("it rests on silence, and the runtime settles as observed")
         return whys
 

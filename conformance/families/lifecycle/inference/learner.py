@@ -25,6 +25,12 @@ class Learner(policy_learner.Learner):
         self.evidence.stimulus(method)
         super().stimulus(method, params)
 
+    def _check_at_rest(self) -> None:
+        """Where silence does not count, an answer may still say something, as that it refuses a decision."""
+        super()._check_at_rest()
+        if not self.silence_counts:
+            self._learn()
+
     def _evidence(self, *seen: Observation) -> Iterator[policy_learner.Evidence]:
         kind = type(seen[0]) if seen else None
         for sign in self.signs:

@@ -15,6 +15,7 @@ from runlock.conformance.families.lifecycle.inference.evidence import (
     supposing,
 )
 from runlock.conformance.families.lifecycle.invariants.decision_window import (
+    arrived,
     came_alone_at_work,
     left_out,
     only_early,
@@ -233,6 +234,76 @@ def an_early_decision_without_effect(evidence: Evidence) -> Excluded:
         yield "buffer", f"call {call.id} waits, though decision {one.id if one else ''} came before that"
 
 
+def a_part_that_acts(evidence: Evidence, seen: GateOpened) -> Excluded:
+    """A call runs on its decision, though another one waits as well."""
+    part, call = _part_decided(evidence), evidence.state.entering(seen)
+    for decided, other in part if call is not None else ():
+        if decided.call == seen.call and decided.action == "resume":
+            because = f"call {other.id} waits as well, and decision {decided.id} acts by itself"
+            yield from ((value, because) for value in ("collect", "all_or_nothing"))
+
+
+def a_part_that_was_held(evidence: Evidence, seen: GateOpened) -> Excluded:
+    """A call runs on a decision of before, once another one was decided."""
+    state, call = evidence.state, evidence.state.entering(seen)
+    newest = call.decisions[-1] if call is not None and call.decisions else None
+    if call is None or newest is None or call.is_unclear or arrived(state) is None:
+        return
+    held = newest.answers is call and newest.at_rest and newest.at < state.stimuli and not newest.turned_down
+    if held and not any(gate.at >= newest.at for gate in call.entries if gate.at < state.stimuli):
+        because = f"decision {newest.id} acts only when another call is decided"
+        yield from ((value, because) for value in ("partial", "all_or_nothing"))
+
+
+def a_part_that_is_turned_down(evidence: Evidence) -> Excluded:
+    """Decisions are turned down, and another call waits as well."""
+    for decided, other in _part_decided(evidence):
+        if decided.turned_down:
+            because = f"call {other.id} waits as well, and decision {decided.id} was turned down"
+            yield from ((value, because) for value in ("partial", "collect"))
+
+
+def _part_decided(evidence: Evidence) -> list[tuple[Decided, ObservedCall]]:
+    """The decisions that have just come for a part of what waits, each with a call that has none."""
+    found = arrived(evidence.state)
+    left = left_out(*found) if found is not None and not found[0].had_input else []
+    return [(decided, left[0]) for decided in found[1]] if found is not None and left else []
+
+
+# --- new input in a wait ------------------------------------------------------------------------
+
+
+def an_input_that_is_taken(evidence: Evidence, seen: GateOpened) -> Excluded:
+    """The model is shown what the user said while the run waited."""
+    run = _met_by_input(evidence)
+    texts = [message.text for message in seen.messages or () if message.role == "user"]
+    if run is not None and seen.on == "model" and any(run.input_text in text for text in texts):
+        yield "refuse", f"the run waits, and the model is shown the new input {run.input_text!r}"
+
+
+def a_decision_that_comes_after_new_input(evidence: Evidence) -> Excluded:
+    """A decision is turned down whose call waited when the user said something else."""
+    state = evidence.state
+    named = [
+        raw["call"] for method, params in state.newest if method == "decide" for raw in params["decisions"]
+    ]
+    call = (
+        state.run.calls.get(named[0]) if state.run is not None and state.alone and len(named) == 1 else None
+    )
+    if call is None or call.input_at is None or call.is_unclear:
+        return
+    if call.decisions and call.decisions[-1].turned_down:
+        yield "placeholder", f"new input met call {call.id} in its wait, and a decision is turned down now"
+
+
+def _met_by_input(evidence: Evidence) -> Run | None:
+    """The run that waited when the newest stimulus, new input, came alone."""
+    state, run = evidence.state, evidence.state.run
+    came = [method for method, _ in state.newest] == ["run.input"] and state.alone
+    is_met = run is not None and run.input_at == state.stimuli and not run.disturbed_by(CANCEL, FAULT, CRASH)
+    return run if came and is_met else None
+
+
 # --- replays and waits --------------------------------------------------------------------------
 
 
@@ -341,6 +412,13 @@ SIGNS: Final = (
     _sign("decision.window", "after_round", a_wait_though_all_is_decided, SegmentEnded, *AT_WORK),
     _sign("decision.early", "ignore", an_early_decision_turned_down, None, *AT_WORK),
     _sign("decision.early", "buffer", an_early_decision_without_effect, None, *AT_WORK),
+    _sign("resume", "collect all_or_nothing", a_part_that_acts, GateOpened, *WAITS),
+    _sign("resume", "partial all_or_nothing", a_part_that_was_held, GateOpened, *WAITS),
+    Sign("resume", ("partial", "collect"), a_part_that_is_turned_down, None, WAITS, is_heard=True),
+    _sign("input.waiting", "refuse", an_input_that_is_taken, GateOpened, *WAITS),
+    Sign(
+        "input.waiting", ("placeholder",), a_decision_that_comes_after_new_input, None, WAITS, is_heard=True
+    ),
     _sign("replay.commit", "no", a_checkpoint_of_a_replay, Checkpointed, *WAITS, "observes checkpoint"),
     _sign("replay.commit", "yes", a_replay_without_a_checkpoint, GateOpened, *WAITS, "observes checkpoint"),
     _sign("waiting", "reentered", a_replay_in_the_same_segment, GateOpened, *WAITS, "observes phase"),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from runlock.conformance.families.lifecycle.messages import SegmentEnded
 from runlock.conformance.families.lifecycle.state import ObservedState
 from runlock.conformance.families.lifecycle.state.disturbances import CANCEL, FAULT, INPUT
 from runlock.conformance.families.lifecycle.state.records import Decided, ObservedCall, Run
@@ -28,6 +29,22 @@ def an_accepted_decision_survives(state: ObservedState) -> CheckResults:
     run = state.run
     if run is not None and state.policy("decision.kept") == "acceptance":
         for decided in run.owed:
+            yield from _acts(state, run, decided, "had been accepted")
+
+
+@check("KEEP-1", rank=Rank.LOST, requires="a crash")
+def a_decided_call_is_not_asked_about_again(state: ObservedState, seen: SegmentEnded) -> CheckResults:
+    """The first segment after a crash does not end with a wait for what was decided before."""
+    run = state.run_of(seen)
+    if run is None or state.policy("decision.kept") != "acceptance":
+        return
+    if state.handshake.control.settles_exactly:  # then the silence that follows says it
+        return
+    for decided in run.owed:
+        call = run.calls[decided.call]
+        if call.has_moved_since_the_crash and run.crashes == 1:
+            yield HELD
+        elif call.id in seen.pending:
             yield from _acts(state, run, decided, "had been accepted")
 
 

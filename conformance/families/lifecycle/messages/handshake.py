@@ -30,6 +30,8 @@ class DecisionSupport(Declared):
     """What the SUT can take in a decision.
 
     Without `after_error` one would try again what an error ended; without `after_cancel`, what a cancel did.
+    With `abandon` a request for it can be given up, which rejects its call; with `elsewhere` a decision can
+    come on another thread, or in a run that followed.
     """
 
     live: bool = True
@@ -39,12 +41,18 @@ class DecisionSupport(Declared):
     edit: list[Literal["args", "name"]] = []
     after_error: bool = True
     after_cancel: bool = True
+    abandon: bool = False
+    elsewhere: bool = False
 
 
 class InputSupport(Declared):
-    """When the SUT takes `run.input`: also while it is at work, or only while it waits."""
+    """When the SUT takes `run.input`: also while it is at work, or only while it waits.
+
+    With `newest` a request may leave out the messages of the thread that the SUT has already.
+    """
 
     working: bool = True
+    newest: bool = False
 
 
 class OfferedOutcomes(Declared):

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Final
+from typing import Annotated, Final, Literal
 
 from pydantic import Field
 
@@ -47,13 +47,17 @@ class Decision(Wire):
 
 
 class RunStart(Stimulus, verb="run.start", words=with_decisions("start {run} {input!q}"), needs=""):
-    """A new run on the thread; optional `decisions` come with its input, and a `watcher` of its events."""
+    """A new run on the thread; optional `decisions` come with its input, and a `watcher` of its events.
+
+    A client sends the messages of the thread again, unless it leaves them out (`resent`).
+    """
 
     run: str
     input: str
     decisions: list[Decision] = Field(default_factory=list)
     watcher: str | None = None
     stream: StreamKind | None = None
+    resent: Literal["none"] | None = None
 
 
 class Decide(Stimulus, verb="decide", words=decided):
@@ -63,6 +67,7 @@ class Decide(Stimulus, verb="decide", words=decided):
     decisions: list[Decision]
     watcher: str | None = None
     stream: StreamKind | None = None
+    resent: Literal["none"] | None = None
 
 
 class RunInput(

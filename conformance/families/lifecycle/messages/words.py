@@ -14,13 +14,17 @@ def with_decisions(template: str) -> Sentence:
 
     def words(params: Fields) -> str:
         decisions = f", decide {_decisions(params)}" if params.get("decisions") else ""
-        return f"{filled(template, params)}{decisions}"
+        return f"{filled(template, params)}{decisions}{_resent(params)}"
 
     return words
 
 
 def decided(params: Fields) -> str:
-    return f"decide {_decisions(params) or 'nothing'}"
+    return f"decide {_decisions(params) or 'nothing'}{_resent(params)}"
+
+
+def _resent(params: Fields) -> str:
+    return ", without the earlier messages" if params.get("resent") else ""
 
 
 def _decisions(params: Fields) -> str:

@@ -97,6 +97,8 @@ class Run:
     paid_for: Mapping[str, Sequence[ObservedCall]] = field(
         default_factory=dict
     )  # by durability: had answered, and a crash must not cost that
+    rested_at: int = 0  # the stimulus after which it came to wait last
+    told: Mapping[str, Any] | None = None  # a checkpoint made of what it had told when it came to wait
     owed: list[Decided] = field(default_factory=list)  # accepted before the crash, and not acted to the end
     said: str = ""  # the input that it began with
     cut_off: list[ObservedCall] = field(

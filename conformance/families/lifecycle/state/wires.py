@@ -65,6 +65,8 @@ def _listed(data: Any, name: str) -> Sequence[Any]:
 
 def asks_at_large(seen: Published) -> bool:
     """Whether an event of AG-UI asks for a decision without naming a call, and so for all that wait."""
+    if seen.stream == "ag-ui" and seen.name == "CUSTOM":  # as before interrupts were a part of the end
+        return isinstance(seen.data, Mapping) and seen.data.get("name") == "on_interrupt"
     is_end = seen.name == "RUN_FINISHED" and seen.stream == "ag-ui"
     asked = [one for one in _listed(seen.data, "interrupts") if isinstance(one, Mapping)]
     return is_end and any(one.get("toolCallId") is None for one in asked)

@@ -131,6 +131,7 @@ def _segment_ended(state: Knowledge, seen: SegmentEnded) -> None:
     run.volatile.stations = []
     if seen.reason.code == "Suspended":
         state.add_feature("a wait")
+        run.rested_at = state.stimuli
     if seen.reason.code == "Suspended" and "cancel.waiting" not in state.handshake.stimuli:
         run.volatile.cancel_at = None  # it came to wait before the cancel reached it, and hears none there
     run.segment_open = False

@@ -9,6 +9,7 @@ from runlock.conformance.families.lifecycle.messages import ToolSpec
 from runlock.conformance.families.lifecycle.state.fold import expiry
 from runlock.conformance.families.lifecycle.state.fold.decisions import decisions_sent
 from runlock.conformance.families.lifecycle.state.fold.inputs import input_sent, inputs_crashed
+from runlock.conformance.families.lifecycle.state.fold.told import told_by
 from runlock.conformance.families.lifecycle.state.fold.watchers import unwatched, watched
 from runlock.conformance.families.lifecycle.state.grants import (
     asked_under_grants,
@@ -255,6 +256,7 @@ def _crashed(state: Knowledge, _params: Mapping[str, Any]) -> None:
     state.waited_at_crash, state.crashed_at = waits_within(state), state.stimuli
     for run in state.runs.values():
         run.owed = _owed(state, run)
+        run.told = told_by(run) if state.handshake.control.told == "kept" else None
     whole = {name: _whole(state, run) for name, run in state.runs.items()}
     for gate in state.open_gates:
         gate.gone = "crash"
@@ -287,7 +289,8 @@ def _recovered(state: Knowledge, params: Mapping[str, Any]) -> None:
     run = state.runs.get(params["run"])
     durable = state.durable(run) if run is not None else None
     own = durable.state if durable is not None and state.handshake.control.store == "own" else None
-    state.recovered_from = params.get("store") or own  # a store of its own has what it said is durable
+    told = run.told if run is not None else None
+    state.recovered_from = params.get("store") or own or told  # its own store has what it said is durable
     state.recovered_run = params["run"]
     stored = (state.recovered_from or {}).get("calls", {})
     if run is not None:

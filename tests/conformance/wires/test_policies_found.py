@@ -1,0 +1,47 @@
+"""What a runtime behind AG-UI does about what the protocol leaves open is found out by playing it."""
+
+import pytest
+from ag_ui_variants import VARIANTS
+
+from runlock.conformance.campaign.inference.bench import LearningBench
+from runlock.conformance.campaign.order import Inferring, Order
+from runlock.conformance.driving.strategies.scripted import applicable, corpus, play
+from runlock.conformance.driving.tally import Tally
+from runlock.conformance.families.lifecycle.family import FAMILY
+from runlock.conformance.wires import wire
+
+USUAL = {"resume": "partial", "input.waiting": "refuse"}
+DOES = {
+    "usual": {**USUAL, "cancel.inflight": "abort", "cancel.results": "kept"},
+    "finishing": USUAL,
+    "waits-for-all": {"resume": "collect"},
+    "refuses-a-part": {"resume": "all_or_nothing"},
+    "superseding": {"input.waiting": "supersede"},
+    "going-on": {"input.waiting": "placeholder"},
+}
+"""What right applications do, each a policy that nothing declares."""
+
+
+def ruled_out(apps, name, monkeypatch):
+    """The values of policies that the scripts rule out."""
+    found = apps.wire(name)
+    target = str(found.address)
+    monkeypatch.setitem(wire._OPEN, target, found)
+    bench, tally = LearningBench(Order(target, Inferring(0)), lambda _: True), Tally()
+    for script in corpus(FAMILY):
+        if not applicable(FAMILY, script, bench.handshake):
+            bench.play(FAMILY.fitting.fitted(script.scenario, bench.handshake), play(script), tally)
+    bench.close()
+    return set(tally.excluded)
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("name", DOES)
+def test_what_a_right_application_does_is_found_out(apps, name, monkeypatch):
+    """All other values are ruled out, and its own is not."""
+    out = ruled_out(apps, name, monkeypatch)
+
+    assert name in VARIANTS
+    for policy, value in DOES[name].items():
+        values = FAMILY.spec.policy(policy).values
+        assert [one for one in values if (policy, one) not in out] == [value]
