@@ -149,6 +149,13 @@ def closed(seen: Fields) -> str:
     return f"the stream of {seen.get('watcher') or 'nobody'} is closed"
 
 
+def exchanged(seen: Fields) -> str:
+    events = [str(event.get("type")) for event in seen.get("events", ())]
+    told = f"{len(events)} events, the last one {events[-1]}" if events else "no event"
+    request = (seen.get("request") or {}).get("runId")
+    return f"the answer{f' to {request}' if request else ''} is {told}; it is {seen.get('ended')}"
+
+
 def opened(seen: Fields) -> str:
     if seen["on"] == "model":
         within = str(seen.get("run")).rpartition("/")[2] if "/" in str(seen.get("run")) else ""
