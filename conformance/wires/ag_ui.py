@@ -44,8 +44,11 @@ RANDOM: Final = re.compile(
 )
 """What a server makes anew each time: ids of messages, and times of day."""
 
-LOOSE: Final = ("timestamp", "rawEvent", "raw_event", "usage", "input")
+LOOSE: Final = ("timestamp", "rawEvent", "raw_event", "input")
 """Fields of an event that hold what a server measures, or what was sent to it."""
+
+COUNTED: Final = "usage"
+"""A field that is part of an exchange, and not of what a watcher compares."""
 
 
 class AgUi:
@@ -63,7 +66,8 @@ class AgUi:
             implementation=Party(name=f"the agent at {self.address.url}", version="unknown"),
             control=Control(settle="observed", clock="real", step="none"),
             gates=["model", "tool"],
-            observes=["call.shown", "event", "stream.closed"],
+            profile=self.wire.learned.profile,
+            observes=["call.shown", "event", "exchange", "stream.closed"],
             stimuli=[
                 *("decide", "run.again", "run.input", "watch.request", "deliver"),
                 *(["cancel"] if self.wire.learned.stops else []),
@@ -94,6 +98,7 @@ class AgUi:
         self.is_touched = self.has_left = False
         self.running: asyncio.Task[None] | None = None  # the request that is under way
         self.watcher: str | None = None
+        self.events: list[Json] = []  # of the request that is under way
         self.random: dict[str, str] = {}  # a name for each text that a server makes anew
         self.tasks: set[asyncio.Task[Any]] = set()
         kit = asyncio.get_running_loop()
@@ -154,12 +159,16 @@ class AgUi:
 
     async def _sent(self, client: HttpClient, more: Json) -> str | None:
         """Send a request to its end; gives the error that it ended with."""
-        self.has_left = False
+        self.has_left, self.events = False, []
+        sent, ended = self._known(self.identity.named(client.body(more))), "closed"
         try:
             await self.rest.do(self._request(client, more))
+            ended = "left" if self.has_left else "closed"
         except (NoStream, httpx.HTTPError) as error:
+            ended = "refused" if isinstance(error, NoStream) and error.is_refused else "left"
             return str(error) or repr(error)
         finally:
+            self.host.observe("exchange", request=sent, events=self.events, ended=ended)
             self._close_stream()
         if self.has_left and not client.last:
             return None
@@ -250,12 +259,19 @@ class AgUi:
         self.host.observe("call.shown", call=call, name=named, args=plain)
 
     def _took(self, event: Json) -> None:
-        text = self.identity.streamed({key: value for key, value in event.items() if key not in LOOSE})
+        fixed = {key: value for key, value in event.items() if key not in LOOSE}
+        data = self._known(self.identity.streamed(fixed))
+        self.events.append(data)
         if self.watcher is None:
             self.rest.moved()
         else:
-            data = json.loads(RANDOM.sub(self._alias, text))
-            self.rest.tell(partial(self._report, self.watcher, data))
+            shown = {key: value for key, value in data.items() if key != COUNTED}
+            self.rest.tell(partial(self._report, self.watcher, shown))
+
+    def _known(self, text: str) -> Json:
+        """What a text says, with a name for all that is made anew each time."""
+        found: Json = json.loads(RANDOM.sub(self._alias, text))
+        return found
 
     def _report(self, watcher: str, data: Json) -> None:
         self.host.observe("event", stream="ag-ui", name=data["type"], data=data, watcher=watcher)

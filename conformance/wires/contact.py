@@ -17,6 +17,10 @@ from runlock.conformance.wires.address import Address, exported
 from runlock.conformance.wires.ag_ui_client import HttpClient
 from runlock.conformance.wires.ends import Ends
 from runlock.conformance.wires.model_apis.api import ModelRequest
+from runlock.spec.model import load_spec
+
+PROFILES: Final = "ag-ui-"
+"""How the names of the profiles begin that stand for a version of the protocol."""
 
 GONE_SECONDS: Final = 0.5
 """How long a server has at least to stop, or to go on, once its client has gone away."""
@@ -36,6 +40,14 @@ class Learned:
     waits: str
     entered: tuple[str, ...]  # the tools whose bodies were reached
     stops: bool  # whether a run ends when its client goes away
+    declares: str = ""  # the version of the protocol that the server says it speaks
+
+    @property
+    def profile(self) -> str:
+        """The profile of the version that is declared; without one, and for a newer one, the newest."""
+        known = [name for name in load_spec("lifecycle").profiles if name.startswith(PROFILES)]
+        named = f"{PROFILES}{self.declares}"
+        return named if named in known else max(known)
 
 
 class Contact:

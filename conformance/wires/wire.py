@@ -75,7 +75,8 @@ class Wire:
         """Run a round of all tools, so that what is not wired up is said before anything is judged."""
         contact, client = await self._round()
         contact.refuse_unwired(client)
-        return Learned(contact.waits(client), contact.entered, await self._stops(contact.reaction))
+        stops = await self._stops(contact.reaction)
+        return Learned(contact.waits(client), contact.entered, stops, client.declared)
 
     async def _stops(self, reaction: float) -> bool:
         """Whether a run ends when its client goes away; no, if there is no tool that just runs."""

@@ -98,7 +98,7 @@ class StreamedRun:
     id: Any = None
     version: Any = None
     items: dict[Key, Item] = field(default_factory=dict)
-    steps: set[str] = field(default_factory=set)  # that are open
+    steps: dict[str, bool] = field(default_factory=dict)  # by name: whether it is open
     calls: dict[str, str] = field(default_factory=dict)  # that were started: the tool of each, in this order
     answered: set[str] = field(default_factory=set)  # calls that have a result
 
@@ -124,9 +124,13 @@ class Request:
 
 
 class Reader:
-    """Takes in the events of a stream; `notes` are what it has met, by clause."""
+    """Takes in the events of a stream; `notes` are what it has met, by clause.
 
-    def __init__(self, request: Request) -> None:
+    What `is_recorded` may lack fields, and its end.
+    """
+
+    def __init__(self, request: Request, is_recorded: bool) -> None:
+        self.is_recorded = is_recorded
         self.notes: defaultdict[str, list[str]] = defaultdict(list)
         self.request = request
         self.place = TABLE.initial if request.is_known else "Active"
@@ -200,18 +204,16 @@ class Reader:
 
     def _thread(self, event: Event) -> None:
         asked, named = self.request.sent.get("threadId"), event.get("threadId")
-        if self.request.is_known:
+        if self.request.is_known and not (self.is_recorded and named is None):
             self.note("6", named == asked, f"{self.where} is of thread {named}, and the request of {asked}")
 
     def _finished(self, event: Event) -> None:
         self._thread(event)
-        if not self.is_cut:
-            ends, begun = event.get("runId"), self.run.id
+        ends, begun = event.get("runId"), self.run.id
+        if not self.is_cut and not (self.is_recorded and None in (ends, begun)):
             self.note("7", ends == begun, f"{self.where} is of run {ends}, which began as {begun}")
-        left = [str(item) for item in self.run.items.values() if item.is_open]
-        self.note("18", not left, f"{self.where} comes while {_listed(left)} is open")
-        steps = [f"step {name}" for name in sorted(self.run.steps)]
-        self.note("23", not steps, f"{self.where} comes while {_listed(steps)} is open")
+        self._left("18", {str(item): item.is_open for item in self.run.items.values()})
+        self._left("23", {f"step {name}": is_open for name, is_open in self.run.steps.items()})
         self._used(event)
         outcome = event.get("outcome")
         if outcome is None:
@@ -222,6 +224,12 @@ class Reader:
         self.note("10", is_known, f"{self.where} has the outcome {outcome}, which is none of the protocol")
         if is_known:
             self._outcome(str(kind), outcome, event)
+
+    def _left(self, clause: str, begun: Mapping[str, bool]) -> None:
+        """Of what a run began, nothing is open when it ends."""
+        left = [name for name, is_open in begun.items() if is_open]
+        if begun:
+            self.note(clause, not left, f"{self.where} comes while {_listed(left)} is open")
 
     def _outcome(self, kind: str, outcome: Event, event: Event) -> None:
         others = [name for name, of in OF_OUTCOME.items() if of != kind and outcome.get(name)]
@@ -388,14 +396,16 @@ class Reader:
 
     def _step_started(self, event: Event) -> None:
         name = str(event.get("stepName"))
-        self.note("22", name not in self.run.steps, f"{self.where} starts step {name}, which is open")
-        self.run.steps.add(name)
+        is_open = self.run.steps.get(name, False)
+        self.note("22", not is_open, f"{self.where} starts step {name}, which is open")
+        self.run.steps[name] = True
 
     def _step_finished(self, event: Event) -> None:
         name = str(event.get("stepName"))
+        is_open = self.run.steps.get(name, False)
         if not self.is_cut:
-            self.note("22", name in self.run.steps, f"{self.where} finishes step {name}, which is not open")
-        self.run.steps.discard(name)
+            self.note("22", is_open, f"{self.where} finishes step {name}, which is not open")
+        self.run.steps[name] = False
 
     def _restated(self, item: Item) -> None:
         """A text that the request has, or a call that it has without a result, is not streamed again."""
@@ -423,7 +433,7 @@ OF_OUTCOME: Final = {"interrupts": "interrupt", "pendingToolCallIds": "success"}
 
 def read(seen: Exchanged) -> Mapping[str, Sequence[str]]:
     """What a stream has met, by clause."""
-    reader = Reader(Request(seen.request))
+    reader = Reader(Request(seen.request), is_recorded=seen.ended == "unknown")
     for number, event in enumerate(seen.events, start=1):
         reader.take(number, event)
     if seen.ended != "refused":
