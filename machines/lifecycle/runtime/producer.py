@@ -118,6 +118,8 @@ class Producer:
         """The model asks for a call."""
         args = data["args"] if isinstance(data["args"], str) else json.dumps(data["args"])
         function = {"name": data["tool"], "arguments": args}
+        if not self.history or self.history[-1]["role"] != "assistant":  # it is asked for anew
+            self.message("assistant", "")
         self.history[-1].setdefault("toolCalls", []).append({"id": data["call"], "function": function})
         self.call(data["call"], data["tool"], args)
 
