@@ -28,6 +28,7 @@ from runlock.conformance.families.lifecycle.messages import (
     Reason,
     Scenario,
     StreamKind,
+    of_exchange,
 )
 from runlock.conformance.protocol import Control, Party, Turn
 from runlock.conformance.wires.address import Address
@@ -261,7 +262,7 @@ class AgUi:
     def _took(self, event: Json) -> None:
         fixed = {key: value for key, value in event.items() if key not in LOOSE}
         data = self._known(self.identity.streamed(fixed))
-        self.events.append(data)
+        self.events.append(of_exchange(data))
         if self.watcher is None:
             self.rest.moved()
         else:

@@ -26,6 +26,7 @@ from runlock.conformance.audit.importers.histories import (
 from runlock.conformance.audit.importers.wire import CLAUSES as WIRE
 from runlock.conformance.audit.importers.wire import Wire
 from runlock.conformance.audit.recording import Grade, Recording, Row, Unreadable
+from runlock.conformance.families.lifecycle.messages import of_exchange
 
 Event = Mapping[str, Any]
 
@@ -44,11 +45,6 @@ PRODUCER: Final = frozenset(f"PRODUCER-{number}" for number in range(1, 34) if n
 
 Events are sorted by the thread that they name, so that one of another thread is none of the request.
 """
-
-BULKY: Final = frozenset(
-    {"timestamp", "rawEvent", "input", "snapshot", "messages", "patch", "value", "event"}
-)
-"""Fields of events that no clause about a stream reads."""
 
 SENT: Final = ("threadId", "runId", "messages", "tools", "resume")
 """Fields of a request that they read."""
@@ -181,7 +177,7 @@ class Exchanges:
         is_new = _is_request(record) if self.is_paired else record.get("type") == "RUN_STARTED"
         done = self.end() if is_new else None
         if not _is_request(record):
-            self.events.append({key: value for key, value in record.items() if key not in BULKY})
+            self.events.append(of_exchange(record))
         elif self.is_paired:
             self.request = {key: record[key] for key in SENT if record.get(key) is not None}
         return done

@@ -153,7 +153,16 @@ def exchanged(seen: Fields) -> str:
     events = [str(event.get("type")) for event in seen.get("events", ())]
     told = f"{len(events)} events, the last one {events[-1]}" if events else "no event"
     request = (seen.get("request") or {}).get("runId")
-    return f"the answer{f' to {request}' if request else ''} is {told}; it is {seen.get('ended')}"
+    ended = ENDS.get(str(seen.get("ended", "closed")), "over")
+    return f"{request or 'a request'} is answered with {told}; its stream is {ended}"
+
+
+ENDS: Final[Mapping[str, str]] = {
+    "closed": "closed",
+    "refused": "refused",
+    "left": "left by the client",
+}
+"""By who ended a stream: what a sentence says of it."""
 
 
 def opened(seen: Fields) -> str:
