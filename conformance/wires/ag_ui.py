@@ -28,9 +28,9 @@ from runlock.conformance.families.lifecycle.messages import (
     Reason,
     Scenario,
     StreamKind,
-    of_exchange,
 )
 from runlock.conformance.protocol import Control, Party, Turn
+from runlock.conformance.protocol.exchanges import of_exchange
 from runlock.conformance.wires.address import Address
 from runlock.conformance.wires.ag_ui_client import HttpClient, NoStream
 from runlock.conformance.wires.approvals import Approvals

@@ -26,7 +26,7 @@ from runlock.conformance.audit.importers.histories import (
 from runlock.conformance.audit.importers.wire import CLAUSES as WIRE
 from runlock.conformance.audit.importers.wire import Wire
 from runlock.conformance.audit.recording import Grade, Recording, Row, Unreadable
-from runlock.conformance.families.lifecycle.messages import of_exchange
+from runlock.conformance.protocol.exchanges import of_exchange
 
 Event = Mapping[str, Any]
 

@@ -39,7 +39,6 @@ from runlock.conformance.families.lifecycle.messages.observations import (
     ThreadEdited as ThreadEdited,
     gate_name as gate_name,
     kept_apart as kept_apart,
-    of_exchange as of_exchange,
 )
 from runlock.conformance.families.lifecycle.messages.outcomes import (
     RELEASED as RELEASED,

@@ -256,19 +256,6 @@ class Exchanged(Observation, line="exchange {ended}", words=exchanged):
     ended: Literal["closed", "refused", "left", "unknown"] = "closed"
 
 
-UNREAD: Final = frozenset(
-    {"timestamp", "rawEvent", "raw_event", "input", "snapshot", "messages", "patch", "value", "event"}
-)
-"""Fields of events of AG-UI that no clause about an exchange reads."""
-
-
-def of_exchange(event: Mapping[str, Any]) -> dict[str, Any]:
-    """An event as an exchange has it: without what may be large, or new each time, and is not judged."""
-    is_patch = not isinstance(event.get("delta", ""), str)
-    left_out = UNREAD | {"delta"} if is_patch else UNREAD
-    return {key: value for key, value in event.items() if key not in left_out}
-
-
 class InputReturned(Observation, line="input.returned {text}", words="input {text!q} is given back"):
     """An input that was taken and not shown to the model is given back to its sender."""
 
