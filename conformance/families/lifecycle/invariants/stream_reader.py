@@ -141,7 +141,6 @@ class Reader:
         self.chunked: dict[str, Item] = {}  # by subagent, or "": the item whose chunks come
         self.where = ""
         self.ids: list[Any] = []  # of the runs
-        self.last: Event = {}
 
     def note(self, clause: str, holds: object, reason: str = "") -> None:
         """A clause was met, and held or did not."""
@@ -150,7 +149,7 @@ class Reader:
     def take(self, number: int, event: Event) -> None:
         """The next event."""
         kind = str(event.get("type"))
-        self.where, self.last = f"event {number}, {kind},", event
+        self.where = f"event {number}, {kind},"
         self._close_chunks(kind, event)
         if kind in BOUNDS:
             self._bound(kind)
@@ -306,11 +305,10 @@ class Reader:
         known, first = self.run.items.get(key), self.opened.setdefault(key, item)
         self.note("16", known is None or not known.is_open, f"{self.where} opens {item}, which is open")
         for name in kind.fields if first is not item else ():
-            if not is_chunked or event.get(name) is not None:
-                why = (
-                    f"{self.where} opens {item} again with {name} {item.said(name)}, after {first.said(name)}"
-                )
-                self.note("19", item.said(name) == first.said(name), why)
+            now, before = item.said(name), first.said(name)
+            if now is not None and not (is_chunked and event.get(name) is None):
+                why = f"{self.where} opens {item} again with {name} {now}, after {before}"
+                self.note("19", now == before, why)
         self.run.items[key] = item
         if kind is CALL:
             self.run.calls.setdefault(id_, str(event.get("toolCallName")))
