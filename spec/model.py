@@ -49,7 +49,10 @@ class Word(BaseModel):
 
 
 class Clause(Word):
-    """One normative sentence: what it asks, why, under which policies, and what it takes to see it."""
+    """One normative sentence: what it asks, why, under which policies, and what it takes to see it.
+
+    Its `occasion` is something that a runtime shows if it likes: without it, the clause says nothing.
+    """
 
     id: ClauseId
     level: Level
@@ -61,6 +64,7 @@ class Clause(Word):
     needs: list[str] = Field(default_factory=list)
     look_at: list[Words] = Field(default_factory=list)
     untestable: Words | None = None
+    occasion: Words | None = None
     since: Words = FIRST
     title: Words | None = None
 

@@ -56,6 +56,9 @@ def verdicts(bench: Known, tally: Tally) -> Iterator[ClauseVerdict]:
             yield ClauseVerdict(clause_id, level, "untested", SILENT, offered=False)
         elif INSPECTED in standing.clause.needs and not tally.shown["observes inspect"]:
             yield ClauseVerdict(clause_id, level, "untested", "no look at a run was answered", offered=False)
+        elif standing.clause.occasion:
+            why = f"it takes {standing.clause.occasion}, and none was shown"
+            yield ClauseVerdict(clause_id, level, "untested", why, offered=False)
         elif why := out_of_reach(bench.family, clause_id, bench.handshake):
             yield ClauseVerdict(clause_id, level, "untested", f"{NOTHING_FITS}: {why}", offered=False)
         else:

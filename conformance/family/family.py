@@ -68,8 +68,9 @@ class Family:
 
     @cached_property
     def core_profile(self) -> Profile:
-        """The profile that claims only the universal core."""
-        return next(one for one in self.spec.profiles.values() if not one.policies)
+        """The profile that claims only the universal core: of several, the one that is called so."""
+        claiming = [one for one in self.spec.profiles.values() if not one.policies]
+        return min(claiming, key=lambda one: not one.name.endswith("core"))
 
     @cached_property
     def checked(self) -> frozenset[str]:

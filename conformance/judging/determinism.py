@@ -69,8 +69,8 @@ GateName = Callable[[Mapping[str, Any]], str]
 def another_answer(first: Trace, second: Trace, gate_name: GateName) -> str:
     """A sentence on the first answer in which two traces of one schedule, or of its beginning, differ at all.
 
-    Gates go by what waits at them, since a runtime chooses their ids.  Neither the order within an answer nor
-    the words of a refusal or an exception are compared.
+    Gates go by what waits at them, since a runtime chooses their ids.  Neither the order within an answer, or
+    within the events that an observation lists, nor the words of a refusal or an exception are compared.
     """
     pairs = zip(_whole_answers(first, gate_name), _whole_answers(second, gate_name), strict=False)
     for number, (once, again) in enumerate(pairs, start=1):
@@ -87,6 +87,8 @@ def _whole_answers(trace: Trace, gate_name: GateName) -> Iterator[list[dict[str,
             seen = record["observation"]
             if seen.get("kind") == "gate.open":
                 names[seen["gate"]] = gate_name(seen)
+            if isinstance(seen.get("events"), list):
+                seen = {**seen, "events": sorted(seen["events"], key=_written)}
             if seen.get("kind") != EXCEPTION:
                 shown.append({**seen, "gate": names.get(seen["gate"])} if "gate" in seen else seen)
         elif "report" in record:
@@ -104,5 +106,5 @@ def _changed(once: list[dict[str, Any]], again: list[dict[str, Any]]) -> str:
     return next((f"in {one['kind']} {difference_of(one, other)}" for one, other in changed), "")
 
 
-def _written(seen: dict[str, Any]) -> str:
+def _written(seen: Any) -> str:
     return json.dumps(seen, sort_keys=True, default=str)

@@ -93,6 +93,7 @@ def of_clause(family: Family, clause: Clause) -> Sheet:
         Said("since", [f"revision {clause.since} of the spec"]),
         Said("applies", list(_applies(family, clause))),
         Said("needs", clause.needs),
+        Said("occasion", [clause.occasion] if clause.occasion else []),
         Said("checks", checks_of(family, clause)),
         Said("look at", clause.look_at),
         *_charts(family, clause),

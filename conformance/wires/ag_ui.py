@@ -32,6 +32,7 @@ from runlock.conformance.families.lifecycle.messages import (
     StreamKind,
 )
 from runlock.conformance.protocol import Control, Party, Turn
+from runlock.conformance.protocol.exchanges import of_exchange
 from runlock.conformance.wires.address import Address
 from runlock.conformance.wires.ag_ui_client import HttpClient, NoStream
 from runlock.conformance.wires.approvals import Approvals
@@ -46,8 +47,11 @@ RANDOM: Final = re.compile(
 )
 """What a server makes anew each time: ids of messages, and times of day."""
 
-LOOSE: Final = ("timestamp", "rawEvent", "raw_event", "usage", "input")
+LOOSE: Final = ("timestamp", "rawEvent", "raw_event", "input")
 """Fields of an event that hold what a server measures, or what was sent to it."""
+
+COUNTED: Final = "usage"
+"""A field that is part of an exchange, and not of what a watcher compares."""
 
 
 class AgUi:
@@ -76,7 +80,8 @@ class AgUi:
             ),
             notes=learned.notes,
             gates=["model", "tool"],
-            observes=["call.shown", "event", "stream.closed"],
+            profile=learned.profile,
+            observes=["call.shown", "event", "exchange", "stream.closed"],
             stimuli=[
                 *("decide", "run.again", "run.input", "watch.request", "deliver"),
                 *(["cancel"] if learned.stops else []),
@@ -127,6 +132,8 @@ class AgUi:
         self.running: asyncio.Task[None] | None = None  # the request that is under way
         self.watcher: str | None = None
         self.leaves_out = False
+        self.events: list[Json] = []  # of the request that is under way
+        self.random: dict[str, str] = {}  # a name for each text that a server makes anew
         self.tasks: set[asyncio.Task[Any]] = set()
         kit = asyncio.get_running_loop()
         self.rest = Resting(self.wire.real, kit, self.wire.pace, self._owes, lambda: self.has_left)
@@ -229,13 +236,20 @@ class AgUi:
 
     async def _sent(self, client: HttpClient, more: Json) -> str | None:
         """Send a request to its end; gives the error that it ended with."""
-        self.has_left = False
+        self.has_left, self.events = False, []
+        sent, ended = (
+            self._known(self.identity.named(client.body(more, leaves_out=self.leaves_out))),
+            "closed",
+        )
         try:
             await self.rest.do(self._request(client, more, self._took, leaves_out=self.leaves_out))
+            ended = "left" if self.has_left else "closed"
         except (NoStream, httpx.HTTPError) as error:
+            ended = "refused" if isinstance(error, NoStream) and error.is_refused else "left"
             return str(error) or repr(error)
         finally:
             self.leaves_out = False
+            self.host.observe("exchange", request=sent, events=self.events, ended=ended)
             self._close_stream()
         if self.has_left and not client.last:
             return None
@@ -335,15 +349,21 @@ class AgUi:
         self.host.observe("call.shown", call=call, name=named, args=plain)
 
     def _took(self, event: Json) -> None:
-        shown = {key: value for key, value in event.items() if key not in LOOSE}
-        text = self.identity.streamed(shown)
+        fixed = {key: value for key, value in event.items() if key not in LOOSE}
+        data = self._known(self.identity.streamed(fixed))
         if event["type"] == "TOOL_CALL_RESULT":
-            self._told_of(str(json.loads(text).get("toolCallId")))
+            self._told_of(str(data.get("toolCallId")))
+        self.events.append(of_exchange(data))
         if self.watcher is None:
             self.rest.moved()
         else:
-            data = json.loads(RANDOM.sub(self._alias, text))
-            self.rest.tell(partial(self._report, self.watcher, data))
+            shown = {key: value for key, value in data.items() if key != COUNTED}
+            self.rest.tell(partial(self._report, self.watcher, shown))
+
+    def _known(self, text: str) -> Json:
+        """What a text says, with a name for all that is made anew each time."""
+        found: Json = json.loads(RANDOM.sub(self._alias, text))
+        return found
 
     def _told_of(self, call: str) -> None:
         if call in self.untold and self.rest.has_open_gates:

@@ -14,8 +14,8 @@ import httpx
 
 from runlock.conformance.wires.ui_clients import AgUiClient, Json
 
-VERSION: Final = "1.0"
-"""The revision of the protocol that the client declares."""
+VERSION: Final = "1.1"
+"""The revision of the protocol that the client declares: the newest that the kit knows."""
 
 BODY_MAX: Final = 200
 """How many characters of an answer that is no stream are shown."""
@@ -27,11 +27,15 @@ ENDS: Final = ("RUN_FINISHED", "RUN_ERROR")
 
 
 class NoStream(Exception):
-    """What answered is no stream of events; its words say what came instead, and `right` what to do."""
+    """What answered is no stream of events; its words say what came instead, and `right` what to do.
 
-    def __init__(self, what: str, right: str) -> None:
+    A request that `is_refused` has no stream at all.
+    """
+
+    def __init__(self, what: str, right: str, is_refused: bool = False) -> None:
         super().__init__(what)
         self.right = right
+        self.is_refused = is_refused
 
 
 class HttpClient(AgUiClient):
@@ -47,6 +51,7 @@ class HttpClient(AgUiClient):
         self.fresh: list[Json] = []  # the messages that the next request brings
         self.interrupts: list[Json] = []  # of the newest run that ended with some
         self.last: Json = {}  # the last event of the newest run
+        self.declared = ""  # the version that the server says it speaks
 
     def call(self, name: str) -> tuple[str, Any]:
         named, args = super().call(name)
@@ -93,8 +98,8 @@ class HttpClient(AgUiClient):
             async for line in answer.aiter_lines():
                 if line.startswith("data:") and (text := line[5:].strip()):
                     event = _event(text)
-                    self._take_in(event)
                     took(event)
+                    self._take_in(event)
 
     def _take_in(self, event: Json) -> None:
         try:
@@ -107,6 +112,8 @@ class HttpClient(AgUiClient):
 
     def take(self, event: Json) -> None:
         super().take(event)
+        if event["type"] == "RUN_STARTED":
+            self.declared = str(event.get("protocolVersion") or "")
         if event["type"] == "MESSAGES_SNAPSHOT":
             self.messages = [dict(one) for one in event["messages"]]
         if event["type"] == "CUSTOM" and event.get("name") == LEGACY:
@@ -137,10 +144,11 @@ async def _refuse_other(answer: httpx.Response) -> None:
     said = f": {body}" if body else ""
     if answer.status_code != 200:
         right = _RIGHT.get(answer.status_code, "The application's own log says why.")
-        raise NoStream(f"status {answer.status_code}{said}", right)
+        raise NoStream(f"status {answer.status_code}{said}", right, is_refused=True)
     raise NoStream(
         f"{kind or 'an answer without a type'}, and no stream of events{said}",
         "Name the path of the agent, as in `http://127.0.0.1:8000/agent`.",
+        is_refused=True,
     )
 
 

@@ -44,6 +44,9 @@ PATH: Final = "/agent"
 ANSWER: Final = {"type": "object", "properties": {"approved": {"type": "boolean"}}, "required": ["approved"]}
 """What an interrupt asks for."""
 
+VERSION: Final = "1.1"
+"""The version of the protocol that is spoken."""
+
 OPEN_TIME_SECONDS: Final = 600.0
 
 
@@ -263,7 +266,7 @@ class Thread:
 
     async def _take(self, asked: RunAgentInput) -> None:
         ids = {"threadId": asked.thread_id, "runId": asked.run_id}
-        self.world.send({"type": "RUN_STARTED", **ids})
+        self.world.send({"type": "RUN_STARTED", **ids, "protocolVersion": VERSION})
         self.world.refusals.clear()
         try:
             segment = await self._verb(asked)

@@ -82,9 +82,13 @@ class Identity:
     def streamed(self, event: Json) -> str:
         """An event of the stream as JSON, with the kit's ids."""
         if event["type"] == "TOOL_CALL_START":
-            event = {**event, "toolCallName": self._plain_name(event["toolCallName"])}
-            self._recognise(event["toolCallId"], event["toolCallName"])
-        text = self.plain(json.dumps(event))
+            event = {**event, "toolCallName": self._plain_name(str(event.get("toolCallName")))}
+            self._recognise(str(event.get("toolCallId")), event["toolCallName"])
+        return self.named(event)
+
+    def named(self, value: Json) -> str:
+        """What a request or an event says, as JSON, with the kit's ids."""
+        text = self.plain(json.dumps(value))
         for called, call in self._in_stream.items():
             text = text.replace(json.dumps(called), json.dumps(call))
         return text

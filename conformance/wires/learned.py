@@ -7,6 +7,11 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any, Final
 
+from runlock.spec.model import load_spec
+
+PROFILES: Final = "ag-ui-"
+"""How the names of the profiles begin that stand for a version of the protocol."""
+
 
 @dataclass(frozen=True, slots=True)
 class Learned:
@@ -24,6 +29,14 @@ class Learned:
     stops: bool  # whether a run ends when its client goes away
     remembers: bool = False  # whether it has the messages of a thread that a request leaves out
     survives: bool = False  # whether a thread goes on after a restart, where the kit can start the runtime
+    declares: str = ""  # the version of the protocol that the server says it speaks
+
+    @property
+    def profile(self) -> str:
+        """The profile of the version that is declared; without one, and for a newer one, the newest."""
+        known = [name for name in load_spec("lifecycle").profiles if name.startswith(PROFILES)]
+        named = f"{PROFILES}{self.declares}"
+        return named if named in known else max(known)
 
     @property
     def notes(self) -> list[str]:
@@ -31,6 +44,7 @@ class Learned:
         return list(self._notes())
 
     def _notes(self) -> Iterator[str]:
+        yield f"It is judged as {self.profile}, and says that it speaks {self.declares or 'no version'}."
         yield f"Its model was asked, and is offered {', '.join(self.offered)}."
         yield f"Its tools were reached: {', '.join(self.entered) or 'none before an approval'}."
         yield WAITS[self.waits]

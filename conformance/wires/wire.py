@@ -91,7 +91,7 @@ class Wire:
         """Run a round of all tools, so that what is not wired up is said before anything is judged."""
         contact, client = await self._round()
         contact.refuse_unwired(client)
-        waits = contact.waits(client)
+        waits, declares = contact.waits(client), client.declared
         return Learned(
             waits,
             contact.answers(client),
@@ -100,6 +100,7 @@ class Wire:
             await self._stops(contact.reaction),
             await self._remembers(),
             bool(waits) and self._process is not None and await self._survives(contact, client),
+            declares,
         )
 
     async def _stops(self, reaction: float) -> bool:

@@ -1,13 +1,15 @@
 """What the spec answers to each sentence, arrow and row of its sources, and how a source is cut into those.
 
 The sources are not part of the project.  The map holds, for each ordinal of a source, where it stands, a
-digest of its words, and what it became: clauses, errata, or the reason why it binds no one.
+digest of its words, and what it became: clauses, errata, or the reason why it binds no one.  Of the pages of
+AG-UI, which mark what is normative by the words of BCP 14, the sentences with such a word are the ordinals.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import cache
 from hashlib import sha256
@@ -26,6 +28,8 @@ from runlock.spec.model import (
 )
 
 __all__ = [
+    "PAGES",
+    "PAGE_REVISIONS",
     "SOURCES",
     "Answer",
     "Coverage",
@@ -34,6 +38,7 @@ __all__ = [
     "dangling",
     "differences",
     "load_coverage",
+    "normative",
     "read_coverage",
 ]
 
@@ -43,6 +48,18 @@ SOURCES: Final = {
     "awaken-9": "awaken-run-lifecycle-9-phases-zh.txt",
 }
 """The sources of the lifecycle family, and the file that holds each one's text."""
+
+PAGES: Final = ("lifecycle", "tool-calls", "interrupts", "streaming", "events")
+"""The pages of AG-UI that have a map."""
+
+PAGE_REVISIONS: Final = ("1.1", "1.0")
+"""Their revisions, which say the same: the map is of the first, and the text of each fits it."""
+
+BCP_14: Final = re.compile(r"\b(?:MUST|SHOULD|MAY|REQUIRED|OPTIONAL)\b")
+"""The words that make a sentence normative."""
+
+MARKUP: Final = re.compile(r"\]\([^)]*\)|[\[\]*]")
+"""Where links lead, and how words are set: no part of a sentence."""
 
 CHROME: Final = re.compile(
     r"^\s*(?:Section titled “[^”]*”|(?:Keyboard shortcuts|Press .* (?:chapters|book|help)|See Also)\s*$)"
@@ -108,6 +125,35 @@ def _arrows(sentence: str) -> Iterator[str]:
     yield from (sentence[a:b] for a, b in pairwise(edges))
 
 
+def normative(page: str) -> Iterator[Ordinal]:
+    """Cut a page, whose sentences run over several lines, into those that are normative.
+
+    A sentence stands where its first word does.
+    """
+    on_line: Counter[int] = Counter()
+    for sentence in _sentences(page):
+        line, text = sentence[0][0], MARKUP.sub("", " ".join(word for _, word in sentence))
+        if BCP_14.search(text):
+            on_line[line] += 1
+            yield Ordinal(line, on_line[line], text)
+
+
+def _sentences(page: str) -> Iterator[list[tuple[int, str]]]:
+    """The words of each sentence with their lines; a blank line, an item or a heading begins a new one."""
+    sentence: list[tuple[int, str]] = []
+    for line, text in enumerate(page.splitlines(), start=1):
+        if sentence and re.match(r"\s*($|- |#|```|<)", text):
+            yield sentence
+            sentence = []
+        for word in text.removeprefix("- ").split():
+            if sentence and sentence[-1][1].endswith((".", ";")) and re.match(r"[`*\[]*[A-Z]", word):
+                yield sentence
+                sentence = []
+            sentence.append((line, word))
+    if sentence:
+        yield sentence
+
+
 class Answer(Word):
     """What became of one ordinal: clauses and errata, or the reason why it binds no one."""
 
@@ -133,8 +179,9 @@ def load_coverage() -> Coverage:
 
 
 def read_coverage(folder: Traversable) -> Coverage:
-    """Read a map from a folder with one file a source."""
-    return {source: dict(read_entries(folder / f"{source}.toml", Answer)) for source in SOURCES}
+    """Read a map from a folder with one file a source, or a page."""
+    pages = [f"ag-ui-{PAGE_REVISIONS[0]}-{page}" for page in PAGES]
+    return {source: dict(read_entries(folder / f"{source}.toml", Answer)) for source in (*SOURCES, *pages)}
 
 
 def dangling(coverage: Coverage, spec: Spec) -> Iterator[str]:
@@ -151,9 +198,9 @@ def dangling(coverage: Coverage, spec: Spec) -> Iterator[str]:
                 yield f"{source} {place}: is answered by clauses and errata, or else explains and says why."
 
 
-def differences(text: str, answers: Mapping[str, Answer]) -> Iterator[str]:
+def differences(of: Iterable[Ordinal], answers: Mapping[str, Answer]) -> Iterator[str]:
     """Say where a source and its answers part: what is not answered, not there, or there in other words."""
-    ordinals = {ordinal.key: ordinal for ordinal in cut(text)}
+    ordinals = {ordinal.key: ordinal for ordinal in of}
     for place, ordinal in ordinals.items():
         if place not in answers:
             yield f"{place}: nothing answers it; its digest is {ordinal.digest}."

@@ -12,6 +12,7 @@ from statemachine import State
 from statemachine.exceptions import TransitionNotAllowed
 
 from runlock.machines.chart import Chart, arrow_of, clause
+from runlock.machines.lifecycle.charts.ag_ui_stream import AgUiStream
 from runlock.machines.lifecycle.charts.call import ToolCall
 from runlock.machines.lifecycle.charts.concurrent_round import Barrier, ConcurrentTask, Dispatcher
 from runlock.machines.lifecycle.charts.event_sink import ReconnectableEventSink
@@ -60,6 +61,7 @@ CHARTS = [
     Run, RunWithCreated, ToolCall, ResumeToolCall, ToolCallPhases, RunFlow,
     StepEndsBeforeTools, StepEndsAfterTools, StepWithToolGate, TwoPhases, ThreeStages,
     WaitForResumeOrCancel, ConcurrentTask, Dispatcher, Barrier, ReconnectableEventSink,
+    AgUiStream,
 ]  # fmt: skip
 
 

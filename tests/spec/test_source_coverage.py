@@ -5,12 +5,15 @@ from pathlib import Path
 
 import pytest
 from source_coverage import (
+    PAGE_REVISIONS,
+    PAGES,
     SOURCES,
     Answer,
     cut,
     dangling,
     differences,
     load_coverage,
+    normative,
     read_coverage,
 )
 
@@ -27,6 +30,14 @@ def text_of(source):
     return (Path(TEXTS) / SOURCES[source]).read_text(encoding="utf-8")
 
 
+def page_of(revision, page):
+    return (Path(TEXTS) / f"ag-ui-{revision}-{page}.mdx").read_text(encoding="utf-8")
+
+
+def map_of(page):
+    return f"ag-ui-{PAGE_REVISIONS[0]}-{page}"
+
+
 # -- the map
 
 
@@ -41,7 +52,16 @@ def test_every_answer_names_what_is_there_or_says_why_it_binds_nobody():
     assert list(dangling(load_coverage(), load_spec("lifecycle"))) == []
 
 
-@pytest.mark.parametrize("source", list(SOURCES))
+@pytest.mark.parametrize(
+    ("page", "sentences"),
+    [("lifecycle", 33), ("tool-calls", 25), ("interrupts", 10), ("streaming", 18), ("events", 1)],
+)
+def test_the_map_has_an_answer_for_each_normative_sentence_of_a_page(page, sentences):
+    """Their number is known as well."""
+    assert len(load_coverage()[map_of(page)]) == sentences
+
+
+@pytest.mark.parametrize("source", list(load_coverage()))
 def test_the_map_reads_downwards(source):
     """Answers stand in the order of the document, and the ordinals of a line are counted from 1."""
     places = [tuple(map(int, place.split("."))) for place in load_coverage()[source]]
@@ -54,10 +74,10 @@ def test_the_map_reads_downwards(source):
 def test_a_clause_that_cites_a_source_is_an_answer_to_one_that_it_cites():
     """Each clause leads to its source, and each source statement to its clauses."""
     coverage = load_coverage()
-    answers = {s: {name for a in coverage[s].values() for name in a.clauses} for s in SOURCES}
+    answers = {s: {name for a in coverage[s].values() for name in a.clauses} for s in coverage}
     unnamed = []
     for clause in load_spec("lifecycle").clauses.values():
-        cited = {source.partition(" §")[0] for source in clause.sources} & set(SOURCES)
+        cited = {source.partition(" §")[0] for source in clause.sources} & set(coverage)
         if cited and not any(clause.id in answers[source] for source in cited):
             unnamed.append(clause.id)
 
@@ -83,7 +103,8 @@ def errata_on(line, answers):
 
 def test_what_binds_nobody_is_less_than_what_binds():
     """Explaining is for headings and notation; most of a source is held to."""
-    for answers in load_coverage().values():
+    for source in SOURCES:
+        answers = load_coverage()[source]
         explained = [answer for answer in answers.values() if not answer.binds]
 
         assert 4 * len(explained) < len(answers)
@@ -96,7 +117,15 @@ def test_what_binds_nobody_is_less_than_what_binds():
 @pytest.mark.parametrize("source", list(SOURCES))
 def test_the_map_is_the_map_of_these_texts(source):
     """No ordinal of a source is left out, none was made up, and each was read as it stands there."""
-    assert list(differences(text_of(source), load_coverage()[source])) == []
+    assert list(differences(cut(text_of(source)), load_coverage()[source])) == []
+
+
+@needs_texts
+@pytest.mark.parametrize("revision", PAGE_REVISIONS)
+@pytest.mark.parametrize("page", PAGES)
+def test_the_map_is_the_map_of_these_pages(page, revision):
+    """Both revisions have the same normative sentences."""
+    assert list(differences(normative(page_of(revision, page)), load_coverage()[map_of(page)])) == []
 
 
 @needs_texts
@@ -159,6 +188,29 @@ def test_a_text_is_cut_into_what_it_says(what):
     assert list(pieces(text).values()) == expected
 
 
+PAGE = """# Lamps
+
+A lamp [MUST](/lamps#lit) be lit. It burns; and
+a wick MAY
+be new.
+It MUST NOT smoke.
+
+- It is out.
+- Wicks MUST NOT be
+  wet.
+"""
+
+
+def test_a_page_is_cut_into_its_normative_sentences():
+    """Each stands where it begins, over as many lines as it has; links lead nowhere."""
+    assert {one.key: one.text for one in normative(PAGE)} == {
+        "3.1": "A lamp MUST be lit.",
+        "3.2": "It burns; and a wick MAY be new.",
+        "6.1": "It MUST NOT smoke.",
+        "9.1": "Wicks MUST NOT be wet.",
+    }
+
+
 def test_an_ordinal_is_found_by_its_line_and_its_number_on_it():
     """Empty lines count, so that a place is that of the document."""
     assert pieces("\nA lamp is lit. It burns.\n\nIt is out.") == {
@@ -184,13 +236,13 @@ def answers_for(text):
 
 def test_a_map_that_fits_has_no_differences():
     """Every ordinal is answered, in the words that stand there."""
-    assert list(differences("A lamp is lit.\nIt burns.", answers_for("A lamp is lit.\nIt burns."))) == []
+    assert list(differences(cut("A lamp is lit.\nIt burns."), answers_for("A lamp is lit.\nIt burns."))) == []
 
 
 def test_each_way_in_which_a_map_does_not_fit_is_said():
     """A sentence that is new, one that is gone and one that was changed are distinguished."""
     old, new = "A lamp is lit.\nIt burns.\n\nIt is out.", "A lamp is lit.\nIt smokes.\nIt is warm."
-    found = list(differences(new, answers_for(old)))
+    found = list(differences(cut(new), answers_for(old)))
     changed, added = list(cut(new))[1:]
 
     assert found == [

@@ -3,8 +3,10 @@
 import re
 
 import pytest
+from source_coverage import PAGES
 
 from runlock.conformance.families.lifecycle.invariants import INVARIANTS
+from runlock.machines.lifecycle.charts.ag_ui_stream import AgUiStream
 from runlock.machines.lifecycle.charts.call import ToolCall
 from runlock.machines.lifecycle.charts.concurrent_round import Barrier, ConcurrentTask, Dispatcher
 from runlock.machines.lifecycle.charts.event_sink import ReconnectableEventSink
@@ -34,6 +36,7 @@ CHARTS_OF = {
     "ROUND": (TwoPhases, ThreeStages, ConcurrentTask, Dispatcher, Barrier),
     "DECIDE": (WaitForResumeOrCancel,),
     "STREAM": (ReconnectableEventSink,),
+    "PRODUCER": (AgUiStream,),
 }
 NUMBERS_OF_ARROWS = {
     "RUN": [range(1, 19)],
@@ -44,6 +47,7 @@ NUMBERS_OF_ARROWS = {
     "ROUND": [range(20, 100)],
     "DECIDE": [range(40, 60)],
     "STREAM": [range(1, 8), range(20, 30)],
+    "PRODUCER": [range(1, 5), range(40, 50)],
 }
 """The numbers of an area that are kept for arrows and for what may leave a state."""
 
@@ -51,7 +55,9 @@ OF_OTHER_DOCUMENTS = {*range(37, 48), *range(56, 63), *range(67, 79)}
 """Numbers of errata that are kept for the families of the tool runner and the message loop."""
 
 AS_DECLARED = re.compile(r"\bas (it )?(was |is )?declared\b")
-DOCUMENTS = {"tirea", "awaken-8", "awaken-9", "tool-runner", "message-loop"}
+DOCUMENTS = {"tirea", "awaken-8", "awaken-9", "tool-runner", "message-loop"} | {
+    f"ag-ui-1.1-{page}" for page in PAGES
+}
 
 
 def on_charts(area):
@@ -126,6 +132,7 @@ def test_errata_are_numbered_without_gaps_and_cite_the_documents():
 def test_the_profiles_are_those_of_the_sources():
     """Each source of the lifecycle has a profile, and the core has one."""
     names = {"core", "tirea", "tirea-stream", "awaken-8", "awaken-9", "awaken-concurrent"}
+    names |= {"ag-ui-1.0", "ag-ui-1.1"}
 
     assert names <= set(load_spec("lifecycle").profiles)
 

@@ -26,6 +26,7 @@ from runlock.conformance.audit.importers.histories import (
 from runlock.conformance.audit.importers.wire import CLAUSES as WIRE
 from runlock.conformance.audit.importers.wire import Wire
 from runlock.conformance.audit.recording import Grade, Recording, Row, Unreadable
+from runlock.conformance.protocol.exchanges import of_exchange
 
 Event = Mapping[str, Any]
 
@@ -38,6 +39,15 @@ IGNORED: Final = frozenset(
     }
 )  # fmt: skip
 """Events that say nothing about calls or the ends of runs."""
+
+PRODUCER: Final = frozenset(f"PRODUCER-{number}" for number in range(1, 34) if number not in (5, 6, 8, 14))
+"""Clauses about the stream of one request; who ended it, and how a run was stopped, is not recorded.
+
+Events are sorted by the thread that they name, so that one of another thread is none of the request.
+"""
+
+SENT: Final = ("threadId", "runId", "messages", "tools", "resume")
+"""Fields of a request that they read."""
 
 
 @dataclass(slots=True)
@@ -93,7 +103,7 @@ class AgUi:
 
     name = "ag-ui"
     says = "AG-UI requests and events"
-    clauses = WIRE | {"PAIR-1", "PAIR-2", "PAIR-3", "RUN-3", "RUN-20", "RUN-21", "RUN-23"}
+    clauses = WIRE | PRODUCER | {"PAIR-1", "PAIR-2", "PAIR-3", "RUN-3", "RUN-20", "RUN-21", "RUN-23"}
     is_scattered = True
 
     def grade(self, claims: Mapping[str, Any]) -> Grade:
@@ -117,8 +127,10 @@ class AgUi:
 
     def recordings(self, thread: str, records: Sequence[Any]) -> list[Recording]:
         """The trace of one thread."""
-        reader = _Reader(thread, histories_of(records))
-        for record in _in_order(records):
+        runs = _in_order(records)
+        is_paired = all(_is_request_first(run) and len(run) > 1 for run in runs)
+        reader = _Reader(thread, histories_of(records), Exchanges(is_paired))
+        for record in (one for run in runs for one in run):
             reader.read(record)
         return [reader.finished()]
 
@@ -127,7 +139,11 @@ def _is_request(record: Mapping[str, Any]) -> bool:
     return "threadId" in record and "messages" in record and "type" not in record
 
 
-def _in_order(records: Sequence[Any]) -> Iterator[Any]:
+def _is_request_first(run: Sequence[Any]) -> bool:
+    return isinstance(run[0], dict) and _is_request(run[0])
+
+
+def _in_order(records: Sequence[Any]) -> list[list[Any]]:
     """The runs of a thread: a request comes after those whose messages it repeats."""
     runs: list[list[Any]] = []
     for record in records:
@@ -135,19 +151,53 @@ def _in_order(records: Sequence[Any]) -> Iterator[Any]:
         if is_new or not runs:
             runs.append([])
         runs[-1].append(record)
-    if all(isinstance(run[0], dict) and _is_request(run[0]) for run in runs):
+    if all(map(_is_request_first, runs)):
         runs.sort(key=lambda run: len(run[0]["messages"]))
-    for run in runs:
-        yield from run
+    return runs
+
+
+@dataclass(slots=True)
+class Exchanges:
+    """Requests with the events that answered them.
+
+    Where each request has events after it, they are its own; else it is not known which request they answer,
+    and each run is one stream.
+    """
+
+    is_paired: bool
+    request: Event | None = None
+    events: list[Event] = field(default_factory=list)
+    is_whole: bool = True  # no record of it was unreadable
+
+    def take(self, record: Any) -> tuple[Event | None, list[Event]] | None:
+        """The next record; gives what came before it, if that is complete now."""
+        if isinstance(record, Unreadable):
+            self.is_whole = False
+            return None
+        is_new = _is_request(record) if self.is_paired else record.get("type") == "RUN_STARTED"
+        done = self.end() if is_new else None
+        if not _is_request(record):
+            self.events.append(of_exchange(record))
+        elif self.is_paired:
+            self.request = {key: record[key] for key in SENT if record.get(key) is not None}
+        return done
+
+    def end(self) -> tuple[Event | None, list[Event]] | None:
+        """The stream so far, if there is one and all of it could be read."""
+        done = (self.request, self.events) if self.events and self.is_whole else None
+        self.request, self.events, self.is_whole = None, [], True
+        return done
 
 
 class _Reader:
     """Reads the records of one thread, in their order."""
 
-    def __init__(self, thread: str, histories: Histories) -> None:
+    def __init__(self, thread: str, histories: Histories, exchanges: Exchanges) -> None:
+        shown = ["run.finished", "exchange"]
         claims = handshake(
-            "ag-ui", "1.0", gates=["model", "tool"], observes=["run.finished"], decisions=True, stream="ag-ui"
+            "ag-ui", "1.0", gates=["model", "tool"], observes=shown, decisions=True, stream="ag-ui"
         )
+        self.exchanges = exchanges
         self.talk = Conversation(claims)
         self.histories = histories
         self.talk.has_history = not histories.is_empty
@@ -161,6 +211,7 @@ class _Reader:
 
     def read(self, record: Any) -> None:
         """One request or event."""
+        self._exchanged(self.exchanges.take(record))
         if isinstance(record, Unreadable):
             self.made.unexplained.append(record.sentence)
         elif _is_request(record):
@@ -169,13 +220,18 @@ class _Reader:
             self._event(record, str(record.get("type")))
 
     def _event(self, event: Event, kind: str) -> None:
-        if self.chunked and (kind != "TOOL_CALL_CHUNK" or event.get("toolCallId") != self.chunked):
+        goes_on = kind == "TOOL_CALL_CHUNK" and event.get("toolCallId") in (None, self.chunked)
+        if self.chunked and not goes_on:
             self.called_in_full({"toolCallId": self.chunked})
             self.chunked = ""
         if (read := READERS.get(kind)) is not None:
             read(self, event)
         elif kind not in IGNORED:
             self.made.unknown[kind] += 1
+
+    def _exchanged(self, done: tuple[Event | None, list[Event]] | None) -> None:
+        if done is not None and self.talk.builder.run:
+            self.talk.builder.exchange(*done)
 
     def _tell(self, name: str, event: Event, *fields: str) -> None:
         """Pass an event on that tells of a call."""
@@ -186,6 +242,7 @@ class _Reader:
     def finished(self) -> Recording:
         """The recording, after its last record."""
         self.flush()
+        self._exchanged(self.exchanges.end())
         self.made.is_open = self.talk.is_running
         self.made.hidden = frozenset(self.talk.hidden)
         self.made.trace = self.talk.trace()
@@ -290,10 +347,12 @@ class _Reader:
 
     def chunk(self, event: Event) -> None:
         """A piece of a call, which begins it if it names its tool."""
-        if event.get("toolCallName"):
-            self.called(event)
-        self.chunked = str(event.get("toolCallId"))
-        self.arguments(event)
+        begins = not self.chunked
+        self.chunked = self.chunked or str(event.get("toolCallId"))
+        piece = {**event, "toolCallId": self.chunked}
+        if begins and event.get("toolCallName"):
+            self.called(piece)
+        self.arguments(piece)
 
     def answered(self, event: Event) -> None:
         """The result of a call."""
@@ -307,10 +366,12 @@ class _Reader:
     def ended(self, event: Event) -> None:
         """The run ended, or this segment of it, if calls wait for a person or for the client."""
         self.flush()
-        self.talk.builder.publish("RUN_FINISHED", {"outcome": self._own(event.get("outcome"))})
-        waiting = self._waiting(event.get("outcome") or {})
+        said = event.get("outcome")
+        self.talk.builder.publish("RUN_FINISHED", {"outcome": self._own(said)})
+        outcome = said if isinstance(said, Mapping) else {}
+        waiting = self._waiting(outcome)
         if waiting and self.talk.is_running:
-            self.talk.suspend(waiting, resumes=bool((event.get("outcome") or {}).get("interrupts")))
+            self.talk.suspend(waiting, resumes=bool(outcome.get("interrupts")))
         else:
             self.talk.end()
 

@@ -134,6 +134,11 @@ class Builder:
         to = {"stream": self.stream, "watcher": f"w{self.watchers}"}
         self._observe({"kind": "event", "name": name, "data": dict(data), **to})
 
+    def exchange(self, request: JsonObject | None, events: Sequence[JsonObject]) -> None:
+        """One request of a client and the events that answered it; who ended the stream was not recorded."""
+        sent = {} if request is None else {"request": dict(request)}
+        self._observe({"kind": "exchange", **sent, "events": list(events), "ended": "unknown"})
+
     def _gate(self, on: str, **fields: Any) -> str:
         self.gates += 1
         gate = f"g{self.gates}"

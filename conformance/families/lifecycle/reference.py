@@ -43,6 +43,9 @@ OBSERVES = [
 ]  # fmt: skip
 
 
+PRODUCES: Final[Mapping[str, Any]] = {"observes": [*OBSERVES, "exchange"]}
+"""What the handshake says of a reference that also shows what it would send as a server of AG-UI."""
+
 MODEL_OUTCOMES: Final[list[ModelOutcome]] = [
     "turn", "fault", "length", "refusal", "pause", "malformed", "delta",
 ]  # fmt: skip

@@ -10,6 +10,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Collection, Coroutine, Mapping, Sequence
 from typing import Any, TypeVar
 
+from runlock.machines.lifecycle.runtime.producer import Producer
 from runlock.machines.lifecycle.runtime.sink import EventSink
 from runlock.machines.lifecycle.runtime.state import (
     CALL_TABLE,
@@ -59,6 +60,7 @@ class Ledger(ABC):
         self.world = world
         self.hooks = hooks
         self.sink = EventSink(world.observe)
+        self.producer = Producer(world.observe)
         self.tools = tools
         self.stop = stop
         self.policies = policies
@@ -120,6 +122,7 @@ class Ledger(ABC):
         """Add a message to the thread and say so."""
         self.state.messages.append(message)
         self.observe("message", message=message)
+        self.producer.said(message)
 
     def answer(self, call: Call, status: str, content: Any) -> None:
         """Give a call its visible result; it supersedes the placeholder that stands for it."""
@@ -201,12 +204,15 @@ class Ledger(ABC):
         if verdict is not None:
             fields["verdict"] = verdict
         self.observe("phase", phase=phase, **fields)
+        if phase in ("StepStart", "StepEnd"):
+            self.producer.step(begins=phase == "StepStart")
 
     # -- watchers and plugins
 
     def publish(self, name: str, **data: Any) -> None:
         """An event for the watcher of the run."""
         self.sink.publish(name, data)
+        self.producer.told(name, data)
 
     async def consult(self, at: str, call: Call | None = None, **shown: Any) -> dict[str, Any]:
         """What a plugin leaves of what it is shown at a phase; raises `PluginEnded`."""

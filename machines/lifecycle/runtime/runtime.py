@@ -441,6 +441,7 @@ class Runtime(Steering):
                 taken.append({"id": asked.id, "name": asked.name, "args": asked.args})
         self.append({"role": "assistant", "text": turn.text, "tool_calls": taken})
         self.state.tokens += turn.usage.input + turn.usage.output
+        self.producer.spent(turn.usage.input, turn.usage.output)
         self.state.turn_was_last = not calls and turn.stop != "pause"
         for call, asked_for in zip(calls.values(), taken, strict=True):
             self.state.calls.pop(call.id, None)

@@ -115,4 +115,4 @@ def test_a_document_may_hold_the_events_of_a_stream(indent: int | None, tmp_path
     events = [begins(), *says(), ends(), ends()]
     (tmp_path / "a.dump").write_text(json.dumps({"session": 4, "events": events}, indent=indent))
 
-    assert set(broken(audited(tmp_path / "a.dump"))) == {"RUN-21"}
+    assert set(broken(audited(tmp_path / "a.dump"))) == {"RUN-21", "PRODUCER-3"}

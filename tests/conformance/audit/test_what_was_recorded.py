@@ -227,7 +227,7 @@ RIGHT: dict[str, tuple[list[Record], str, str]] = {
             request(tools=("lookup",)),
             begins(threadId="one"),
             *asks("k1"),
-            ends(),
+            ends(outcome={"type": "success", "pendingToolCallIds": ["k1"]}),
             request(asked("k1"), answered("k1"), tools=("lookup",)),
             begins(threadId="one"),
             *says(),

@@ -318,6 +318,11 @@ def test_the_order_within_an_answer_and_the_ids_of_gates_may_change() -> None:
     assert compared(answer(gate, once), answer(once, other)) == ""
     assert "in phase `step` was 1, and is 2" in compared(answer(gate, once), answer(gate, again))
     assert "it showed phase 1 times before, and 0 times now" in compared(answer(once), answer())
+    exchanges = [{"kind": "exchange", "events": list(events)} for events in ("ab", "ba", "ac")]
+    assert compared(answer(exchanges[0]), answer(exchanges[1])) == ""
+    assert 'in exchange `events.1` was "b", and is "c"' in compared(
+        answer(exchanges[0]), answer(exchanges[2])
+    )
 
 
 @pytest.mark.parametrize(

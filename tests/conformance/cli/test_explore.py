@@ -117,7 +117,7 @@ def test_an_estimate_is_of_the_right_size():
     ("asked", "says"),
     [
         (("awaken9",), "There is no profile awaken9 to explore. Did you mean `awaken-9`?"),
-        (("zzz",), "There is no profile zzz to explore. There are calls, awaken-8,"),
+        (("zzz",), "There is no profile zzz to explore. There are calls, ag-ui-1.0,"),
         (("--calls", 0), "--calls 0 leaves nothing to explore. A round has 1 call or more."),
         (("--calls", "two"), "--calls should be a whole number."),
         (("--resuspensions", -1), "--resuspensions -1 is negative. Write 0 or more."),

@@ -156,6 +156,13 @@ OBSERVATIONS = [
     {"kind": "checkpoint", "run": "r1", "trigger": "StepEnd", "cause": "step", "force": False, "state": {}},
     {"kind": "event", "run": "r1", "stream": "s", "name": "n", "data": 1, "watcher": None},
     {"kind": "stream.closed", "run": "r1", "watcher": "w1"},
+    {
+        "kind": "exchange",
+        "run": "r1",
+        "request": {"threadId": "t", "runId": "r"},
+        "events": [{"type": "RUN_STARTED", "threadId": "t", "runId": "r"}],
+        "ended": "left",
+    },
     {"kind": "input.returned", "run": "r1", "text": "never mind"},
     {"kind": "run.finished", "run": "r1", "reason": {"code": "Suspended"}, "pending": ["c1"]},
     {

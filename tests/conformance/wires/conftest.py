@@ -2,6 +2,7 @@
 
 import pytest
 from ag_ui_variants import VARIANTS
+from ag_ui_wrong import WRITERS
 from served_apps import site
 
 from runlock.conformance.families.lifecycle.mutants import MUTANTS
@@ -10,7 +11,8 @@ from runlock.conformance.wires.ag_ui_server import Served
 
 @pytest.fixture(scope="module")
 def apps():
-    """The right ones by their names, and every mutant of the lifecycle by its own."""
+    """The right ones by their names, every mutant of the lifecycle, and wrong event writers."""
     wrong = {mutant.name: Served(mutant, ("write",), ("read",)) for mutant in MUTANTS}
-    with site({**VARIANTS, **wrong}) as found:
+    written = {name: served for name, (served, _) in WRITERS.items()}
+    with site({**VARIANTS, **wrong, **written}) as found:
         yield found

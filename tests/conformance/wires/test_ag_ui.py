@@ -2,16 +2,21 @@
 
 import pytest
 from ag_ui_variants import VARIANTS
+from ag_ui_wrong import WRITERS
 
 from runlock.conformance.driving.strategies.scripted import applicable, corpus, play
 from runlock.conformance.driving.tally import Tally
 from runlock.conformance.families.lifecycle.family import FAMILY
 from runlock.conformance.wires.ag_ui import AgUi
+from runlock.conformance.wires.learned import Learned
 
 DIALECTS = {"plain": {"approve": True, "reject": False}}
 """What a user says of an application whose interrupts do not tell how they are answered."""
 
 WAITS = {"batch": "batch", "by-result": "result", "legacy": "custom"}
+
+EXERCISED = [f"PRODUCER-{number}" for number in (1, 2, 3, *range(5, 12), 16, 17, 18, 24, 30)]
+"""Clauses about what a server sends that every application meets."""
 
 WRONG = {
     "RunsTheRejected": "GATE-2",
@@ -48,6 +53,7 @@ def test_how_it_waits_is_found_out(apps, name):
 
     assert learned.waits == WAITS.get(name, "interrupt")
     assert learned.entered == ("read",)
+    assert (learned.declares, learned.profile) == ("1.1", "ag-ui-1.1")
     assert learned.stops == (name != "finishing")
 
 
@@ -62,7 +68,8 @@ def test_a_right_application_holds(apps, name):
     tally = played(apps, name, few, **DIALECTS.get(name, {}))
 
     assert {clause: found.violation.reason for clause, found in tally.found.items()} == {}
-    assert all(tally.exercised[clause] for clause in ("GATE-1", "PAIR-1", "PAIR-4"))
+    expected = {"GATE-1", "PAIR-1", "PAIR-4", *EXERCISED}
+    assert expected - {clause for clause, times in tally.exercised.items() if times} == set()
 
 
 @pytest.mark.parametrize("name", ["legacy", "prefixed", "twice-prefixed"])
@@ -109,3 +116,22 @@ def test_a_wrong_application_is_blamed_as_its_runtime_is(apps, name, clause):
     scripts = sorted(corpus(FAMILY), key=lambda script: clause not in script.about)
 
     assert clause in played(apps, name, scripts, until=clause).found
+
+
+@pytest.mark.sampled(3)
+@pytest.mark.parametrize("name", WRITERS)
+def test_a_wrong_event_writer_is_blamed(apps, name):
+    """What a runtime does is right, and what its server sends is not."""
+    clause = WRITERS[name][1]
+    few = known("partial-resume", "reject", "two-rounds-of-two")
+
+    assert clause in played(apps, name, few, until=clause).found
+
+
+@pytest.mark.parametrize(
+    ("declares", "profile"),
+    [("1.0", "ag-ui-1.0"), ("1.1", "ag-ui-1.1"), ("", "ag-ui-1.1"), ("1.7", "ag-ui-1.1")],
+)
+def test_the_profile_is_that_of_the_version(declares, profile):
+    """A server that declares none, or a newer one, is judged by the newest."""
+    assert Learned("", (None, None), (), (), stops=False, declares=declares).profile == profile

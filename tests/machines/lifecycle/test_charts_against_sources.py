@@ -8,6 +8,7 @@ line names the words that an arrow was read from.
 import pytest
 from transcripts import arrows, transcribed
 
+from runlock.machines.lifecycle.charts.ag_ui_stream import AgUiStream
 from runlock.machines.lifecycle.charts.call import ToolCall
 from runlock.machines.lifecycle.charts.concurrent_round import Barrier, ConcurrentTask, Dispatcher
 from runlock.machines.lifecycle.charts.event_sink import ReconnectableEventSink
@@ -87,6 +88,10 @@ ADDED = {
     Dispatcher: {},
     Barrier: {},
     ReconnectableEventSink: {("Dropped", "finish", "Closed"): "E-25"},
+    AgUiStream: {
+        ("Closed", "end", "Ended"): "what may follow the end of a run need not (line 177)",
+        ("Failed", "end", "Ended"): "what may follow the end of a run need not (line 177)",
+    },
 }
 
 # The ids of runs and calls were given in an order of their own; the others count the source's arrows.
@@ -108,6 +113,7 @@ DRAWN_FROM_WORDS = [
     (Dispatcher, "dispatcher"),
     (Barrier, "barrier"),
     (ReconnectableEventSink, "event_sink"),
+    (AgUiStream, "ag_ui_stream"),
 ]
 TRANSCRIPTS = LABELLED + DRAWN_FROM_WORDS
 

@@ -37,6 +37,7 @@ from runlock.conformance.families.lifecycle.invariants import (
     phase,
     plugin,
     policy,
+    producer,
     progress,
     recover,
     refused,
@@ -114,6 +115,7 @@ INVARIANTS: Final = gathered(
     single_call_round,
     checkpoint_timing,
     wire,
+    producer,
     progress,
 )
 """Every check, in the order of blame; of checks with one rank, those of an earlier module come first."""

@@ -26,6 +26,9 @@ ENDS: Final = ("TOOL_CALL_END", "tool-input-available", "tool-input-error")
 REQUESTS: Final = ("RUN_FINISHED", "renderAndWaitForResponse", "tool-approval-request")
 RESULTS: Final = ("TOOL_CALL_RESULT", "tool-output-available", "tool-output-error", "tool-output-denied")
 AFTER_THE_START: Final = (*PIECES, "TOOL_CALL_END", *REQUESTS, *RESULTS)
+OF_AG_UI: Final = "ag-ui-"
+"""How the profiles are called whose protocol lets a call go on that was ended."""
+
 OVER: Final = ("NaturalEnd", "BehaviorRequested", "Stopped")
 """Ends before which nothing broke and nothing was cut short."""
 
@@ -40,12 +43,18 @@ def _told(state: ObservedState, seen: Published) -> Iterator[tuple[EventPart, Ob
             yield part, call, call.wires.get(seen.stream or "")
 
 
+def _may_open_again(state: ObservedState) -> bool:
+    """Whether a call that was ended may be opened again and go on, as the protocol of AG-UI has it."""
+    return state.handshake.profile.startswith(OF_AG_UI)
+
+
 @check("WIRE-60", at=(*STARTS, *ENDS), rank=Rank.STREAM, requires="a watcher", is_deferred=True)
 def a_call_is_opened_once(state: ObservedState, seen: Published) -> CheckResults:
     """A call that a stream has opened or ended is neither opened nor ended there again."""
     for part, call, told in _told(state, seen):
         if part.what == "open":
             again = told is not None and told.life == state.life
+            again = again and not (told is not None and told.is_ended and _may_open_again(state))
             yield held_or(not again, f"{seen.name} opens call {call.id}, which this stream has opened before")
         elif part.what in ("end", "whole"):
             again = told is not None and told.is_ended and told.life == state.life
@@ -83,10 +92,23 @@ def arguments_come_between(state: ObservedState, seen: Published) -> CheckResult
             yield held_or(not told.is_ended, f"{seen.name} goes on with call {call.id}, which was ended")
         elif run is None or run.hooks or call.raced or part.what not in ("end", "whole"):
             continue
+        elif part.what == "end" and _may_open_again(state):
+            continue  # it may go on: its run's end says that it is whole
         elif part.what == "end" and seen.name == "TOOL_CALL_END" and told is not None:
             yield _are_given(call, _object("".join(told.pieces)))
         elif seen.name == "tool-input-available":
             yield _are_given(call, _object(part.value))
+
+
+@check("WIRE-62", at=("RUN_FINISHED",), rank=Rank.STREAM, requires="a watcher", is_deferred=True)
+def arguments_are_whole_at_the_end(state: ObservedState, seen: Published) -> CheckResults:
+    """Where a call may be opened again, its arguments are those that the model gave when its run ends."""
+    run = state.run_of(seen)
+    if run is None or run.hooks or not _may_open_again(state):
+        return
+    for call, told in _opened(run, seen.stream or ""):
+        if told.is_ended and told.at >= state.audience.at and not call.raced:
+            yield _are_given(call, _object("".join(told.pieces)))
 
 
 def _are_given(call: ObservedCall, args: Any) -> CheckResult:

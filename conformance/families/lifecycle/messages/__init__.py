@@ -20,6 +20,7 @@ from runlock.conformance.families.lifecycle.messages.observations import (
     CallSnapshot as CallSnapshot,
     Checkpointed as Checkpointed,
     DecisionTaken as DecisionTaken,
+    Exchanged as Exchanged,
     GateOpened as GateOpened,
     InputReturned as InputReturned,
     MessageAppended as MessageAppended,

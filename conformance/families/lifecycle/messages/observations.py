@@ -23,6 +23,7 @@ from runlock.conformance.families.lifecycle.messages.words import (
     closed,
     ended,
     entered,
+    exchanged,
     inspected,
     moved,
     opened,
@@ -242,6 +243,19 @@ class StreamClosed(Observation, line="stream.closed {watcher}", words=closed):
     watcher: str | None = None
 
 
+class Exchanged(Observation, line="exchange {ended}", words=exchanged):
+    """One request over AG-UI and the events that answered it, in their order, as they came.
+
+    `ended` says who ended the stream: the server, which `closed` or `refused` it, or the client, which
+    `left`; of a recording it may be `unknown`.  Without `request`, the request was not recorded.
+    """
+
+    kind: Literal["exchange"] = "exchange"
+    request: JsonObject | None = None
+    events: list[JsonObject] = Field(default_factory=list)
+    ended: Literal["closed", "refused", "left", "unknown"] = "closed"
+
+
 class InputReturned(Observation, line="input.returned {text}", words="input {text!q} is given back"):
     """An input that was taken and not shown to the model is given back to its sender."""
 
@@ -317,8 +331,8 @@ def kept_apart(seen: Observation) -> Observation:
 
 LISTED: Final = listed(
     GateOpened, GateClosed, RunMoved, CallMoved, PhaseEntered, ResumeEntered, DecisionTaken, CallShown,
-    MessageAppended, Checkpointed, Published, StreamClosed, InputReturned, SegmentEnded, RunInspected,
-    ThreadEdited,
+    MessageAppended, Checkpointed, Published, StreamClosed, Exchanged, InputReturned, SegmentEnded,
+    RunInspected, ThreadEdited,
 )  # fmt: skip
 """The kinds of observations that clauses know, each with its model."""
 

@@ -153,6 +153,22 @@ def closed(seen: Fields) -> str:
     return f"the stream of {seen.get('watcher') or 'nobody'} is closed"
 
 
+def exchanged(seen: Fields) -> str:
+    events = [str(event.get("type")) for event in seen.get("events", ())]
+    told = f"{len(events)} events, the last one {events[-1]}" if events else "no event"
+    request = (seen.get("request") or {}).get("runId")
+    ended = ENDS.get(str(seen.get("ended", "closed")), "over")
+    return f"{request or 'a request'} is answered with {told}; its stream is {ended}"
+
+
+ENDS: Final[Mapping[str, str]] = {
+    "closed": "closed",
+    "refused": "refused",
+    "left": "left by the client",
+}
+"""By who ended a stream: what a sentence says of it."""
+
+
 def opened(seen: Fields) -> str:
     if seen["on"] == "model":
         within = str(seen.get("run")).rpartition("/")[2] if "/" in str(seen.get("run")) else ""

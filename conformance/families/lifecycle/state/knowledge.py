@@ -9,7 +9,13 @@ from dataclasses import dataclass, field
 from functools import wraps
 from typing import Any, Literal, Self, TypeVar, cast
 
-from runlock.conformance.families.lifecycle.messages import Checkpointed, GateOpened, Handshake, Scenario
+from runlock.conformance.families.lifecycle.messages import (
+    Checkpointed,
+    Exchanged,
+    GateOpened,
+    Handshake,
+    Scenario,
+)
 from runlock.conformance.families.lifecycle.state.disturbances import CANCEL, CRASH, FAULT, Disturbance
 from runlock.conformance.families.lifecycle.state.inputs import Input
 from runlock.conformance.families.lifecycle.state.records import (
@@ -92,6 +98,7 @@ class Knowledge(ABC):
         self.forgotten: set[str] = set()  # ids of decisions that a crash may have taken away
         self.checkpoints: list[Checkpointed] = []
         self.messages: list[Message] = []
+        self.exchanges: list[Exchanged] = []  # over AG-UI, the oldest first
         self.kept_before = (0, 0)  # how many checkpoints and messages the lives before have shown
         self.stores_numbers = False  # whether a checkpoint has said which suspension of a call it holds
         self.inputs: list[str] = []  # what the user said, and may have been taken

@@ -29,8 +29,10 @@ class Told:
     results: int = 0
 
     def take(self, part: EventPart, life: int) -> None:
-        """Take in what an event tells after the opening."""
-        if part.what == "args":
+        """Take in what an event tells, the opening included."""
+        if part.what == "open":
+            self.is_ended = False
+        elif part.what == "args":
             self.pieces.append(str(part.value))
         elif part.what in ("end", "whole"):
             self.is_ended = True

@@ -16,7 +16,8 @@ from runlock.conformance.families.lifecycle.messages import (
     InputSupport,
     OfferedOutcomes,
 )
-from runlock.conformance.families.lifecycle.reference import ReferenceAdapter
+from runlock.conformance.families.lifecycle.reference import PRODUCES, ReferenceAdapter
+from runlock.conformance.families.lifecycle.variants import serving
 from runlock.conformance.protocol import Control
 from runlock.machines.lifecycle.runtime.runtime import Runtime
 from runlock.machines.lifecycle.runtime.sink import Data, Encoded, EventSink
@@ -278,6 +279,22 @@ KEPT: Final = {"decision.kept": "acceptance"}
 
 UNSTEERED: Final = [kind for kind in ALL_STIMULI if kind != "run.input"]
 
+SERVING: Final = {
+    "serving": ("what is sent as a server of AG-UI is shown", serving.Serving),
+    "serving-in-chunks": ("calls are streamed in chunks", serving.StreamsInChunks),
+    "serving-for-an-application": (
+        "the application executes the calls",
+        serving.LeavesCallsToTheApplication,
+    ),
+    "serving-encrypted": ("a run of version 1.1 has an encryptedValueType", serving.Encrypts),
+    "serving-again": ("a call that was ended is opened again", serving.OpensCallsAgain),
+    "serving-replayed": ("a stream begins with runs from before", serving.ReplaysItsThread),
+    "serving-late-errors": ("an error follows the end of a run", serving.FailsLate),
+    "serving-open-errors": ("a run that fails leaves items open", serving.FailsWithItemsOpen),
+    "serving-parts": ("a result is a list of parts", serving.AnswersInParts),
+}
+"""Right servers of AG-UI, by name: the freedom, and the runtime."""
+
 VARIANTS: Final[tuple[Variant, ...]] = (
     Variant(
         "sequential",
@@ -513,4 +530,8 @@ VARIANTS: Final[tuple[Variant, ...]] = (
     Variant("telling-anew", "a life after a crash opens calls anew on its stream", make=TellsAnew),
     Variant("wrapping", "wraps what tools answered", make=Renaming),
     Variant("explaining", "gives every end a detail", make=SaysWhy),
+    *(
+        Variant(name, freedom, "tirea", make=make, declare=PRODUCES)
+        for name, (freedom, make) in SERVING.items()
+    ),
 )

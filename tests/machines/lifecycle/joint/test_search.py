@@ -100,6 +100,8 @@ def test_the_joint_charts_hold_with_three_calls(profile):
 
 
 NEVER_TAKEN = {
+    "ag-ui-1.0": ["DECIDE-49"],
+    "ag-ui-1.1": ["DECIDE-49"],
     "awaken-8": ["DECIDE-49"],  # no one gives new input
     "awaken-9": ["DECIDE-49"],
     "awaken-concurrent": ["ROUND-73", "ROUND-74"],  # no one decides a call that does not wait

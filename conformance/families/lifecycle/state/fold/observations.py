@@ -10,6 +10,7 @@ from runlock.conformance.families.lifecycle.messages import (
     CallShown,
     Checkpointed,
     DecisionTaken,
+    Exchanged,
     GateOpened,
     InputReturned,
     MessageAppended,
@@ -179,6 +180,10 @@ def _call_shown(state: Knowledge, seen: CallShown) -> None:
         )
 
 
+def _exchanged(state: Knowledge, seen: Exchanged) -> None:
+    state.exchanges.append(seen)
+
+
 SHOWN: Final[Mapping[type[Observation], Callable[[Knowledge, Any], None]]] = {
     GateOpened: _gate_opened,
     GateClosed: _gate_closed,
@@ -192,6 +197,7 @@ SHOWN: Final[Mapping[type[Observation], Callable[[Knowledge, Any], None]]] = {
     PhaseEntered: _phase_entered,
     Published: published,
     StreamClosed: stream_closed,
+    Exchanged: _exchanged,
     InputReturned: input_returned,
     ResumeEntered: _station_reached,
     Nested: shown_within,
