@@ -118,7 +118,7 @@ class PrefixedWorld(World):
     server = "kit_"
 
     async def infer(self, messages: Sequence[Any], **more: Any) -> Any:
-        turn = await super().infer([_named(dict(one), self.server) for one in messages], **more)
+        turn = await super().infer([self._named(dict(one)) for one in messages], **more)
         calls = [
             one.model_copy(update={"name": one.name.removeprefix(self.server)}) for one in turn.tool_calls
         ]
@@ -127,9 +127,20 @@ class PrefixedWorld(World):
     def offered(self) -> Sequence[str]:
         return [self.server + name for name in self.names]
 
+    def _named(self, message: Json) -> Json:
+        """A message with the names that the model used; it may have made one up."""
+        if message.get("tool_calls"):
+            message["tool_calls"] = [
+                {**one, "name": self._long(one["name"])} for one in message["tool_calls"]
+            ]
+        return message
+
+    def _long(self, name: str) -> str:
+        return self.server + name if name in self.names else name
+
     def observe(self, kind: str, **fields: Any) -> None:
         if kind == "event" and "toolCallName" in fields["data"]:
-            data = {**fields["data"], "toolCallName": self.server + fields["data"]["toolCallName"]}
+            data = {**fields["data"], "toolCallName": self._long(fields["data"]["toolCallName"])}
             fields = {**fields, "data": data}
         super().observe(kind, **fields)
 
@@ -138,12 +149,6 @@ class TwicePrefixedWorld(PrefixedWorld):
     """In another spelling."""
 
     server = "mcp__kit__"
-
-
-def _named(message: Json, server: str) -> Json:
-    if message.get("tool_calls"):
-        message["tool_calls"] = [{**one, "name": server + one["name"]} for one in message["tool_calls"]]
-    return message
 
 
 class Prefixed(Thread):
