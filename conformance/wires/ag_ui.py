@@ -237,10 +237,8 @@ class AgUi:
     async def _sent(self, client: HttpClient, more: Json) -> str | None:
         """Send a request to its end; gives the error that it ended with."""
         self.has_left, self.events = False, []
-        sent, ended = (
-            self._known(self.identity.named(client.body(more, leaves_out=self.leaves_out))),
-            "closed",
-        )
+        body, ended = client.body(more, leaves_out=self.leaves_out), "closed"
+        sent = self._known(self.identity.named(body))
         try:
             await self.rest.do(self._request(client, more, self._took, leaves_out=self.leaves_out))
             ended = "left" if self.has_left else "closed"
