@@ -13,7 +13,7 @@ from runlock.machines.lifecycle.runtime.state import Call, Decision, Reason
 from runlock.machines.lifecycle.runtime.world import Answer, WorldFault
 
 
-@fault("CALL-9", "in its replay, yet its tool was not entered")
+@fault("CALL-9", "in its replay, yet its tool was not entered", also=("PHASE-91",))
 class RunsInTheReplayBeforeItIsJudged(Runtime):
     """A replayed call is Running while the permission hook is still asked about it."""
 

@@ -110,7 +110,7 @@ class SaysRunningLate(Runtime):
         super().move_call(call, event)
 
 
-@fault("CALL-7", "nobody decided about call")
+@fault("CALL-7", "nobody decided about call", also=("EXPIRE-4",))
 class ResumesTheUndecided(Runtime):
     """One decision sets every suspended call to Resuming."""
 

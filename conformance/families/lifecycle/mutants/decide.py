@@ -307,7 +307,7 @@ class JudgesReplays(Runtime):
         return await super().verdict(call, resume)
 
 
-@fault("GATE-5", "the permission gate blocked call", also=("ROUND-7", "ROUND-21", "DECIDE-47"))
+@fault("GATE-5", "the permission gate blocked call", also=("GRANT-3", "ROUND-7", "ROUND-21", "DECIDE-47"))
 class RunsTheBlocked(Runtime):
     """A blocked call is executed."""
 

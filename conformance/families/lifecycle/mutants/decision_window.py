@@ -13,7 +13,7 @@ from runlock.machines.lifecycle.runtime.state import Call, Decision, from_checkp
 CALLER = {"state": "caller"}
 
 
-@fault("DECIDE-14", "has not acted, though it acts by itself", also=("DECIDE-4",))
+@fault("DECIDE-14", "has not acted, though it acts by itself", also=("DECIDE-4", "EXPIRE-3"))
 class CollectsInSecret(Runtime):
     """Holds a decision until all are there, though it says that each acts by itself."""
 

@@ -216,7 +216,7 @@ class _StoppedWell(Producer):
         return super().outcome("NaturalEnd" if code == "Cancelled" else code, pending)
 
 
-@served("PRODUCER-14", "reports a success")
+@served("PRODUCER-14", "reports a success", also=("PRODUCER-29",))
 class ReportsACancelAsSuccess(Serving):
     """A run that was cancelled looks complete."""
 

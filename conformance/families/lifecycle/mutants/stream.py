@@ -224,7 +224,7 @@ class _RendersNoPart(EventSink):
         super().publish("call.held" if name == "call.pending" else name, data)
 
 
-@fault("STREAM-15", "and no part of the page waits")
+@fault("STREAM-15", "and no part of the page waits", also=("WIRE-64",))
 class RendersNoPartThatWaits(Sunk):
     """On a stream of CopilotKit a suspension is no part of the page."""
 

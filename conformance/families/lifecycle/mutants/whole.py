@@ -157,7 +157,7 @@ class StoresTheFirstCallOfATurn(StoresOtherwise):
         return {"messages": cut}
 
 
-@fault("STORE-17", "in another order than they joined the thread")
+@fault("STORE-17", "in another order than they joined the thread", also=("STORE-1",))
 class StoresMessagesInAnotherOrder(StoresOtherwise):
     """What the user said last is stored in front of everything else."""
 
