@@ -59,7 +59,7 @@ def test_verdicts_are_compared_one_by_one() -> None:
     ]
 
 
-@pytest.mark.sampled(1, nightly=3)
+@pytest.mark.sampled(1, nightly=6)
 @pytest.mark.long
 @pytest.mark.parametrize("name", BENCHMARKS)
 def test_a_benchmark_runs(name: str) -> None:

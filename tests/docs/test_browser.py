@@ -71,7 +71,7 @@ CONTRAST = {"runOnly": ["color-contrast"]}
 """Which rules of axe are asked: all, all but that of contrast, or that of contrast alone."""
 
 GENERATED = ("charts/", "clauses/", "families/", "runtimes/")
-SHARE = 6
+SHARE = 15
 """Of the pages in these folders, which the same generators make, one in SHARE is opened."""
 
 # Marks the elements whose kind was not seen before: tag and class of an element and of its parent.

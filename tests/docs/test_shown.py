@@ -114,7 +114,7 @@ def every_page():
         yield pytest.param(page, id=page.stem, marks=[pytest.mark.long] if page.stem in LONG else [])
 
 
-@pytest.mark.sampled(5)
+@pytest.mark.sampled(5, nightly=3)
 @pytest.mark.parametrize("page", list(every_page()))
 def test_the_docs_show_what_is_printed(page, folder, capfd, rewrites):
     """One after the other, in one folder, the commands of a page print what the page says."""

@@ -132,7 +132,7 @@ def test_every_chart_and_every_policy_has_a_place(site):
 
     assert all((site / "charts" / f"{name}.html").is_file() for name in pictures())
     assert {key.replace(".", "-") for key in spec.policies} <= set(page(site / "reference/policies.html").ids)
-    assert set(spec.profiles) <= set(page(site / "reference/profiles.html").ids)
+    assert {one.replace(".", "-") for one in spec.profiles} <= set(page(site / "reference/profiles.html").ids)
     assert {key.lower() for key in spec.errata} <= set(page(site / "reference/errata.html").ids)
 
 

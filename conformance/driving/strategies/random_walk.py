@@ -62,8 +62,11 @@ class Tried:
     counts: Counter[tuple[frozenset[str], str]] = field(default_factory=Counter)
 
     def least(self, met: frozenset[str], names: Sequence[str], chooser: Chooser) -> str:
-        """One of the classes that were tried least in this situation, which is then counted."""
-        tried = {name: self.counts[met, name] for name in names}
+        """One of the classes that were tried least in this situation, which is then counted.
+
+        A class that is listed twice may be tried twice as often.
+        """
+        tried = {name: self.counts[met, name] / weight for name, weight in Counter(names).items()}
         fewest = min(tried.values())
         name = pick(chooser, [one for one, times in tried.items() if times == fewest])
         self.counts[met, name] += 1

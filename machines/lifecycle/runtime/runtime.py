@@ -124,7 +124,7 @@ class Runtime(Steering):
 
     async def time_passed(self) -> Segment | None:
         """End the waits whose time has passed."""
-        expired = self.expired()
+        expired = self.expired() if self.state.status != "Done" else []
         if expired and self.policies["expire.end"] == "run":
             return await self.cancel()
         for decision in expired:

@@ -90,6 +90,7 @@ def test_a_target_that_hangs_is_blamed_and_leaves_nothing(folder: Path, jobs: in
     assert not os.listdir(folder / "temporary")
 
 
+@pytest.mark.sampled(1, nightly=12)
 @pytest.mark.parametrize("jobs", [1, 3])
 @pytest.mark.parametrize("name", ["SIGINT", "SIGTERM", "SIGHUP", "SIGKILL"])
 def test_a_signal_leaves_nothing(folder: Path, name: str, jobs: int) -> None:

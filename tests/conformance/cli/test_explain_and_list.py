@@ -74,6 +74,7 @@ The site has the examples of every clause, and the witness of every mutant is pl
 """
 
 
+@pytest.mark.nightly
 @pytest.mark.long
 @shares
 def test_every_clause_can_be_explained(every: int) -> None:

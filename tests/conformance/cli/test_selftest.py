@@ -48,6 +48,7 @@ def test_the_kit_sees_mutants_and_makes_their_witnesses_short(played_once: Playe
     assert all(one["witness"] >= (one["shortest"] or one["at_least"]) for one in ran.json["kills"])
 
 
+@pytest.mark.sampled(1, nightly=2)
 @pytest.mark.long
 @pytest.mark.parametrize(("family", "share"), [("tool-runner", 1), ("message-loop", 8)])
 def test_the_kit_sees_a_sample_of_the_mutants_of_each_other_family(capsys, family: str, share: int) -> None:

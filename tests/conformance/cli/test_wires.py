@@ -51,6 +51,7 @@ def test_a_wrong_one_is_broken(capsys):
     assert ran.code == 1
 
 
+@pytest.mark.nightly
 @pytest.mark.long
 def test_a_smoke_test_says_what_it_learned(capsys):
     """How calls wait, how they are answered, and what a client that goes away does."""

@@ -65,7 +65,7 @@ def played(adapter: Callable[[], Any], part: slice = EVERYTHING) -> tuple[Bench,
     return bench, tally
 
 
-@pytest.mark.sampled(7, nightly=3)
+@pytest.mark.sampled(7, nightly=6)
 @pytest.mark.parametrize(
     "part", [None, pytest.param(EVERYTHING, marks=pytest.mark.long)], ids=["a share", "everything"]
 )

@@ -93,12 +93,13 @@ def test_two_targets_are_checked_alike_and_compared(capsys, tmp_path, monkeypatc
 
     assert (ran.code, ran.out.partition("\n")[0]) == (
         1,
-        "something broke between tiny 1.0 and tiny 1.0: 2 broke",
+        "something broke between tiny 1.0 and tiny 1.0: 3 broke",
     )
     assert again.code == again.json["exit_code"] == 1
     assert again.json["shortest"] == "GATE-2"
     assert [(one["clause"], one["before"], one["after"]) for one in again.json["changes"]] == [
+        ("DECIDE-5", "held", "broken"),
         ("GATE-1", "held", "broken"),
         ("GATE-2", "held", "broken"),
     ]
-    assert json.dumps(again.json["changes"][1]["witness"]).count("method") == 3
+    assert json.dumps(again.json["changes"][2]["witness"]).count("method") == 3

@@ -61,6 +61,7 @@ def test_a_right_application_goes_on_after_a_kill(wire):
     assert all(tally.exercised[clause] for clause in ("KEEP-1", "ONCE-2", "RECOVER-3"))
 
 
+@pytest.mark.sampled(1, nightly=2)
 @pytest.mark.long
 @pytest.mark.parametrize("wire", [("right", None)], indirect=True)
 def test_a_right_application_holds_in_every_script_with_a_crash(wire):

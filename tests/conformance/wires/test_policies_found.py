@@ -35,6 +35,7 @@ def ruled_out(apps, name, monkeypatch):
     return set(tally.excluded)
 
 
+@pytest.mark.sampled(1, nightly=6)
 @pytest.mark.long
 @pytest.mark.parametrize("name", DOES)
 def test_what_a_right_application_does_is_found_out(apps, name, monkeypatch):

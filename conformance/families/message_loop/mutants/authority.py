@@ -35,7 +35,7 @@ class RunsWhatWasDenied(MessageLoop):
         return super().take_answer(p, r, call, ask, answer)
 
 
-@fault("AUTH-2", "before it was approved")
+@fault("AUTH-2", "before it was approved", also=("AUTH-29",))
 class GuardsFirst(Undeclared):
     """Asks guards before the approval, but declares that it asks them after it."""
 
@@ -67,7 +67,7 @@ class NeverAsksForAGrant(MessageLoop):
         return await super().prompt(p, r, call, ask) if ask == "mode" else None
 
 
-@fault("AUTH-6", "were used up by", also=("AUTH-2",))
+@fault("AUTH-6", "were used up by", also=("AUTH-2", "AUTH-29"))
 class HasEndlessTokens(MessageLoop):
     """Does not decrement the remaining uses of tokens."""
 
@@ -127,7 +127,7 @@ class SparesTheGuardOfTheMode(MessageLoop):
         return [kind for kind in kinds if kind != "guard"] if self.spares else kinds
 
 
-@fault("AUTH-10", "is open, yet people are asked about call")
+@fault("AUTH-10", "is open, yet people are asked about call", also=("AUTH-24",))
 class PromptsTogether(Undeclared):
     """Opens all prompts of a round together, but declares that they come one at a time."""
 
@@ -202,7 +202,9 @@ class AsksForListedTools(MessageLoop):
 
 
 @fault(
-    "AUTH-17", "needs a person's approval and nobody can be asked, yet its tool was entered", also=UNAPPROVED
+    "AUTH-17",
+    "needs a person's approval and nobody can be asked, yet its tool was entered",
+    also=(*UNAPPROVED, "AUTH-47"),
 )
 class TakesSilenceForConsent(MessageLoop):
     """Runs a call although no interactor was active to approve it."""
@@ -375,7 +377,7 @@ class HidesArguments(MessageLoop):
         return prompt
 
 
-@fault("AUTH-11", "with allow, yet it still waits for")
+@fault("AUTH-11", "yet it still waits for")
 class WaitsForTheLastAnswer(MessageLoop):
     """Waits for every interactor, and uses the last answer."""
 

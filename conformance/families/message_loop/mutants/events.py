@@ -92,7 +92,7 @@ class BlamesTheModeForGrants(MessageLoop):
         super().publish_call(event, p, call, **({**data, "code": "ModeDenied"} if was_a_grant else data))
 
 
-@fault("WIRE-6", "a watcher failed, and turn", also=("WIRE-1",))
+@fault("WIRE-6", "a watcher failed, and turn", also=("TURN-2", "TURN-11", "WIRE-1"))
 class FailsWithItsWatcher(MessageLoop):
     """Lets an exception of a watcher end the turn."""
 

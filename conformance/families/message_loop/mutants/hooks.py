@@ -124,7 +124,7 @@ class GoesOnAfterABrokenGuard(Undeclared):
     follows = {"hook.fault": "continue"}
 
 
-@fault("HOOK-10", also=("ROUND-2",))
+@fault("HOOK-10", also=("AUTH-31", "ROUND-2"))
 class LeaksRewrites(MessageLoop):
     """Gives the next call the rewritten arguments of this one."""
 

@@ -124,7 +124,7 @@ class PromptsWithTheSession(MessageLoop):
         return {**await super().assemble(p), "system": self.settings.system}
 
 
-@fault("LOOP-13", "the manifest of the turn offers")
+@fault("LOOP-13", "the manifest of")
 class OffersEveryTool(MessageLoop):
     """Offers every tool in each request, including those that are not offered or not allowed there."""
 
@@ -163,7 +163,7 @@ class IgnoresTheTerminalMark(MessageLoop):
         return await super().continues(p, Response(response.text, response.calls))
 
 
-@fault("LOOP-17", "is not complete, yet a tool gate opened for call")
+@fault("LOOP-17", "is not complete, yet a tool gate opened for call", also=("TURN-2",))
 class RunsHalfACall(MessageLoop):
     """Runs a tool as soon as a piece of its call arrives."""
 

@@ -37,7 +37,7 @@ class GoesOnAfterABreak(Runner):
         return super().again()
 
 
-@fault("RUNNER-24", "which ends the run, and a request was sent", policies=NOT_OVER)
+@fault("RUNNER-24", "request", policies=NOT_OVER)
 class ForgetsTheTurnAtABreak(Runner):
     """Continued after a user break, the runner repeats the last request instead of handling the turn."""
 

@@ -61,7 +61,7 @@ class PutsTheTurnTooEarly(Runner):
 
 @fault(
     "RUNNER-10",
-    "user pushed messages",
+    "holds the turn of request",
     also=(
         "RUNNER-13",
         "RUNNER-31",

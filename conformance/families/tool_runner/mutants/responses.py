@@ -26,6 +26,7 @@ class LeavesAResultOut(Runner):
     "user asked for a response",
     also=(
         "PAIR-2",
+        "RUNNER-21",
         "RUNNER-27",
         "RUNNER-28",
     ),

@@ -331,6 +331,7 @@ def test_the_command_tells_a_machine_and_writes_its_witnesses(capsys: Any, tmp_p
     assert json.loads(witness.read_text("utf-8").splitlines()[0]).keys() == {"handshake"}
 
 
+@pytest.mark.nightly
 @pytest.mark.long
 def test_how_many_processes_share_the_work_changes_nothing() -> None:
     """One process and two find out the same, by the same schedules."""

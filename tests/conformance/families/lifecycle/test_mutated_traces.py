@@ -57,6 +57,7 @@ def _is_within_a_call(mutation: Mutation) -> bool:
     return "/" in str(mutation.seen.get("run"))
 
 
+@pytest.mark.nightly
 @pytest.mark.long
 def test_a_changed_trace_is_objected_to_unless_a_document_says_that_it_is_as_right() -> None:
     """Nearly all changes of one observation are seen, and those that are as right are no excuse for most."""
@@ -84,7 +85,7 @@ def test_every_rule_names_its_document() -> None:
     assert all(rule["because"].endswith(".") and rule["source"] for rule in RULES)
 
 
-@pytest.mark.sampled(1, nightly=2)
+@pytest.mark.sampled(1, nightly=4)
 @pytest.mark.long
 @pytest.mark.parametrize("profile", PROFILES)
 def test_a_trace_that_was_not_changed_is_not_objected_to(profile: str) -> None:
