@@ -102,6 +102,7 @@ def test_a_target_that_has_to_be_restarted_for_each_scenario_is_given_up() -> No
     assert result.ledger.times == 20
 
 
+@pytest.mark.long
 @pytest.mark.sampled(1, nightly=3)
 @pytest.mark.parametrize(
     ("words", "kind"),
@@ -133,6 +134,7 @@ def test_each_fault_of_a_process_is_counted(words: tuple[object, ...], kind: str
     assert result.ledger.headline.startswith("flaky: ")
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("jobs", [1, pytest.param(2, marks=pytest.mark.long)])
 def test_a_handshake_that_alternates_is_noticed_with_any_number_of_jobs(tmp_path: Path, jobs: int) -> None:
     """Each campaign starts its target at least twice."""

@@ -92,6 +92,7 @@ def printed(capsys: pytest.CaptureFixture[str], *words: object) -> tuple[int, st
     return ran.code, ran.out
 
 
+@pytest.mark.long
 @pytest.mark.sampled(3)
 @pytest.mark.parametrize(
     "words",

@@ -190,6 +190,7 @@ def checked(target: str, **more: Any) -> Result:
     return campaign(Order(target, Sampled(10), **more))
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(
     ("agent", "policy", "clause", "steps"),
     [

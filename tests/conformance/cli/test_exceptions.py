@@ -164,6 +164,7 @@ def begins_with_the_exception(name: str, text: str) -> bool:
     return RAISED[name] in start and f"raising.py:{line})" in start
 
 
+@pytest.mark.long
 @pytest.mark.sampled(3, nightly=9)
 @pytest.mark.parametrize("name", ["InStart", "InOpen", "InTool"])
 def test_an_exception_is_shown_first_everywhere(name: str, capsys: pytest.CaptureFixture[str]) -> None:

@@ -134,6 +134,7 @@ def test_a_schedule_that_reveals_a_mutant_is_preferred_to_a_script_about_somethi
     assert legal["source"] == "the witness of BeginsANewLife"
 
 
+@pytest.mark.long
 def test_a_page_says_who_judges_a_clause():
     """A sentence of an invariant, the chart, or why no one does."""
     assert sheet_of("GATE-2").facts["checks"][0] == "a rejected call never executes (asked at each gate.open)"

@@ -46,6 +46,7 @@ def known(*names):
     return [scripts[name] for name in names]
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("wire", [("keeping", KEPT)], indirect=True)
 def test_a_right_application_goes_on_after_a_kill(wire):
     """At a request to the model, in a tool, during a wait, and with a decision that was accepted."""
@@ -72,6 +73,7 @@ def test_a_right_application_holds_in_every_script_with_a_crash(wire):
     assert tally.schedules > 15
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(
     ("wire", "clause", "script", "because"),
     [
@@ -92,6 +94,7 @@ def test_one_that_loses_a_part_is_blamed(wire, clause, script, because):
     assert because in found[clause].violation.reason
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("wire", [("losing-all", None)], indirect=True)
 def test_one_that_keeps_nothing_is_not_crashed(wire):
     """The report says why, for each clause that needs a crash."""

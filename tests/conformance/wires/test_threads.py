@@ -47,6 +47,7 @@ def test_a_wrong_one_is_broken_with_a_short_schedule(target):
     assert "GATE-2" in {witness.clause for witness in found.witnesses}
 
 
+@pytest.mark.long
 def test_it_ends_at_the_first_violation(target):
     """What the other threads were given is not begun any more."""
     found = checked(target("RunsTheRejected"), THREADS, first=True)

@@ -33,6 +33,7 @@ class Takes(ReferenceAdapter):
         """It has the messages."""
 
 
+@pytest.mark.long
 def test_all_of_it_is_generated():
     """In random schedules, next to what a good client sends."""
     bench, sent = Bench(lambda: Hosted(Takes)), Counter()

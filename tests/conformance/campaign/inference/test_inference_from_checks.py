@@ -50,6 +50,7 @@ def known_reasons(family: Family) -> set[str]:
     return alike | {f"it makes no difference where {key} is {value}" for key, value in idle | ruled_out}
 
 
+@pytest.mark.long
 @pytest.mark.sampled(1, nightly=2)
 @pytest.mark.parametrize(
     "factory",
