@@ -27,7 +27,7 @@ def checked(folder: Path, name: str, *words: object) -> tuple[int, str]:
     return ran.code, json.loads((folder / "out/result.json").read_text())["verdict"]
 
 
-@pytest.mark.sampled(1, nightly=2)
+@pytest.mark.sampled(1, nightly=5)
 @pytest.mark.long
 @pytest.mark.parametrize("where", [("--jobs", 1), ("--in-process",)])
 @pytest.mark.parametrize("name", HARMLESS)
@@ -38,7 +38,7 @@ def test_what_changes_only_the_process_costs_nothing(
     assert checked(tmp_path, name, *where) == (0, "held")
 
 
-@pytest.mark.sampled(1, nightly=2)
+@pytest.mark.sampled(1, nightly=4)
 @pytest.mark.long
 @pytest.mark.parametrize("where", [("--jobs", 1), ("--in-process",)])
 @pytest.mark.parametrize("name", HARMFUL)

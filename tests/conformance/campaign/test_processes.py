@@ -153,7 +153,7 @@ def test_an_orphaned_worker_starts_no_target(monkeypatch: pytest.MonkeyPatch) ->
         guardian.refuse_orphan()
 
 
-@pytest.mark.sampled(1, nightly=4)
+@pytest.mark.sampled(1, nightly=5)
 @pytest.mark.long
 @pytest.mark.parametrize("jobs", [1, 4, 8])
 @pytest.mark.parametrize("seconds", [0.5, 1.5, 2.5, 3.5, 5, 7])

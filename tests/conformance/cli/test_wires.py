@@ -32,6 +32,7 @@ def launched(target):
     return ["--launch", shlex.join(words)]
 
 
+@pytest.mark.nightly
 @pytest.mark.long
 def test_the_reference_holds(capsys):
     """A right application, by one command."""

@@ -99,7 +99,7 @@ def test_what_was_learned_is_said(apps):
 
 
 @pytest.mark.long
-@pytest.mark.sampled(1, nightly=14)
+@pytest.mark.sampled(1, nightly=15)
 @pytest.mark.parametrize("name", VARIANTS)
 def test_a_right_application_holds_in_every_script(apps, name):
     """All of the scripts that fit."""

@@ -151,6 +151,7 @@ def test_what_a_runtime_does_not_show_is_not_told_and_why() -> None:
     assert (found.mixed, found.contradicted, found.troubles) == ([], {}, [])
 
 
+@pytest.mark.nightly
 @pytest.mark.long
 def test_after_a_breach_only_what_nothing_speaks_against_is_believed() -> None:
     """A runtime that breaks a clause of the core is found out all the same, and what broke is named."""

@@ -110,7 +110,7 @@ def test_one_order_finds_what_both_do(mutant):
     assert breaks_the_same(mutant, 4)
 
 
-@pytest.mark.sampled(1, nightly=3)
+@pytest.mark.sampled(1, nightly=5)
 @pytest.mark.long
 @pytest.mark.parametrize("mutant", MUTANTS[::48], ids=lambda mutant: mutant.name)
 def test_one_order_finds_what_both_do_in_a_sample_of_mutants(mutant):

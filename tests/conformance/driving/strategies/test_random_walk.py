@@ -50,7 +50,7 @@ def turns(profile: str) -> range:
 TABLES = [(profile, turn) for profile in LIFECYCLES for turn in turns(profile)]
 
 
-@pytest.mark.sampled(1, nightly=2)
+@pytest.mark.sampled(1, nightly=8)
 @pytest.mark.long
 @pytest.mark.parametrize(("profile", "turn"), TABLES)
 def test_the_reference_is_right_under_the_values_that_it_does_not_choose(profile, turn):

@@ -125,7 +125,7 @@ def test_pruned_and_unpruned_levels_break_the_same_clauses(name, monkeypatch):
     assert BY_NAME[name].clause in the_same_is_found(name, 2, 0)
 
 
-@pytest.mark.sampled(1, nightly=3)
+@pytest.mark.sampled(1, nightly=6)
 @pytest.mark.long
 @pytest.mark.parametrize(("depth", "uneven", "name"), SAMPLE)
 def test_a_sample_of_mutants_breaks_the_same_clauses(

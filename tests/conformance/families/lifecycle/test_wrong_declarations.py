@@ -123,7 +123,7 @@ def _blamed(bench: Bench, scenario: Any, schedule: Any) -> dict[str, str]:
     return {clause: found.violation.reason for clause, found in tally.found.items()}
 
 
-@pytest.mark.sampled(1, nightly=6)
+@pytest.mark.sampled(1, nightly=12)
 @pytest.mark.long
 @pytest.mark.parametrize("word", [word for word in WORDS if word not in ALIKE], ids="-".join)
 def test_a_wrong_word_is_found_out(word):
