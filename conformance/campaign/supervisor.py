@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
+from functools import partial
 from types import MappingProxyType
 from typing import Any, Final
 
@@ -67,35 +68,23 @@ def campaign(
         stages = stages_of(order.plan, facts.family)
         expects(sum(stage.schedules for stage in stages))
         units = units_of(stages)
-        played = _played(order, workforce, facts, units, limits, advanced)
+        to_the_end = partial(played_to_the_end, workforce, facts)
+        play = workforce.play if order.first else to_the_end
+        played = play(units, limits, advanced)
         tally, hopeless = merged(units, played, first=order.first)
         if not (hopeless or limits.is_over):
             seldom = units_for_the_seldom(stages, tally.exercised, facts.applies, order.plan.examples)
-            played |= _played(order, workforce, facts, seldom, limits, advanced, muted=frozenset(tally.found))
+            played |= play(seldom, limits, advanced, broken_in(played.values(), facts))
             tally, hopeless = merged([*units, *seldom], played, first=order.first)
         witnesses = witnesses_of(workforce, tally, facts)
         questions = questions_of(workforce, tally, facts)
-    partial = limits.cut_off or hopeless
+    cut_short = limits.cut_off or hopeless
     budget = _budget(order, means.seconds)
     result = concluded(
-        order.target, order.clauses, facts, tally, witnesses, questions, budget=budget, partial=partial
+        order.target, order.clauses, facts, tally, witnesses, questions, budget=budget, partial=cut_short
     )
     result.search = search_of(order.plan, stages, tally, played)
     return result
-
-
-def _played(
-    order: Order[Sampled],
-    workforce: Workforce,
-    facts: Facts,
-    units: Sequence[Unit],
-    limits: Limits,
-    advanced: Advanced,
-    muted: Muted = frozenset(),
-) -> dict[Unit, Played]:
-    if order.first:
-        return workforce.play(units, limits, advanced, muted)
-    return played_to_the_end(workforce, facts, units, limits, advanced, muted)
 
 
 def played_to_the_end(

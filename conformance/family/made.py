@@ -45,13 +45,15 @@ class Mutant(Protocol):
 class Faulty:
     """A reference made wrong on purpose; a family says which adapter hosts it, and which profile it has.
 
-    `make` builds the runtime, `clause` has to be blamed, and `says` stands in the reason.
+    `make` builds the runtime, `clause` has to be blamed, and `says` stands in the reason, or one of `or_says`
+    where the fault shows in several ways.
     """
 
     make: type
     clause: str
     says: str = ""
     profile: str = ""
+    or_says: tuple[str, ...] = ()
     policies: Mapping[str, Any] = field(default_factory=dict)
     also: tuple[str, ...] = ()  # clauses that the same fault necessarily breaks, in other schedules
     declare: Mapping[str, Any] = field(default_factory=dict)  # fields of the handshake that differ
@@ -76,6 +78,11 @@ class Faulty:
 
     def __call__(self) -> Any:
         return type(self).adapter(self.profile, self.policies, self.make, self.declare)
+
+
+def is_said(mutant: Mutant, reason: str) -> bool:
+    """Whether the reason of a violation tells of the fault; `or_says` is optional for a mutant."""
+    return any(words in reason for words in (mutant.says, *getattr(mutant, "or_says", ())))
 
 
 Fault = TypeVar("Fault", bound=Faulty)

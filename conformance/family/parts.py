@@ -197,3 +197,5 @@ class Judging:
     determinism: str = ""  # the clause that compares two runs of one schedule
     mixing: str = ""  # the clause that an open policy has one value throughout
     leaks: str = ""  # the clause that nothing is held when a scenario is closed
+    scoping: Mapping[str, str] = field(default_factory=dict)
+    """Needs without which a clause is not applicable, instead of untested, and why."""

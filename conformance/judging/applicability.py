@@ -10,8 +10,6 @@ from runlock.conformance.family.family import Family
 from runlock.conformance.protocol import Handshake
 from runlock.spec.model import Clause, Policy
 
-HAS_NO_STORE: Final = "control store=none"
-
 
 @dataclass(frozen=True, slots=True)
 class Applicability:
@@ -82,9 +80,9 @@ def _by_policies(family: Family, clause: Clause, policies: Mapping[str, Any]) ->
 
 def _by_needs(family: Family, clause: Clause, handshake: Handshake) -> Applicability | None:
     for need in clause.needs:
-        if need == HAS_NO_STORE and handshake.control.store != "none":
-            return Applicability(clause, "not-applicable", "the runtime has a store")
         if why := unmet(family, need, handshake):
+            if need in family.judging.scoping:
+                return Applicability(clause, "not-applicable", family.judging.scoping[need])
             return Applicability(clause, "untested", why, offered=False)
     return None
 

@@ -35,7 +35,7 @@ from runlock.conformance.driving.shards import SHARDS
 from runlock.conformance.driving.strategies.shortest_first import length, search
 from runlock.conformance.driving.tally import Found, Tally
 from runlock.conformance.family.family import Family, family_named
-from runlock.conformance.family.made import Mutant
+from runlock.conformance.family.made import Mutant, is_said
 from runlock.conformance.protocol import Scenario
 from runlock.conformance.transport.sut import Sut
 
@@ -216,7 +216,7 @@ def kill(family: Family, mutant: Mutant, plan: Sampled, shortest: int = 0) -> Mu
         tuple(clause for clause in run.blamed if clause not in (mutant.clause, *mutant.also)),
         tuple(trouble.what for trouble in run.troubles),
         because,
-        mutant.says in because,
+        is_said(mutant, because),
         **lengths,
     )
 

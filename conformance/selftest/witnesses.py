@@ -25,7 +25,7 @@ from runlock.conformance.driving.tally import Tally
 from runlock.conformance.errors import RunlockError
 from runlock.conformance.family.chooser import Seeded
 from runlock.conformance.family.family import Family
-from runlock.conformance.family.made import Mutant
+from runlock.conformance.family.made import Mutant, is_said
 from runlock.conformance.judging.judge import Violation
 from runlock.conformance.protocol import Scenario
 from runlock.conformance.trace.moves import Move, moves_of, record_of
@@ -98,7 +98,7 @@ class Case:
     def is_blamed(self, violation: Violation | None) -> bool:
         """Whether the mutant broke its clause, for the expected reason."""
         declared = violation is not None and violation.clause == self.mutant.clause
-        return declared and violation is not None and self.mutant.says in violation.reason
+        return declared and violation is not None and is_said(self.mutant, violation.reason)
 
 
 def _played(

@@ -133,7 +133,6 @@ class AgUi:
         self.watcher: str | None = None
         self.leaves_out = False
         self.events: list[Json] = []  # of the request that is under way
-        self.random: dict[str, str] = {}  # a name for each text that a server makes anew
         self.tasks: set[asyncio.Task[Any]] = set()
         kit = asyncio.get_running_loop()
         self.rest = Resting(self.wire.real, kit, self.wire.pace, self._owes, lambda: self.has_left)
@@ -156,8 +155,14 @@ class AgUi:
         client = deepcopy(self.client)
         client.request()
         more = self.approvals.answers(client, decisions)
+        if more is None:
+            return None
         self.approved |= {one.call for one in decisions if one.action == "resume"}
-        return None if more is None else await self._run(client, more, self._refused)
+        waited = bool(self.approvals.waiting(self.client))
+        segment = await self._run(client, more, self._refused)
+        if not (waited or self.is_touched or segment.pending):
+            raise Refused("nothing waited, and the run that answered did nothing")
+        return segment
 
     async def _elsewhere(self, decision: Decision) -> None:
         """Another thread answers what this one asked, which decides nothing here."""

@@ -8,6 +8,7 @@ from typing import Any
 
 from ag_ui.core import RunAgentInput
 
+from runlock.conformance.families.lifecycle.adapter import Segment
 from runlock.conformance.families.lifecycle.reference import factory
 from runlock.conformance.wires.ag_ui_server import Served, Thread, Upstream, World
 from runlock.conformance.wires.ui_clients import Json
@@ -181,6 +182,15 @@ class Titling(Thread):
         return TitlingWorld(upstream, names)
 
 
+class Shrugging(Thread):
+    """Answers with an empty run where nothing waits for what a request decides."""
+
+    async def _verb(self, asked: RunAgentInput) -> Segment | None:
+        if self.answers(asked) and not self.pending:
+            return None
+        return await super()._verb(asked)
+
+
 class Finishing(Thread):
     """Finishes a run whose client has gone away."""
 
@@ -204,6 +214,7 @@ VARIANTS: Mapping[str, Served] = {
     "twice-prefixed": _with({}, TwicePrefixed),
     "titling": _with({}, Titling),
     "finishing": _with({}, Finishing),
+    "shrugging": _with({}, Shrugging),
     "waits-for-all": _with({"resume": "collect"}),
     "refuses-a-part": _with({"resume": "all_or_nothing"}),
     "superseding": _with({"input.waiting": "supersede"}),

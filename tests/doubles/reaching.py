@@ -18,9 +18,9 @@ from typing import Final
 from weaker_handshakes import Offer, Reference, deviations, plain_references, references_of, weakest
 
 from runlock.conformance.driving.bench import Bench
+from runlock.conformance.driving.strategies.random_walk import fits
 from runlock.conformance.driving.strategies.scripted import (
     Script,
-    applicable,
     corpus,
     known_scripts,
     play,
@@ -83,11 +83,6 @@ def is_reached(reference: Reference, clause: str, script: Script) -> bool:
     plain = replace(reference, overrides=())
     with closing(reference.bench(least(plain, needs))) as bench:
         return clause in reached_by(bench, script)
-
-
-def fits(bench: Bench, script: Script) -> bool:
-    """Whether a schedule fits the runtime on the bench."""
-    return not applicable(bench.family, script, bench.handshake)
 
 
 def reached_by(bench: Bench, script: Script) -> frozenset[str]:

@@ -130,6 +130,10 @@ FAMILY: Final = Family(
         determinism=DETERMINISM,
         mixing="RUN-34",
         leaks="RUN-36",
+        scoping={
+            "control store=none": "the runtime has a store",
+            "observes exchange": "the runtime shows no exchange of AG-UI",
+        },
     ),
     invariants=INVARIANTS,
     monitors=MONITORS,

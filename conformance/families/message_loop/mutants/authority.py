@@ -377,7 +377,7 @@ class HidesArguments(MessageLoop):
         return prompt
 
 
-@fault("AUTH-11", "yet it still waits for")
+@fault("AUTH-11", "with allow, yet it still waits for", or_says=("with deny, yet it still waits for",))
 class WaitsForTheLastAnswer(MessageLoop):
     """Waits for every interactor, and uses the last answer."""
 

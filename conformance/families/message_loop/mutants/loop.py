@@ -124,7 +124,7 @@ class PromptsWithTheSession(MessageLoop):
         return {**await super().assemble(p), "system": self.settings.system}
 
 
-@fault("LOOP-13", "the manifest of")
+@fault("LOOP-13", "the manifest of the turn offers", or_says=("the manifest of stage execution",))
 class OffersEveryTool(MessageLoop):
     """Offers every tool in each request, including those that are not offered or not allowed there."""
 

@@ -59,7 +59,7 @@ class ShowsFailuresAsSuccesses(MessageLoop):
         super().show_status(kind, **({**fields, "to": "Succeeded"} if failed else fields))
 
 
-@fault("CALL-17", "yet it moved to Running")
+@fault("CALL-17", "was Failed, yet it moved to Running", or_says=("was Succeeded, yet it moved to Running",))
 class RevivesCalls(MessageLoop):
     """Reports a finished call as Running when its round is recorded."""
 

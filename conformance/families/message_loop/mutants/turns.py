@@ -49,7 +49,7 @@ class BracketsEachPass(MessageLoop):
             self.publish("SessionTurnStart", p)
 
 
-@fault("TURN-4", "correlationId")
+@fault("TURN-4", "is that of a pass of turn", or_says=("which an earlier one of turn",))
 class SharesItsCorrelation(MessageLoop):
     """Uses one correlationId for all passes."""
 

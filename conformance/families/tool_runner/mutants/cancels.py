@@ -97,7 +97,12 @@ class EntersAgainAfterACancel(Runner):
         return the_round.began_cancelled or super().may_enter(call, the_round)
 
 
-@fault("CANCEL-8", "run was cancelled", policies=SEQUENTIAL_DRAIN)
+@fault(
+    "CANCEL-8",
+    "run was cancelled while a response was made, and",
+    or_says=("run was cancelled during its round",),
+    policies=SEQUENTIAL_DRAIN,
+)
 class GoesThroughWithTheRound(Runner):
     """Queued calls of a round start although the run was cancelled."""
 

@@ -37,7 +37,12 @@ class GoesOnAfterABreak(Runner):
         return super().again()
 
 
-@fault("RUNNER-24", "request", policies=NOT_OVER)
+@fault(
+    "RUNNER-24",
+    "which ends the run, and a request was sent",
+    or_says=("the user left the turn of request",),
+    policies=NOT_OVER,
+)
 class ForgetsTheTurnAtABreak(Runner):
     """Continued after a user break, the runner repeats the last request instead of handling the turn."""
 

@@ -61,7 +61,8 @@ class PutsTheTurnTooEarly(Runner):
 
 @fault(
     "RUNNER-10",
-    "holds the turn of request",
+    "user pushed messages",
+    or_says=("the user set params, and request",),
     also=(
         "RUNNER-13",
         "RUNNER-31",
