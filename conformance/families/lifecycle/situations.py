@@ -75,29 +75,40 @@ def _features(
     handshake: Handshake, policies: Mapping[str, Any], tools: Sequence[ToolSpec]
 ) -> dict[str, dict[str, Feature]]:
     """What a scenario may have besides its tools: the values of each feature, by their names."""
-    declared = _stops(policies)
-    stops = {
-        f"and-{name}": _stopping(StopCondition(kind=one.kind, **_limits(one, tools)))
-        for name, one in STOPS.items()
-        if tools and name in declared and (name != "timeout" or handshake.control.clock == "virtual")
+    return {"stop": _stopping(handshake, policies, tools)} | {
+        name: {name: feature} for name, feature in _single_features(handshake, tools)
     }
-    features: dict[str, dict[str, Feature]] = {"stop": stops}
+
+
+def _stopping(
+    handshake: Handshake, policies: Mapping[str, Any], tools: Sequence[ToolSpec]
+) -> dict[str, Feature]:
+    """One stop condition of each kind that the runtime declares; one of time needs a clock of the kit."""
+    declared = _stops(policies)
+    has_clock = handshake.control.clock == "virtual"
+    able = {name: one for name, one in STOPS.items() if name in declared and (name != "timeout" or has_clock)}
+    conditions = {
+        name: StopCondition(kind=one.kind, **_limits(one, tools)) for name, one in able.items() if tools
+    }
+    return {f"and-{name}": _with_agent(stop=[one]) for name, one in conditions.items()}
+
+
+def _single_features(handshake: Handshake, tools: Sequence[ToolSpec]) -> Iterator[tuple[str, Feature]]:
+    """What a scenario has or has not."""
     if _can_expire(handshake):
-        features["waits"] = {"that-expire": _changing_tools(_with_an_end)}
+        yield "that-expire", _changing_tools(_with_an_end)
     if "timeout" in handshake.tools and "clock.advance" in handshake.stimuli:
         limit = _limit(handshake)
-        features["limit"] = {"with-a-time-limit": _changing_tools(lambda tool: tool.model_copy(update=limit))}
+        yield "with-a-time-limit", _changing_tools(lambda tool: tool.model_copy(update=limit))
     if "compaction" in handshake.edits and "thread.edited" in handshake.observes:
-        features["compaction"] = {"and-compaction": _with_agent(compact_above=COMPACT_ABOVE)}
-    within = [tool for tool in tools if tool.name in WITHIN]
+        yield "and-compaction", _with_agent(compact_above=COMPACT_ABOVE)
+    within = [tool.name for tool in tools if tool.name in WITHIN]
     if "agent" in handshake.tools and within:
-        agent = ToolSpec(name="agent", agent=AgentSpec(tools=[tool.name for tool in within]))
-        features["agent"] = {"and-agent": _with_an_agent(agent)}
+        yield "and-agent", _with_an_agent(ToolSpec(name="agent", agent=AgentSpec(tools=within)))
     if "hook" in handshake.gates and handshake.hooks:
-        features["hooks"] = {"and-plugins": _with(hooks=[HookSpec(at=at) for at in handshake.hooks])}
+        yield "and-plugins", _with(hooks=[HookSpec(at=at) for at in handshake.hooks])
     if "store.put" in handshake.gates and handshake.control.store != "none":
-        features["hold"] = {"and-store": _with(hold=["store.put"])}
-    return features
+        yield "and-store", _with(hold=["store.put"])
 
 
 def _with(**fields: Any) -> Feature:
@@ -106,10 +117,6 @@ def _with(**fields: Any) -> Feature:
 
 def _with_agent(**fields: Any) -> Feature:
     return lambda scenario: scenario.model_copy(update={"agent": scenario.agent.model_copy(update=fields)})
-
-
-def _stopping(stop: StopCondition) -> Feature:
-    return _with_agent(stop=[stop])
 
 
 def _changing_tools(change: Callable[[ToolSpec], ToolSpec]) -> Feature:

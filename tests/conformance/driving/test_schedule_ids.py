@@ -7,6 +7,7 @@ from typing import Any
 from runlock.conformance.driving.schedule_ids import (
     calls_of,
     deciding_known_calls,
+    highest_ids,
     renumbered,
     unknown_calls,
     without_call,
@@ -96,3 +97,14 @@ def test_a_decision_for_an_unknown_call_stays_where_it_is_the_point() -> None:
         return moves if unknown_calls(moves) else None
 
     assert shrink([START, turn("c1"), decide("nobody")], still_breaks) == [decide("nobody")]
+
+
+def test_the_highest_number_of_each_prefix_is_found() -> None:
+    """Also inside of races and of names of gates, so that new ids go on from there."""
+    moves = [
+        Move("gate.release", {"gate": "tool:c10"}),
+        race([Move("cancel", {"run": "r2"}), Move("unwatch", {"watcher": "w1"})]),
+        Move("run.start", {"run": "r1"}),
+    ]
+
+    assert highest_ids(moves) == {"c": 10, "r": 2, "w": 1}
