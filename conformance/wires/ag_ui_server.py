@@ -273,8 +273,9 @@ class Thread:
         except Refused as refused:
             self.world.send({"type": "RUN_ERROR", "message": str(refused)})
             return
-        if segment is None and self.world.refusals:
-            self.world.send({"type": "RUN_ERROR", "message": "; ".join(self.world.refusals)})
+        refusals = self.world.refusals
+        if segment is None and refusals and len(refusals) >= len(self.answers(asked)):
+            self.world.send({"type": "RUN_ERROR", "message": "; ".join(refusals)})
             return
         self.world.send(self._end(segment, ids))
 

@@ -37,9 +37,18 @@ def a_history_goes_on(state: ObservedState, seen: GateOpened) -> CheckResults:
     before = _shown_before(state)
     if before is None or seen.messages is None or _may_be_left_out(state, before):
         return
-    was, now = (as_asked_for(state, messages) for messages in (before.opened.messages or (), seen.messages))
+    shown = [one for one in before.opened.messages or () if not _stood_for_a_result(state, before, one)]
+    was, now = (as_asked_for(state, messages) for messages in (shown, seen.messages))
     why = break_between(passages(was), passages(now))
     yield broken(f"the history that the model was shown has changed: {why}") if why else HELD
+
+
+def _stood_for_a_result(state: ObservedState, before: ObservedGate, message: Message) -> bool:
+    """Whether a result without a status was of a call that waited undecided then, so that it was none."""
+    if message.role != "tool" or message.status is not None:
+        return False
+    same = [call for run in state.runs.values() for call in run.every_call if call.id == message.call]
+    return any(call.may_have_waited and all(one.at > before.at for one in call.decisions) for call in same)
 
 
 def _may_be_left_out(state: ObservedState, before: ObservedGate) -> bool:

@@ -12,6 +12,7 @@ TRACES = {path.stem: path for path in (DATA / "right_traces").glob("*.jsonl")}
 
 # The clause that each of them is about: it speaks of what was done, and holds.
 ABOUT = {
+    "a-placeholder-without-a-status": "PAIR-8",
     "a-tool-that-raises-after-the-cancel": "CANCEL-1",
     "a-cancel-whose-end-is-not-stored": "RUN-1",
     "a-decision-that-lost-its-race-is-sent-again": "DECIDE-15",
