@@ -10,6 +10,7 @@ from __future__ import annotations
 import asyncio
 import json
 import os
+import re
 from collections.abc import AsyncIterator, Awaitable, Callable, Coroutine, Mapping, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
@@ -44,8 +45,11 @@ PATH: Final = "/agent"
 ANSWER: Final = {"type": "object", "properties": {"approved": {"type": "boolean"}}, "required": ["approved"]}
 """What an interrupt asks for."""
 
-VERSION: Final = "1.1"
-"""The version of the protocol that is spoken."""
+NEWEST: Final = "1.1"
+"""The newest version of the protocol that is spoken."""
+
+OLDEST: Final = "1.0"
+"""What is spoken with a client that declares no version, or one that cannot be read."""
 
 OPEN_TIME_SECONDS: Final = 600.0
 
@@ -266,7 +270,7 @@ class Thread:
 
     async def _take(self, asked: RunAgentInput) -> None:
         ids = {"threadId": asked.thread_id, "runId": asked.run_id}
-        self.world.send({"type": "RUN_STARTED", **ids, "protocolVersion": VERSION})
+        self.world.send({"type": "RUN_STARTED", **ids, "protocolVersion": spoken(asked.protocol_version)})
         self.world.refusals.clear()
         try:
             segment = await self._verb(asked)
@@ -318,6 +322,13 @@ class Thread:
 def says_yes(payload: Any) -> bool:
     """Whether an answer approves."""
     return isinstance(payload, dict) and payload.get("approved") is True
+
+
+def spoken(declared: str | None) -> str:
+    """The version for a client that declares this one: its own, or the newest if its own is newer."""
+    if declared is None or not re.fullmatch(r"\d+\.\d+", declared):
+        return OLDEST
+    return min(declared, NEWEST, key=lambda version: [int(part) for part in version.split(".")])
 
 
 def _finished(ids: Mapping[str, str], outcome: Json) -> Json:

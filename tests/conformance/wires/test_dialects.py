@@ -3,6 +3,7 @@
 import pytest
 
 from runlock.conformance.wires.address import Address
+from runlock.conformance.wires.ag_ui_server import spoken
 from runlock.conformance.wires.dialects import payload, read
 
 URL = "http://127.0.0.1:8000/agent"
@@ -63,3 +64,12 @@ def test_what_the_user_says_goes_first():
 
     assert payload(address, schema, approves=True) == {"ok": 1}
     assert payload(address, schema, approves=False) is False
+
+
+@pytest.mark.parametrize(
+    ("declared", "answered"),
+    [("1.0", "1.0"), ("1.1", "1.1"), ("1.10", "1.1"), ("2.0", "1.1"), (None, "1.0"), ("latest", "1.0")],
+)
+def test_the_served_application_speaks_the_version_of_its_client(declared, answered):
+    """A client of version 1.0 warns about each newer stream."""
+    assert spoken(declared) == answered
