@@ -2,9 +2,10 @@
 
     python tests/benchmarks/calm.py [SCHEDULES] [SEED] [JOBS]
 
-A quarter of the schedules goes to the reference under each profile, a quarter to the variants, a quarter to
-the reference under values of the open policies that are drawn anew every forty schedules, and a quarter to
-the same of which only a part is seen and declared.  The walks are those of a check; the corpus is not played.
+The schedules are shared equally by the kinds of right runtimes.  Of each family these are the reference under
+each profile, the variants, and the reference under values of the open policies, drawn anew every forty
+schedules; of the lifecycle also the same of which only a part is seen and declared.  The walks are those of a
+check; the corpus is not played.
 """
 
 from __future__ import annotations
@@ -12,10 +13,12 @@ from __future__ import annotations
 import sys
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from importlib import import_module
+from itertools import count
 from multiprocessing import Pool
 from pathlib import Path
-from typing import Any
+from typing import Any, Final
 
 sys.path.insert(0, str(Path(__file__).parents[1] / "doubles"))
 
@@ -24,62 +27,82 @@ from observation_filter import Veiled
 from runlock.conformance.driving.bench import Bench
 from runlock.conformance.driving.strategies.random_walk import walk
 from runlock.conformance.driving.tally import Tally
-from runlock.conformance.families.lifecycle.host.hosted import Hosted
-from runlock.conformance.families.lifecycle.reference import factory
-from runlock.conformance.families.lifecycle.variants import VARIANTS
 from runlock.conformance.family.chooser import Seeded, pick
+from runlock.conformance.family.family import Family, family_named, family_names
 from runlock.conformance.transport.sut import Sut
-from runlock.machines.lifecycle.runtime.choices import CHOICES
-from runlock.spec.model import load_spec
 
-PORTION = 40
+PORTION: Final = 40
 """Schedules that a runtime plays in one go."""
 
-PROFILES = [name for name, profile in load_spec("lifecycle").profiles.items() if profile.policies]
+VEILED: Final = "lifecycle"
+"""The family whose runtimes may show a part alone."""
 
 
 @dataclass(frozen=True)
 class Portion:
-    """Walks of one runtime: its kind and name, with the policies that were drawn for it."""
+    """Walks of one runtime: its family, kind and name, with the policies that were drawn for it."""
 
+    family: str
     kind: str
     name: str
-    policies: Mapping[str, Any]
     seed: int
+    policies: Mapping[str, Any] = field(default_factory=dict)
 
     def make(self) -> Callable[[], Any]:
         """The adapter's factory."""
-        if self.kind == "variant":
-            return next(variant for variant in VARIANTS if variant.name == self.name)
-        return factory(self.name, self.policies)
+        made = family_named(self.family).made
+        return (
+            made.variants()[self.name] if self.kind == "variant" else made.reference(self.name, self.policies)
+        )
 
     def open(self) -> Sut:
         """A fresh runtime, or as much of it as is to be seen."""
-        sut = Hosted(self.make())
+        sut = family_named(self.family).host(self.make())
         return Veiled(sut, Seeded(self.seed)) if self.kind == "seen in part" else sut
 
 
-def drawn(profile: str, chooser: Seeded) -> dict[str, Any]:
+def choices_of(family: Family) -> frozenset[str]:
+    """The policies that the reference of a family can follow."""
+    runtime = f"runlock.machines.{family.name.replace('-', '_')}.runtime.choices"
+    return frozenset(import_module(runtime).CHOICES)
+
+
+def drawn(family: Family, profile: str, chooser: Seeded) -> dict[str, Any]:
     """A value for each policy that the profile leaves open."""
-    settled = load_spec("lifecycle").profile(profile).policies
+    settled, can = family.spec.profile(profile).policies, choices_of(family)
     return {
         key: pick(chooser, policy.values)
-        for key, policy in load_spec("lifecycle").policies.items()
-        if policy.kind == "one of" and key in CHOICES and key not in settled
+        for key, policy in family.spec.policies.items()
+        if policy.kind == "one of" and key in can and key not in settled
     }
 
 
+def rounds(family: Family, seed: int) -> Iterator[Iterator[Portion]]:
+    """For each round, a portion of each kind of runtimes of a family."""
+    profiles = [name for name, profile in family.spec.profiles.items() if profile.policies]
+    variants, name = list(family.made.variants()), family.name
+    for index in count():
+        own, profile = seed * 1_000_000 + index, profiles[index % len(profiles)]
+        policies = drawn(family, profile, Seeded(seed, index))
+        yield iter(
+            [
+                Portion(name, "reference", profile, own),
+                Portion(name, "variant", variants[index % len(variants)], own),
+                Portion(name, "drawn policies", profile, own, policies),
+                *([Portion(name, "seen in part", profile, own, policies)] if name == VEILED else ()),
+            ]
+        )
+
+
 def portions(schedules: int, seed: int) -> Iterator[Portion]:
-    """What is to be played, a quarter for each kind."""
-    each = max(1, schedules // (4 * PORTION))
-    for index in range(each):
-        own = seed * 1_000_000 + index
-        profile = PROFILES[index % len(PROFILES)]
-        yield Portion("reference", profile, {}, own)
-        yield Portion("variant", VARIANTS[index % len(VARIANTS)].name, {}, own)
-        policies = drawn(profile, Seeded(seed, index))
-        yield Portion("drawn policies", profile, policies, own)
-        yield Portion("seen in part", profile, policies, own)
+    """What is to be played, as much of each kind."""
+    of_each = [rounds(family_named(name), seed) for name in family_names()]
+    left = schedules
+    while left > 0:
+        for of_one in of_each:
+            for portion in next(of_one):
+                yield portion
+                left -= PORTION
 
 
 def played(portion: Portion) -> tuple[Portion, int, list[str]]:
@@ -98,9 +121,10 @@ def main(schedules: int = 100_000, seed: int = 1, jobs: int = 2) -> None:
     played_of, stimuli_of, alarms_of = Counter[str](), Counter[str](), Counter[str]()
     with Pool(jobs) as pool:
         for portion, stimuli, alarms in pool.imap_unordered(played, portions(schedules, seed)):
-            played_of[portion.kind] += PORTION
-            stimuli_of[portion.kind] += stimuli
-            alarms_of[portion.kind] += len(alarms)
+            kind = f"{portion.family}: {portion.kind}"
+            played_of[kind] += PORTION
+            stimuli_of[kind] += stimuli
+            alarms_of[kind] += len(alarms)
             for alarm in alarms:
                 print(f"ALARM {portion}: {alarm}", flush=True)
     print("| runtimes | schedules | stimuli | alarms |\n|---|--:|--:|--:|")
