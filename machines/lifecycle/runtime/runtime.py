@@ -220,6 +220,7 @@ class Runtime(Steering):
         if self.state.status == "Created":
             return await self.segment(self._leave_created())
         if self.state.status == "Running":
+            self.show_again()
             return await self.segment(self._steps())
         if self.state.status == "Waiting" and self.ready():
             return await self.segment(self._resume())
@@ -421,10 +422,13 @@ class Runtime(Steering):
     async def _look_at_turn(self, turn: ModelTurn) -> tuple[list[Call], PluginEnded | None]:
         """Record what a plugin leaves of a turn; an end that it asks for is still to come."""
         asked = [{"id": call.id, "name": call.name, "args": call.args} for call in turn.tool_calls]
+        self.inferring = True
         try:
             data = await self.consult("AfterInference", tool_calls=asked)
         except PluginEnded as ended:
             return self._take_turn(turn), ended
+        finally:
+            self.inferring = False
         left = [LeftCall(**call) for call in data["tool_calls"]]
         return self._take_turn(LeftTurn(turn.text, left, turn.usage, turn.stop)), None
 

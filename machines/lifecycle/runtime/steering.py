@@ -15,8 +15,9 @@ class Steering(Agents):
         """Why input is refused while the run is at work, or None."""
         if self.state.status in (None, "Done") or self.is_coming_down:
             return "the run is over"
-        if self.inferring and self.policies["input.late"] == "refused":
-            return "the model is being asked, and may ask for nothing more"
+        is_late = self.inferring or self.state.turn_was_last
+        if is_late and self.policies["input.late"] == "refused":
+            return "the model is being asked, or has asked for nothing more"
         return None
 
     def show_inputs(self) -> None:

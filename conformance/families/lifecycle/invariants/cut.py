@@ -119,6 +119,8 @@ def what_is_repaired_is_executed(state: ObservedState, seen: GateOpened) -> Chec
     if state.policy("turn.cut") != "repaired":
         return
     for call, statuses in _shown_for_breaks(state, seen):
+        if _may_be_left_out(state, state.run_of(seen), call):
+            continue
         can_be_completed = call.written is not None and "," in call.written
         if can_be_completed and call.tool is not None and call.tool.permission == "allow":
             why = f"turn.cut is repaired and call {call.id} can be completed, yet it failed unexecuted"
@@ -135,6 +137,14 @@ def _shown_for_breaks(
             results = [one for one in seen.messages or () if one.role == "tool" and one.call == call.id]
             if results:
                 yield call, [one.status for one in results]
+
+
+def _may_be_left_out(state: ObservedState, run: Run | None, call: ObservedCall) -> bool:
+    """Whether its round may have ended before it, since an earlier call of it waits, or has failed."""
+    others = [one for one in run.calls.values() if one.step == call.step] if run is not None else []
+    waits = any(one.suspensions for one in others) and state.policy("round.rest") != "deferred"
+    has_failed = any(one.claimed == "Failed" for one in others if one is not call)
+    return waits or (has_failed and state.policy("round.failure") != "isolated")
 
 
 def _is_broken_off(call: ObservedCall) -> bool:

@@ -148,6 +148,9 @@ def a_refused_edit_changes_nothing(state: ObservedState, seen: GateOpened) -> Ch
     call = state.entered(seen)
     if call is None or call.written is not None:  # what it makes of arguments that do not parse is its own
         return
+    tool = state.tools.get(seen.name or "")
+    if tool is not None and tool.resume_mode == "pass_to_tool":  # the approval may have given these arguments
+        return
     for decided in call.decisions:
         if decided.edit and decided.turned_down and not decided.repeats:
             refused = call.forms[0].edited(decided.edit)
@@ -178,6 +181,6 @@ def the_history_shows_one_form_of_the_call(state: ObservedState, seen: GateOpene
         call = calls.get(one.id)
         if call is not None and call.edits and call.entries and ids[call.id] == 1 and not call.duplicate_id:
             shown = Form(one.name, one.args)
-            right = any(shown.is_like(form) for form in call.forms)
+            right = one.args == call.written or any(shown.is_like(form) for form in call.forms)
             why = f"call {call.id} was edited to {call.forms[-1]}, yet the model is shown {shown}"
             yield HELD if right else broken(why)

@@ -200,7 +200,8 @@ def an_end_does_to_input_what_is_declared(state: ObservedState, seen: GateOpened
     """The first inference after a cancel, an error or a crash tells what became of what was not shown."""
     for given in state.given:
         met = given.met in ("cancel", "error", "crash") and given.alone and given.at < state.stimuli
-        if met and given.is_due and seen.messages is not None and _is_its_own(state, given):
+        left = given.met == "error" and state.policy("input.late") == "next_run" and _was_last(state, given)
+        if met and not left and given.is_due and seen.messages is not None and _is_its_own(state, given):
             why = _other_fate(state, given, is_shown=given.is_in(seen.messages))
             yield broken(why) if why else HELD
 

@@ -67,7 +67,7 @@ def a_decision_may_be_lost(state: ObservedState) -> CheckResults:
 def _acts(state: ObservedState, run: Run, decided: Decided, what: str) -> CheckResults:
     """Judge a run that rests after its recovery, and that nothing else has met since."""
     call = run.calls[decided.call]
-    if not _is_undisturbed(run, call):
+    if not _is_undisturbed(run, call) or _is_answered_unseen(state, call):
         return
     if call.has_moved_since_the_crash:
         yield HELD
@@ -78,6 +78,12 @@ def _acts(state: ObservedState, run: Run, decided: Decided, what: str) -> CheckR
 def _can_only_wait(run: Run, call: ObservedCall, decided: Decided) -> bool:
     """Whether nothing but this decision, which lets the call go on, has met a call since the crash."""
     return decided.action == "resume" and call.decisions[-1] is decided and _is_undisturbed(run, call)
+
+
+def _is_answered_unseen(state: ObservedState, call: ObservedCall) -> bool:
+    """Whether the decision may have been its result, which is not seen where no statuses are shown."""
+    is_result = call.tool is not None and call.tool.resume_mode == "use_as_result"
+    return is_result and not state.observes("call.status")
 
 
 def _is_undisturbed(run: Run, call: ObservedCall) -> bool:

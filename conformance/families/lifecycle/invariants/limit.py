@@ -43,7 +43,7 @@ def a_body_ends_at_its_time(state: ObservedState) -> CheckResults:
 def a_body_has_its_whole_time(state: ObservedState, seen: GateClosed) -> CheckResults:
     """Time that passes gives up no body whose time has not passed."""
     gate = state.gates.get(seen.gate)
-    ends_at = gate.ends_at_ms if gate is not None else None
+    ends_at = gate.may_end_at_ms if gate is not None else None
     if gate is None or ends_at is None or any(method != "clock.advance" for method, _ in state.newest):
         return
     left = ends_at - state.now_ms

@@ -36,9 +36,14 @@ def what_is_shown_is_the_call(state: ObservedState, seen: CallShown) -> CheckRes
     if call is None or call.duplicate_id:
         return
     form = Form(seen.name, seen.args)
-    forms = [*call.forms, *_payloads(call)]
+    forms = [*call.forms, *_payloads(call), *_forms_after_a_crash(state, call)]
     right = call.breaks_off or any(form.is_like(one) for one in forms)  # what is made of it is for CUT
     yield HELD if right else broken(f"call {call.id} is {forms[-1]}, yet it was shown as {form}")
+
+
+def _forms_after_a_crash(state: ObservedState, call: ObservedCall) -> list[Form]:
+    """What an edit makes of the call where a crash cost the edits before it."""
+    return [call.forms[0].edited(one.edit or {}) for one in call.edits] if state.life > 1 else []
 
 
 def _payloads(call: ObservedCall) -> list[Form]:
@@ -72,5 +77,5 @@ def _shown_for(call: ObservedCall, decided: Decided) -> ShownForm | None:
 
 def _is_the_arguments(state: ObservedState, call: ObservedCall) -> bool:
     """Whether a decision may be the arguments of the call, now that it may be one of another tool."""
-    tools = (call.tool, state.tools.get(call.forms[-1].name or ""))
+    tools = (call.tool, *(state.tools.get(form.name or "") for form in call.forms))
     return any(tool is not None and tool.resume_mode != "replay" for tool in tools)

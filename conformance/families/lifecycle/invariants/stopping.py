@@ -69,15 +69,16 @@ def the_tools_of_the_last_step_are_executed(state: ObservedState, seen: SegmentE
     if run is None or stop == "timeout" or _is_open(run):
         return
     certain = _newest(run)
-    for call in run.calls.values():
-        if call.step != run.steps or call.is_unclear:
-            continue
+    last = [call for call in run.calls.values() if call.step == run.steps and not call.is_unclear]
+    has_failed = any(call.claimed == "Failed" for call in last)
+    may_leave_out = has_failed and state.policy("round.failure") != "isolated"
+    for call in last:
         if policy == "preempted" and call in certain and not call.entries:
             yield HELD
         elif policy == "drained" and call.tool is not None and call.tool.permission == "allow":
             if call.entries:
                 yield HELD
-            elif call in certain:
+            elif call in certain and not may_leave_out:
                 yield broken(
                     f"the step that stops the run drains its tools, yet call {call.id} was not executed"
                 )

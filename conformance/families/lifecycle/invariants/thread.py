@@ -62,18 +62,27 @@ def _calls(state: ObservedState) -> Iterator[ObservedCall]:
     return (call for run in state.runs.values() if not run.is_done for call in run.every_call)
 
 
-def _is_live(call: ObservedCall) -> bool:
-    return (call.waits and not (call.decisions or call.is_unclear)) or bool(call.executing)
+def _is_live(state: ObservedState, call: ObservedCall) -> bool:
+    """Whether it runs, or certainly waits: where no statuses are shown, input may have ended its wait."""
+    waits = state.observes("call.status") and call.waits and not (call.decisions or call.is_unclear)
+    return waits or bool(call.executing)
+
+
+def _newest_input(state: ObservedState, seen: ThreadEdited) -> str:
+    """The newest input, unless an edit cuts another one that stood behind it."""
+    newest = state.inputs[-1] if state.inputs else ""
+    said = [m.text for m in seen.cut if m.role == "user"]
+    return newest if not said or any(newest in text for text in said[-1:]) else ""
 
 
 @check("THREAD-3", rank=Rank.LOST)
 def an_edit_leaves_what_is_to_be_done(state: ObservedState, seen: ThreadEdited) -> CheckResults:
     """An edit cuts neither the newest input nor the turn of a call that waits or runs."""
-    newest = state.inputs[-1] if state.inputs else ""
+    newest = _newest_input(state, seen)
     cut = any(newest and newest in m.text for m in seen.cut if m.role == "user")
     kept = any(newest in m.text for m in seen.instead)
     gone = _asked(seen.cut) - _asked(seen.instead)
-    live = next((c.id for c in _calls(state) if c.id in gone and _is_live(c)), None)
+    live = next((c.id for c in _calls(state) if c.id in gone and _is_live(state, c)), None)
     if cut and not kept:
         yield broken(f"an edit cuts {newest!r}, which is the newest input")
     elif live is not None:
@@ -106,7 +115,7 @@ def an_undeclared_edit_leaves_what_is_live(state: ObservedState, seen: GateOpene
     edit = state.last_edit
     if edit is not None and state.shown_at == seen.gate:
         gone = _asked(edit.cut)
-        live = next((call.id for call in _calls(state) if call.id in gone and _is_live(call)), None)
+        live = next((call.id for call in _calls(state) if call.id in gone and _is_live(state, call)), None)
         yield (
             HELD if live is None else broken(f"one message took the place of call {live}, which is not over")
         )

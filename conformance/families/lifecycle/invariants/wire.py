@@ -79,8 +79,10 @@ def only_an_opened_call_is_told_of(state: ObservedState, seen: Published) -> Che
 
 def _is_known(state: ObservedState, call: str) -> bool:
     runs = state.runs.values()
-    is_own = any(one.id == call for run in runs for one in run.every_call)
-    return is_own or any(is_within(state, run, call) for run in runs)
+    own = [one for run in runs for one in run.every_call]
+    is_own = any(one.id == call for one in own)
+    may_be_within = any(one.duplicate_id and one.tool is not None and one.tool.agent for one in own)
+    return is_own or may_be_within or any(is_within(state, run, call) for run in runs)
 
 
 @check("WIRE-62", at=(*PIECES, *ENDS), rank=Rank.STREAM, requires="a watcher", is_deferred=True)

@@ -207,6 +207,8 @@ class Batches:
         if self.life != self.state.life:  # what was not seen acknowledged may come again
             self.life, self.dealt_with = self.state.life, Counter()
         cursor, decision = Cursor(DISPATCHER, _onto(self.trails, DISPATCHER, None)), seen.decision
+        if self.state.nested and not self.state.handed_over[decision]:
+            return  # it was for a call within a call
         if self.dealt_with[decision] < self.state.handed_over[decision]:
             cursor.send("batch")
         if seen.disposition != "buffered":

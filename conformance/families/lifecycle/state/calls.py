@@ -37,6 +37,7 @@ class ObservedGate:
     answered_ms: int = 0  # and when that was
     gone: str | None = None  # why the SUT gave it up
     gone_ms: int | None = None  # and when that was
+    passed_ms: int = 0  # how much time passed in the stimulus that opened it
     is_left: bool = False  # the run goes on as if its call were over, and what it answers is late
     of: str = field(init=False)  # the run that is not within a call
     ref: str = field(init=False)  # its name in a scenario file: what it waits for, and for which call
@@ -52,10 +53,15 @@ class ObservedGate:
         return None if limit is None or self.on != "tool" else self.at_ms + limit
 
     @property
+    def may_end_at_ms(self) -> int | None:
+        """The same for a body that was entered while time passed, if it was entered at once."""
+        return None if self.ends_at_ms is None else self.ends_at_ms - self.passed_ms
+
+    @property
     def has_timed_out(self) -> bool:
         """Whether it was given up when its time had passed."""
         given_up = self.gone is not None and self.gone_ms is not None and self.ends_at_ms is not None
-        return given_up and (self.gone_ms or 0) >= (self.ends_at_ms or 0)
+        return given_up and (self.gone_ms or 0) >= (self.may_end_at_ms or 0)
 
     @property
     def is_broken_stream(self) -> bool:

@@ -85,7 +85,7 @@ def covering(state: Knowledge, call: ObservedCall) -> Grant | None:
 def _covers(state: Knowledge, grant: Grant, call: ObservedCall) -> Cover:
     if call.tool is None or misfit(state, grant, call) or is_revoked(grant, call):
         return Cover.NO
-    return Cover.YES if _is_sure(state, grant, call) else Cover.OPEN
+    return Cover.YES if grant.revoked_at is None and _is_sure(state, grant, call) else Cover.OPEN
 
 
 def is_revoked(grant: Grant, call: ObservedCall) -> bool:

@@ -32,6 +32,7 @@ class Audience:
     at: int = 0  # the stimulus with which the present watcher came
     told: list[Published] = field(default_factory=list)  # what the present watcher received
     answered: bool = False  # whether the last stream that was closed belonged to a request that decided
+    may_be_gone: bool = False  # whether its stream may have been closed without being shown
     activities: list[Any] = field(default_factory=list)  # what tools told since the newest stimulus came
 
     def comes(self, watcher: str | None, stream: str, came: Arrival, sure: bool, at: int = 0) -> None:
@@ -42,8 +43,9 @@ class Audience:
         self.gone.discard(watcher or "")
         self.possible = {watcher} if sure else {*self.possible, watcher}
         self.watcher, self.stream, self.came, self.told = watcher, stream, came, []
+        self.may_be_gone = False
 
     @property
     def is_sure(self) -> bool:
         """Whether it is certain who watches."""
-        return self.possible == {self.watcher}
+        return self.possible == {self.watcher} and not self.may_be_gone

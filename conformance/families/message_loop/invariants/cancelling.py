@@ -67,7 +67,7 @@ def a_cancelled_turn_ends_as_cancelled(state: ObservedState, seen: TurnEnded) ->
         return
     raised = [gate for gate in turn.gates if gate.on == "tool" and gate.answered_with == "raise"]
     ends = [*turn.faults(), *(raised if state.policy("tool.raises") != "failed_call" else ())]
-    if not any(gate.released_at > turn.cancelled_at for gate in ends):
+    if not any(gate.released_at > turn.cancelled_at or turn.kind == "group" for gate in ends):
         yield held_or(
             seen.reason.code == "Cancelled",
             f"turn {turn.id} was cancelled, yet it ended as {seen.reason.code}",

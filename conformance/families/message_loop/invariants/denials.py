@@ -98,7 +98,10 @@ def a_denial_that_reaches_its_call_ends_no_turn(state: ObservedState, seen: Turn
     denied = [
         gate for path in turn.passes for request in path.requests for gate in denials_in(state, request)
     ]
-    if denied and not _is_stopped_by_a_hook(turn) and not turn.faults() and not unanswered(state, turn):
+    given_up = any(gate.on == "prompt" and gate.closed_at for gate in turn.gates)
+    if given_up or _is_stopped_by_a_hook(turn) or turn.faults() or unanswered(state, turn):
+        return
+    if denied:
         yield broken(
             f"the denial of call {denied[-1].opened.call} reaches its {reach}, "
             f"yet the turn ended as {seen.reason.code}"

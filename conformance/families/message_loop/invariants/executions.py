@@ -180,10 +180,11 @@ def each_cancelled_stage_is_announced(state: ObservedState, seen: TurnEnded) -> 
         return
     if seen.reason.code != "Cancelled" or not state.shows("StageCancelled"):
         return
+    asserts = "assert" in state.handshake.gates
     for execution in turn.executions.values():
         names = [event.name for _, event in execution.events]
         entered = "StageEntered" in names
-        unseen = not state.shows("StageExited") and execution.verdict in ("ok", "fail")
+        unseen = not state.shows("StageExited") and (execution.verdict in ("ok", "fail") or not asserts)
         if entered and "StageExited" not in names and not unseen:
             why = f"turn {turn.id} was cancelled, and StageCancelled of {execution.id} was not published"
             yield held_or("StageCancelled" in names, why)

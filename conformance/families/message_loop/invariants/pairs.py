@@ -200,7 +200,9 @@ def results_stand_in_the_declared_order(state: ObservedState, seen: GateOpened) 
     if path is None or messages is None or order is None or not path.sent:
         return
     calls = {call.id: call for call in path.sent[-1].calls}
-    shown = [calls[one.call] for one in messages if one.role == "tool" and one.call in calls]
+    asking = max((at for at, one in enumerate(messages) if one.tool_calls), default=0)
+    results = (one for one in messages[asking:] if one.role == "tool")  # earlier ones may have the same ids
+    shown = [calls[one.call] for one in results if one.call in calls]
     if len(shown) < 2:
         return
     if order == "call":

@@ -356,11 +356,19 @@ def _request_hooks(request: ObservedRequest | None) -> list[ObservedGate]:
     return request.hooks if request is not None else []
 
 
+def _is_denied_next_to_it(turn: ObservedTurn, gate: ObservedGate) -> bool:
+    """Whether a guard that was asked together with a broken hook denied the same thing."""
+    at, asked = gate.opened, [one for one in turn.gates if one.on == "hook" and one is not gate]
+    alike = [one for one in asked if (one.opened.at, one.opened.call) == (at.at, at.call)]
+    return any(one.answered_with == "deny" and one.window == gate.window for one in alike)
+
+
 @check("HOOK-9", rank=Rank.STATUS)
 def a_broken_hook_ends_as_declared(state: ObservedState, seen: TurnEnded) -> CheckResults:
     """A hook that breaks ends the turn in Error only where that is declared, and then always."""
     turn = state.turn_of(seen)
     gates = broken_hooks(state, turn.gates) if turn is not None else []
+    gates = [gate for gate in gates if turn is None or not _is_denied_next_to_it(turn, gate)]
     others = [gate for gate in turn.faults() if gate not in gates] if turn is not None else []
     if (
         turn is None

@@ -114,7 +114,7 @@ def a_turn_that_is_over_has_ended_its_bracket(state: ObservedState) -> CheckResu
     if state.shows("SessionTurnStart") and not turn.named("SessionTurnStart"):
         return
     ended = bool(turn.named("SessionTurnEnd"))
-    if policy == "rendered" and _may_skip_render(state, turn):
+    if policy == "rendered" and (_may_skip_render(state, turn) or _broke_at_its_end(turn)):
         return
     if policy == "always" or turn.reason.code == "NaturalEnd":
         yield held_or(
@@ -125,6 +125,11 @@ def a_turn_that_is_over_has_ended_its_bracket(state: ObservedState) -> CheckResu
             f"turn {turn.id} ended as {turn.reason.code} and did not render, yet it published SessionTurnEnd"
         )
         yield held_or(not ended, why)
+
+
+def _broke_at_its_end(turn: ObservedTurn) -> bool:
+    """Whether the last checkpoint of the turn failed, which comes after RENDER."""
+    return any(gate.on == "store.put" and gate.opened.cause == "end" for gate in turn.faults())
 
 
 def _may_skip_render(state: ObservedState, turn: ObservedTurn) -> bool:
@@ -400,7 +405,8 @@ def a_refused_input_is_kept_as_declared(state: ObservedState, seen: GateOpened) 
     refused = [gate for gate in before.stage_denials() if gate.opened.at == "RECEIVE_INPUT"]
     given = input_of(before.passes[0])
     if refused and not before.cancelled_at and given and state.is_clean(refused[0].released_in):
-        stands = any(one.role == "user" and one.text == given for one in seen.messages)
+        as_said = {given, before.input}  # a rewrite next to the denial may not have been made
+        stands = any(one.role == "user" and one.text in as_said for one in seen.messages)
         does = "stands" if stands else "does not stand"
         yield held_or(
             stands == (policy == "kept"),

@@ -154,7 +154,9 @@ def a_round_goes_no_further_after_a_cancel(state: ObservedRunner, seen: RunnerGa
     if run is None or iteration is None or run.cancel_at is None:
         return
     phase, response = state.phase(iteration)
-    if phase == "handling" and iteration.resumed_at is not None and iteration.resumed_at < run.cancel_at:
+    handed_over = run.cancel_met_a_race and "run" in state.values("cancel.handed_over")
+    resumed_at = iteration.resumed_at if not handed_over else None
+    if phase == "handling" and resumed_at is not None and resumed_at < run.cancel_at:
         yield broken(f"the run was cancelled during its round, and call {seen.call} was entered after it")
     if phase == "response" and response is not None and not iteration.responses[response].after_cancel:
         yield broken(

@@ -87,15 +87,14 @@ def owed(state: ObservedRunner, read: Reading) -> Iterator[Message]:
     """The turns of a request whose calls the runner has to answer."""
     before = read.before
     turn = before.message
-    put_there = (
-        turn is not None and bool(read.turns) and bool(turn.tool_calls) and follows(state) == "iteration"
-    )
+    asked = turn is not None and bool(read.turns) and bool(turn.tool_calls)
+    put_there = asked and follows(state) == "iteration"
     if turn is not None and put_there and not is_paused(before) and not _is_left_out(state, before):
         yield turn
     for handled in _handled(state, read):
         if handled is not turn or not put_there:
             yield handled
-    if follows(state) == "tool fault" and turn is not None and read.turns and turn.tool_calls:
+    if turn is not None and asked and follows(state) == "tool fault" and not is_paused(before):
         yield turn
 
 

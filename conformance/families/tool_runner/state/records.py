@@ -272,6 +272,7 @@ class Run:
     claimed_reason: Reason | None = None
     cancel_at: int | None = None
     cancelled_in: int = 0  # the window of the cancel
+    cancel_met_a_race: bool = False  # it may have come before what was sent right before it was taken up
     cancel_settled: bool = False  # the runner has been quiescent since the cancel
     left_at: int | None = None
     looks: list[RunnerInspected] = field(default_factory=list)

@@ -39,7 +39,8 @@ def _decided(state: Knowledge, run: Run | None, raw: Mapping[str, Any], batch: i
     )  # fmt: skip
     state.handed_over[decided.id] += 1
     known = state.decision_ids.get(raw["id"])
-    decided.unsure = raw["id"] in state.forgotten or (known is not None and _may_not_be_taken(run, known))
+    lost = known is not None and _may_not_be_taken(state, run, known)
+    decided.unsure = raw["id"] in state.forgotten or lost
     sent_anew = known is None or known.turned_down or decided.unsure or decided.is_expiry
     decided.repeats = not sent_anew
     if run is None or call is None:
@@ -54,8 +55,11 @@ def _decided(state: Knowledge, run: Run | None, raw: Mapping[str, Any], batch: i
         state.decision_ids[decided.id] = decided
 
 
-def _may_not_be_taken(run: Run | None, decided: Decided) -> bool:
-    """Whether it came in one delivery with another one for its call, and nothing shows which was taken."""
+def _may_not_be_taken(state: Knowledge, run: Run | None, decided: Decided) -> bool:
+    """Whether nothing shows that it was taken, and another came with it or its call did not surely wait."""
+    is_shown = state.observes("decision") or state.policy("decision.early") == "buffer"
+    if decided.answers is None and not is_shown:
+        return True
     call = run.calls.get(decided.call) if run is not None else None
     others = (one for one in call.decisions if one is not decided) if call is not None else ()
     return decided.disposition is None and any(one.at == decided.at for one in others)

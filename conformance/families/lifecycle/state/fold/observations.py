@@ -26,7 +26,11 @@ from runlock.conformance.families.lifecycle.state.fold.decisions import disposed
 from runlock.conformance.families.lifecycle.state.fold.expiry import begins_to_wait
 from runlock.conformance.families.lifecycle.state.fold.inputs import input_returned, inputs_shown, run_over
 from runlock.conformance.families.lifecycle.state.fold.nesting import segment_ended, shown_within
-from runlock.conformance.families.lifecycle.state.fold.watchers import published, stream_closed
+from runlock.conformance.families.lifecycle.state.fold.watchers import (
+    may_have_closed,
+    published,
+    stream_closed,
+)
 from runlock.conformance.families.lifecycle.state.knowledge import Knowledge
 from runlock.conformance.families.lifecycle.state.records import (
     WORKING_GATES,
@@ -45,6 +49,7 @@ def _gate_opened(state: Knowledge, seen: GateOpened) -> None:
     if run is None:
         return
     gate = ObservedGate(seen.gate, seen.on, run.id, seen, state.life, at=state.stimuli, at_ms=state.now_ms)
+    gate.passed_ms = sum(params["ms"] for method, params in state.newest if method == "clock.advance")
     state.gates[seen.gate] = gate
     state.volatile.open_gates = [*state.volatile.open_gates, gate]
     if seen.on in WORKING_GATES or seen.on == "hook":
@@ -143,6 +148,7 @@ def _segment_ended(state: Knowledge, seen: SegmentEnded) -> None:
         call.volatile.listed_pending = call.id in seen.pending
     if state.nested:
         segment_ended(state, run, seen)
+    may_have_closed(state)
 
 
 def _checkpointed(state: Knowledge, seen: Checkpointed) -> None:

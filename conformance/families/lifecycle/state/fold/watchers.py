@@ -73,3 +73,8 @@ def stream_closed(state: Knowledge, seen: StreamClosed) -> None:
     if seen.watcher == audience.watcher:
         audience.answered = audience.came is Arrival.WITH_DECISION and len(audience.gone) > 0
         audience.comes(None, "native", Arrival.NOBODY, audience.is_sure, audience.at)
+
+
+def may_have_closed(state: Knowledge) -> None:
+    """A segment ended, and with it perhaps the stream of its watcher, which not every runtime shows."""
+    state.audience.may_be_gone = state.audience.may_be_gone or not state.observes("stream.closed")

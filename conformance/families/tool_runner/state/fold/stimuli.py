@@ -53,6 +53,7 @@ def _cancelled(state: Knowledge, params: Params, _place: int) -> None:
         return
     run.cancel_at = run.cancel_at or state.stimuli
     run.cancelled_in = state.window
+    run.cancel_met_a_race = run.cancel_met_a_race or not state.alone
     state.features |= {"cancel"}
     iteration = state.iteration
     if iteration is not None:
