@@ -142,6 +142,8 @@ def _shown_for_breaks(
 def _may_be_left_out(state: ObservedState, run: Run | None, call: ObservedCall) -> bool:
     """Whether its round may have ended before it, since an earlier call of it waits, or has failed."""
     others = [one for one in run.calls.values() if one.step == call.step] if run is not None else []
+    if len(others) > 1 and not state.observes("call.status"):
+        return True
     waits = any(one.suspensions for one in others) and state.policy("round.rest") != "deferred"
     has_failed = any(one.claimed == "Failed" for one in others if one is not call)
     return waits or (has_failed and state.policy("round.failure") != "isolated")

@@ -82,8 +82,9 @@ def _can_only_wait(run: Run, call: ObservedCall, decided: Decided) -> bool:
 
 def _is_answered_unseen(state: ObservedState, call: ObservedCall) -> bool:
     """Whether the decision may have been its result, which is not seen where no statuses are shown."""
-    is_result = call.tool is not None and call.tool.resume_mode == "use_as_result"
-    return is_result and not state.observes("call.status")
+    tools = (call.tool, *(state.tools.get(form.name or "") for form in call.forms))
+    may_be = any(tool is not None and tool.resume_mode == "use_as_result" for tool in tools)
+    return may_be and not state.observes("call.status")
 
 
 def _is_undisturbed(run: Run, call: ObservedCall) -> bool:
