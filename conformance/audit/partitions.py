@@ -21,9 +21,11 @@ from runlock.conformance.extras import the_module
 from runlock.conformance.inputs import BATCH, MEMORY, name_for_sql
 
 PARTITIONS: Final = 32
-COLUMNS: Final = "{part: 'int', format: 'varchar', thread: 'varchar', place: 'bigint', record: 'varchar'}"
+COLUMNS: Final = (
+    "{part: 'int', format: 'varchar', thread: 'varchar', place: 'bigint', line: 'bigint', record: 'varchar'}"
+)
 SORTED: Final = (
-    "select format, thread, record from read_parquet(?, hive_partitioning=false) "
+    "select format, thread, record, line, file from read_parquet(?, hive_partitioning=false) "
     "order by format, thread, file, place"
 )
 UNREADABLE: Final = "\0unreadable"
@@ -39,8 +41,9 @@ def split(rows: Iterable[Row], format_: str, number: int, folder: Path) -> int:
     count = 0
     with tempfile.NamedTemporaryFile("w", dir=folder, suffix=".jsonl", encoding="ascii") as spill:
         for count, row in enumerate(rows, 1):
-            line = [part_of(row.thread), format_, json.dumps(row.thread), count, _text(row.record)]
-            names = ("part", "format", "thread", "place", "record")
+            thread = json.dumps(row.thread)
+            line = [part_of(row.thread), format_, thread, count, row.line, _text(row.record)]
+            names = ("part", "format", "thread", "place", "line", "record")
             spill.write(json.dumps(dict(zip(names, line, strict=True))) + "\n")
         spill.flush()
         if count:
@@ -69,8 +72,8 @@ def rows_of(part: int, folder: Path) -> Iterator[tuple[str, Row]]:
         return
     found, loads = _database(folder).execute(SORTED, [files]), decoder()
     while batch := found.fetchmany(BATCH):
-        for format_, thread, record in batch:
-            yield format_, Row(json.loads(thread), _record(loads(record.encode())))
+        for format_, thread, record, line, file in batch:
+            yield format_, Row(json.loads(thread), _record(loads(record.encode())), line, file)
 
 
 def _record(value: Any) -> Any:

@@ -72,7 +72,7 @@ class Messages:
         raw = [one for record, listed in zip(records, lists, strict=True) for one in listed or [record]]
         is_request = any(isinstance(record, dict) and MODEL in record for record in records)
         claims = handshake(self.name, "?", gates=["model", "tool"])
-        writer = _Writer(Builder(claims))
+        writer = Writer(Builder(claims))
         made = Recording(thread, writer.builder.trace, is_open=True)
         made.unexplained += [one.sentence for one in raw if isinstance(one, Unreadable)]
         for one in raw:
@@ -85,7 +85,7 @@ class Messages:
         return [made]
 
 
-class _Writer:
+class Writer:
     """Writes each turn of the model as an inference, with what stands before it as its history."""
 
     def __init__(self, builder: Builder) -> None:
@@ -114,6 +114,19 @@ class _Writer:
         last = self.history[-1]["role"] if self.history else "assistant"
         if last == "user" or (is_request and last == "tool"):
             self._ask()
+
+    def replace(self, why: str, instead: Sequence[Message]) -> None:
+        """The history gives way to another one, such as a summary."""
+        self._flush()
+        if self.builder.run:
+            self.builder.edited(why, self.history, instead)
+        self.history = list(instead)
+
+    def cut(self, turns: int) -> None:
+        """That many of the last messages of the user go, with what followed them."""
+        self._flush()
+        said = [at for at, one in enumerate(self.history) if one["role"] == "user"]
+        self.history = self.history[: said[-turns]] if 0 < turns <= len(said) else self.history
 
     def _flush(self) -> None:
         turn, self.turn = self.turn, None
@@ -165,7 +178,7 @@ def _is_chat(raw: Any) -> bool:
     return not kinds & {*BLOCKS, "input_text", "output_text"}
 
 
-def _of_chat(raw: Raw) -> Iterator[Message]:
+def of_chat(raw: Raw) -> Iterator[Message]:
     """A message of Chat Completions; before ids there were names, of which one call at a time is known."""
     role, text = raw.get("role"), _text(_parts(raw))
     if role == "tool":
@@ -202,7 +215,7 @@ def _is_item(raw: Any) -> bool:
     return is_item or (raw.get("type") == "message" and bool(kinds & {"input_text", "output_text"}))
 
 
-def _of_responses(raw: Raw) -> Iterator[Message]:
+def of_responses(raw: Raw) -> Iterator[Message]:
     """An item; what the service executes itself is no call of the client."""
     kind = raw.get("type", "message")
     if kind in CALLS:
@@ -221,14 +234,14 @@ def _of_responses(raw: Raw) -> Iterator[Message]:
 BLOCKS: Final = ("tool_use", "tool_result")
 
 
-def _is_anthropic(raw: Any) -> bool:
+def is_anthropic(raw: Any) -> bool:
     """Whether only Messages of Anthropic has such a message."""
     if not isinstance(raw, dict) or raw.get("role") not in ("user", "assistant"):
         return False
     return any(part.get("type") in BLOCKS for part in _parts(raw))
 
 
-def _of_anthropic(raw: Raw) -> Iterator[Message]:
+def of_anthropic(raw: Raw) -> Iterator[Message]:
     """A message of Anthropic; of the user, each result and each text in its order."""
     parts = _parts(raw)
     if raw.get("role") == "assistant":
@@ -247,12 +260,12 @@ def _of_anthropic(raw: Raw) -> Iterator[Message]:
 
 
 ANTHROPIC: Final = Messages(
-    "anthropic-messages", "lists of messages of Anthropic", _is_anthropic, _of_anthropic, merges=True
+    "anthropic-messages", "lists of messages of Anthropic", is_anthropic, of_anthropic, merges=True
 )
 RESPONSES: Final = Messages(
-    "openai-responses", "lists of items of the Responses API", _is_item, _of_responses, merges=True
+    "openai-responses", "lists of items of the Responses API", _is_item, of_responses, merges=True
 )
 CHAT: Final = Messages(
-    "openai-chat", "lists of messages of Chat Completions", _is_chat, _of_chat, merges=False
+    "openai-chat", "lists of messages of Chat Completions", _is_chat, of_chat, merges=False
 )
 IMPORTERS: Final = (ANTHROPIC, RESPONSES, CHAT)
