@@ -10,6 +10,7 @@ from itertools import chain, islice
 from pathlib import Path
 from typing import Any, Final
 
+from runlock.conformance.audit.accepted import ACCEPTED
 from runlock.conformance.audit.recording import Unreadable
 from runlock.conformance.errors import UsageError
 from runlock.conformance.inputs import PACKED, Lines, NotJson, decoded, is_parquet, rows_of
@@ -24,8 +25,8 @@ WHOLE: Final = ("events", "spans", "records", "data", "runs")
 RECORD: Final = frozenset({"type", "name", "role", "attributes", "resourceSpans", "uuid", "history"})
 """Keys of an object that is a record itself."""
 
-OWN_RESULT: Final = "result.json"
-"""What `check` and `audit` leave next to their traces; in a folder it is no recording."""
+OWN: Final = frozenset({"result.json", ACCEPTED})
+"""What the kit itself leaves in folders, which is no recording."""
 
 BEGINNINGS: Final = (b"{", b"[", b"data:", b"event:", b"PAR1")
 """What a file of records may begin with, whatever its name."""
@@ -53,7 +54,7 @@ def _files_in(path: Path) -> list[Path]:
         if not path.exists():
             raise UsageError(f"{path} does not exist.")
         return [path]
-    found = (file for file in path.rglob("*") if file.is_file() and file.name != OWN_RESULT)
+    found = (file for file in path.rglob("*") if file.is_file() and file.name not in OWN)
     return sorted(file for file in found if is_named(file) or _may_hold_records(file))
 
 
@@ -123,12 +124,13 @@ def is_text(path: Path) -> bool:
 def _values(lines: Lines) -> Iterator[tuple[int, Any]]:
     """The values of lines, or those of a document: one value over all lines, or alone on one.
 
-    What is in a document has its first line.
+    What is in a document over many lines has line 0, since its parser does not say where it stands.
     """
     every = ((number, line) for number, line in enumerate(lines, 1) if _data(line))
     head = list(islice(every, 2))
     if head and (document := _document(lines, head, every)) is not None:
-        yield from ((head[0][0], value) for value in document)
+        place = head[0][0] if len(head) == 1 else 0
+        yield from ((place, value) for value in document)
         return
     for number, line in chain(head, every):
         value = _value(number, _data(line))

@@ -96,7 +96,10 @@ class _Reader:
     """Reads one session: the tree of its messages, and the inferences in the order of the file."""
 
     def __init__(self, records: Sequence[Message]) -> None:
-        once = {str(one["uuid"]): one for one in records if "uuid" in one}  # a resumed session repeats some
+        once: dict[str, Message] = {}
+        for one in records:
+            if "uuid" in one:
+                once.setdefault(str(one["uuid"]), one)  # a resumed session repeats some
         self.nodes = once
         self.order = {uuid: index for index, uuid in enumerate(once)}
         self.parents = {uuid: str(one.get("parentUuid")) for uuid, one in once.items()} | _kept(once.values())

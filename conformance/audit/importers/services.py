@@ -129,7 +129,7 @@ def _failed(span: Raw) -> str:
 
 
 def _tool(span: Raw, segment: str) -> Tool:
-    given = span.get("outputs", span.get("output"))
+    given = span.get("outputs", span.get("output")) or None
     call, text, kind = answer_of(given)
     failed = _failed(span)
     if "GraphInterrupt" in failed or (given is None and not failed):
