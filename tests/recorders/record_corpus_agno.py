@@ -7,16 +7,19 @@ It needs agno 3.1 with ag-ui-protocol:
 
 from __future__ import annotations
 
+import asyncio
 import json
 import sys
 from collections.abc import AsyncIterator, Iterator
 from pathlib import Path
 from typing import Any
 
+from ag_ui.core import RunAgentInput, UserMessage
 from agno.agent import Agent
 from agno.db.in_memory import InMemoryDb
 from agno.models.base import Model
 from agno.models.response import ModelResponse
+from agno.os.interfaces.agui.router import run_entity
 from scenarios import SCENARIOS, Runs, Turn, clock, fails, weather
 
 
@@ -59,12 +62,31 @@ def response(turn: Turn) -> ModelResponse:
     return ModelResponse(role="assistant", content=turn.text or None, tool_calls=calls)
 
 
-def messages(name: str, runs: Runs) -> list[dict[str, Any]]:
-    """What the agent would send to the model next."""
-    one = Agent(
+def agent(runs: Runs) -> Agent:
+    """An agent whose model gives the turns of a scenario."""
+    return Agent(
         model=Scripted(runs), tools=[weather, clock, fails], db=InMemoryDb(), add_history_to_context=True,
         telemetry=False,
     )  # fmt: skip
+
+
+async def events(name: str, runs: Runs) -> list[str]:
+    """The events of AG-UI; the agent keeps the history, so a request has only what is new."""
+    one, lines = agent(runs), []
+    for number, (text, _) in enumerate(runs):
+        said = UserMessage(id=f"u{number}", role="user", content=text)
+        request = RunAgentInput(
+            thread_id=f"agno-{name}", run_id=f"r{number}", state={}, messages=[said], tools=[], context=[],
+            forwarded_props={},
+        )  # fmt: skip
+        async for event in run_entity(one, request):
+            lines.append(event.model_dump_json(by_alias=True, exclude_none=True))
+    return lines
+
+
+def messages(name: str, runs: Runs) -> list[dict[str, Any]]:
+    """What the agent would send to the model next."""
+    one = agent(runs)
     for text, _ in runs:
         ended = one.run(text, session_id=f"agno-{name}")
     kept = ("role", "content", "tool_calls", "tool_call_id")
@@ -73,5 +95,7 @@ def messages(name: str, runs: Runs) -> list[dict[str, Any]]:
 
 if __name__ == "__main__":
     for each, script in SCENARIOS.items():
-        file = Path(sys.argv[1]) / f"agno-{each}.messages.json"
-        file.write_text(json.dumps(messages(each, script)))
+        folder = Path(sys.argv[1])
+        (folder / f"agno-{each}.messages.json").write_text(json.dumps(messages(each, script)))
+        lines = "".join(f"{line}\n" for line in asyncio.run(events(each, script)))
+        (folder / f"agno-{each}.ag-ui.jsonl").write_text(lines)
