@@ -222,7 +222,8 @@ def judge_texts(
             if shape is not None and held is not None:
                 judge.learn(shape, held, importer)
         else:
-            into.outcome(str(path), HELD)
+            is_held = any(judge.shapes.known[shape.key].exercised.values())
+            into.outcome(str(path), HELD if is_held else IDLE)
     judge.shapes.flush(into)
     if into.judged == before:
         into.error(f"{path}: {NOTHING_READ}")

@@ -32,7 +32,7 @@ SIGNS: Final[Mapping[str, frozenset[str]]] = {
         "runlock": "handshake scenario stimulus observation report",
         "otel-genai": "resourceSpans scopeSpans spans traceId spanId trace_id span_id attributes",
         "langsmith": "run_type trace_id dotted_order inputs outputs parent_run_id",
-        "langfuse": "traceId parentObservationId level input output observations",
+        "langfuse": "traceId parentObservationId level observations",
         "codex": "payload timestamp",
         "gemini-cli": "sessionId projectHash toolCalls thoughts lastUpdated",
         "swe-agent": "trajectory history info environment",

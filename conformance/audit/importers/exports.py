@@ -13,8 +13,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any, Final
+
+from runlock.conformance.inputs import NotJson, decoded
 
 Raw = Mapping[str, Any]
 Flat = dict[str, Any]
@@ -50,13 +52,14 @@ def spans_in(record: Any) -> Iterator[Flat]:
 
 
 def _of_resource(record: Raw) -> Iterator[Flat]:
-    for scope in (one for name in SCOPES for one in record.get(name) or ()):
-        library = scope.get("scope") or scope.get("instrumentationLibrary") or {}
-        for raw in scope.get("spans") or ():
-            yield _of_otlp(raw, library)
+    for scope in (one for name in SCOPES for one in _listed(record.get(name))):
+        library = scope.get("scope") or scope.get("instrumentationLibrary")
+        for raw in _listed(scope.get("spans")):
+            yield _of_otlp(raw, library if isinstance(library, dict) else {})
 
 
 def _of_otlp(raw: Raw, library: Raw) -> Flat:
+    status = raw.get("status")
     return {
         "trace": str(raw.get("traceId", "")),
         "id": str(raw.get("spanId", "")),
@@ -64,32 +67,33 @@ def _of_otlp(raw: Raw, library: Raw) -> Flat:
         "name": str(raw.get("name", "")),
         "library": str(library.get("name", "")),
         "version": str(library.get("version", "")),
-        "is_failed": (raw.get("status") or {}).get("code") in FAILED,
+        "is_failed": isinstance(status, dict) and status.get("code") in FAILED,
         "exception": _exception(
-            {one["key"]: _plain(one.get("value", {})) for one in event.get("attributes") or ()}
-            for event in raw.get("events") or ()
+            _pairs(event.get("attributes"), _plain) for event in _listed(raw.get("events"))
         ),
-        "attributes": {one["key"]: _plain(one.get("value", {})) for one in raw.get("attributes") or ()},
+        "attributes": _pairs(raw.get("attributes"), _plain),
     }
 
 
-def _plain(value: Raw) -> Any:
+def _pairs(listed: Any, plain: Callable[[Any], Any] = lambda value: value) -> dict[str, Any]:
+    """A list of keys with values as an object."""
+    return {str(one["key"]): plain(one.get("value")) for one in _listed(listed) if "key" in one}
+
+
+def _plain(value: Any) -> Any:
     """The value of an attribute, which OTLP wraps in the name of its type."""
-    for kind, inner in value.items():
-        if kind == "arrayValue":
-            return [_plain(one) for one in inner.get("values", ())]
-        if kind == "kvlistValue":
-            return {one["key"]: _plain(one.get("value", {})) for one in inner.get("values", ())}
+    for kind, inner in value.items() if isinstance(value, dict) else ():
+        if kind == "arrayValue" and isinstance(inner, dict):
+            return [_plain(one) for one in _listed(inner.get("values"))]
+        if kind == "kvlistValue" and isinstance(inner, dict):
+            return _pairs(inner.get("values"), _plain)
         return int(inner) if kind == "intValue" else inner
     return None
 
 
 def _of_jaeger(raw: Raw) -> Flat:
-    tags = {one["key"]: one.get("value") for one in raw.get("tags") or ()}
-    parents = [one for one in raw.get("references") or () if one.get("refType") == "CHILD_OF"]
-    logs = (
-        {one["key"]: one.get("value") for one in log.get("fields") or ()} for log in raw.get("logs") or ()
-    )
+    tags = _pairs(raw.get("tags"))
+    parents = [one for one in _listed(raw.get("references")) if one.get("refType") == "CHILD_OF"]
     return {
         "trace": str(raw["traceID"]),
         "id": str(raw.get("spanID", "")),
@@ -98,7 +102,7 @@ def _of_jaeger(raw: Raw) -> Flat:
         "library": str(tags.get("otel.scope.name") or tags.get("otel.library.name") or ""),
         "version": str(tags.get("otel.scope.version") or tags.get("otel.library.version") or ""),
         "is_failed": tags.get("error") in (True, "true") or tags.get("otel.status_code") in FAILED,
-        "exception": _exception(logs),
+        "exception": _exception(_pairs(log.get("fields")) for log in _listed(raw.get("logs"))),
         "attributes": tags,
     }
 
@@ -119,9 +123,9 @@ def _of_object(raw: Raw, trace: str, id_: str) -> Flat:
     """A span whose attributes are an object, or have a column each."""
     status = raw.get("status")
     code = status.get("status_code") if isinstance(status, dict) else raw.get("status_code")
-    scope = raw.get("instrumentation_scope") or {}
+    scope = _object(raw.get("instrumentation_scope"))
     columns = {key.removeprefix(COLUMN): value for key, value in raw.items() if key.startswith(COLUMN)}
-    given = raw.get("attributes")
+    given = _object(raw.get("attributes"))
     kind = {"openinference.span.kind": raw["span_kind"]} if raw.get("span_kind") else {}
     return {
         "trace": trace.removeprefix("0x"),
@@ -132,8 +136,18 @@ def _of_object(raw: Raw, trace: str, id_: str) -> Flat:
         "version": str(scope.get("version", "")),
         "is_failed": str(code).removeprefix("StatusCode.") in FAILED,
         "exception": _exception(dict(one.get("attributes") or one) for one in _listed(raw.get("events"))),
-        "attributes": kind | dict(_flattened(columns | (given if isinstance(given, dict) else {}))),
+        "attributes": kind | dict(_flattened(columns | given)),
     }
+
+
+def _object(value: Any) -> dict[str, Any]:
+    """An object, or one as JSON text, as tables have it."""
+    if isinstance(value, str):
+        try:
+            value = decoded(value)
+        except NotJson:
+            return {}
+    return value if isinstance(value, dict) else {}
 
 
 def _listed(value: Any) -> list[Raw]:

@@ -14,6 +14,7 @@ from typing import Any, Final
 from runlock.conformance.audit.importers.builder import Builder, handshake
 from runlock.conformance.audit.importers.histories import assistant, call, result, text_of, user
 from runlock.conformance.audit.recording import Grade, Recording, Row, Unreadable
+from runlock.conformance.inputs import NotJson, decoded
 
 Raw = Mapping[str, Any]
 Message = dict[str, Any]
@@ -146,8 +147,18 @@ def messages_in(record: Any) -> list[Any] | None:
         return record
     if not isinstance(record, dict) or "role" in record or "type" in record or record.keys() & OTHERS:
         return None
-    found = [record[key] for key in LISTS if isinstance(record.get(key), list)]
-    return found[0] if found else None
+    found = (_listed(record.get(key)) for key in LISTS)
+    return next((one for one in found if one is not None), None)
+
+
+def _listed(value: Any) -> list[Any] | None:
+    """A list, or one as JSON text, as tables of conversations have it."""
+    if isinstance(value, str) and value.lstrip().startswith("["):
+        try:
+            value = decoded(value)
+        except NotJson:
+            return None
+    return value if isinstance(value, list) else None
 
 
 def _is_message(record: Any) -> bool:

@@ -105,3 +105,20 @@ def test_results_without_ids_break_nothing(tmp_path: Path) -> None:
 
     assert (broken(found), found.result.troubles) == ({}, [])
     assert {verdicts(found)[one] for one in ("PAIR-1", "PAIR-2", "PAIR-3")} == {"untested"}
+
+
+@pytest.mark.parametrize(
+    "odd",
+    [
+        {"scopeSpans": [1, {"spans": [None]}]},
+        {"traceId": "t", "spanId": "s", "attributes": [1, {"value": {}}, {"key": "k"}], "status": 3},
+        {"traceID": "t", "operationName": "o", "tags": "none", "references": [None], "logs": {}},
+        {"context": {"trace_id": "t", "span_id": "s"}, "attributes": "none", "events": [1]},
+        {"data": [[], 1, {"spans": {}}], "trace": {"trace": {}}},
+    ],
+)
+def test_a_span_that_is_not_in_order_is_refused(odd: Any, tmp_path: Path) -> None:
+    """With a sentence about what was seen, and not with the name of an exception."""
+    found = audited(written(tmp_path / "odd.jsonl", [odd]))
+
+    assert ["no importer recognises" in one.what for one in found.result.troubles] == [True]

@@ -59,6 +59,7 @@ FORMS: dict[str, tuple[str, Callable[[list[Any]], str]]] = {
     "an object": ("a.json", lambda found: json.dumps({"messages": found})),
     "the body of a request": ("a.json", lambda found: json.dumps({"model": "m", "input": found}, indent=1)),
     "a message on each line": ("a.jsonl", lines),
+    "a list as text": ("a.json", lambda found: json.dumps({"id": 1, "messages": json.dumps(found)})),
     "a list on each line": ("a.jsonl", lambda found: lines([{"messages": found}, {"messages": found}])),
 }  # fmt: skip
 
