@@ -30,7 +30,7 @@ def page(audits: Sequence[AuditResult], target: str) -> str:
         *(f'<p class="undecided">{safe(trouble.what)}</p>' for trouble in first.result.troubles),
         *_filters(_choices(audits)),
         *_rows(audits),
-        *(line for audit in audits for line in _violations(audit)),
+        *(line for audit in audits for line in _violations(audit, _choices(audits)["clause"])),
         *(line for audit in audits for line in _unseen(audit)),
     ]
     head = [
@@ -87,12 +87,13 @@ def _attributes(finding: Finding, choices: dict[str, list[str]]) -> str:
     return " ".join(f'data-{field}="{number}"' for field, number in places)
 
 
-def _violations(audit: AuditResult) -> Iterator[str]:
-    """Each broken clause with one example of raw records."""
+def _violations(audit: AuditResult, clauses: Sequence[str]) -> Iterator[str]:
+    """Each broken clause with one example of raw records; `clauses` are those that the filter numbers."""
     family = audit.result.family
-    for witness in audit.result.causes:
+    for witness in audit.result.witnesses:
         clause = family.spec.clause(witness.clause)
-        yield f'<section class="violation"><h3>{safe(clause.id)}: {safe(title(family, clause))}, '
+        number = f' data-clause="{clauses.index(clause.id)}"' if clause.id in clauses else ""
+        yield f'<section class="violation"{number}><h3>{safe(clause.id)}: {safe(title(family, clause))}, '
         yield f"{safe(share(audit, clause.id))}</h3><p>{safe(audit_reason(audit, witness))}</p>"
         yield f'<p class="dim">{safe(clause.sentence)}</p>'
         for example in audit.examples.get(witness.clause, ())[:1]:

@@ -24,7 +24,7 @@ from runlock.conformance.audit.recording import Grade, Recording, Row, Unreadabl
 Raw = Mapping[str, Any]
 Found = list[dict[str, Any]] | None
 
-WHOLE: Final = ("observations", "runs", "data")
+WHOLE: Final = ("observations", "runs", "child_runs", "data")
 THREADS: Final = ("thread_id", "session_id", "conversation_id", "langfuse_session_id")
 """Metadata that say which traces are one conversation."""
 
@@ -81,10 +81,9 @@ class Service:
             yield record
         for name in WHOLE:
             listed = record.get(name)
+            named = {"sessionId": record["sessionId"]} if record.get("sessionId") else {}
             for one in listed if isinstance(listed, list) else ():
-                if isinstance(one, dict) and self._words.own <= one.keys():
-                    named = {"sessionId": record["sessionId"]} if record.get("sessionId") else {}
-                    yield {**named, **one}
+                yield from self._spans({**named, **one} if isinstance(one, dict) else one)
 
     def _thread(self, span: Raw) -> str:
         extra = span.get("extra") or {}

@@ -56,6 +56,14 @@ def test_a_service_says_what_the_spans_say(service: str, name: str, tmp_path: Pa
     assert verdicts(found) == verdicts(right)
 
 
+def test_runs_within_runs_are_read(tmp_path: Path) -> None:
+    """As LangSmith gives them with the runs that they started."""
+    first, *others = SERVICES["langsmith"](records_in("openinference/plain"))
+    found = audited(written(tmp_path / "a.jsonl", [{**first, "child_runs": others}]))
+
+    assert verdicts(found) == verdicts(audited(RECORDINGS / "openinference" / "plain.jsonl"))
+
+
 @pytest.mark.parametrize("service", SERVICES)
 @pytest.mark.parametrize("name", PLANTED)
 def test_a_fault_is_found_in_the_export_of_a_service(service: str, name: str, tmp_path: Path) -> None:
