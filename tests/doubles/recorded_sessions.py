@@ -157,6 +157,9 @@ RIGHT: dict[str, list[Record]] = {
     "gemini-cli, after a rewind": lines(
         person(1), gemini(2, used("a")), {"$rewindTo": "m2"}, gemini(4, used("b", "b")), gemini(5)
     ),
+    "swe-agent, a history alone": [
+        {"history": trajectory(PERSON, chat_turn("a"), observed("a"), REPLY)[0]["history"]}
+    ],
     "swe-agent, a call": trajectory(PERSON, chat_turn("a"), observed("a"), REPLY),
 }
 

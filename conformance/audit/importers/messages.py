@@ -81,6 +81,8 @@ class Messages:
                 writer.take(list(self._read(one)), merges=self._merges)
             elif not isinstance(one, Unreadable):
                 made.unknown["a value that is no message"] += 1
+        if any(isinstance(one, dict) and lacks_ids(one) for one in raw):
+            made.hidden = self.clauses
         writer.close(is_request=is_request)
         made.trace = writer.builder.finished()
         return [made]
@@ -163,6 +165,16 @@ def _listed(value: Any) -> list[Any] | None:
 
 def _is_message(record: Any) -> bool:
     return isinstance(record, dict) and (record.get("role") in ROLES or record.get("type") in ITEMS)
+
+
+def lacks_ids(raw: Raw) -> bool:
+    """Whether a message has a call or a result without an id, so that nothing pairs them."""
+    if raw.get("type") in (*CALLS, *OUTPUTS):
+        return not raw.get("call_id")
+    calls = raw.get("tool_calls")
+    listed = [one for one in calls if isinstance(one, dict)] if isinstance(calls, list) else []
+    is_lone = raw.get("role") == "tool" and not (raw.get("tool_call_id") or raw.get("tool_call_ids"))
+    return is_lone or not all(one.get("id") for one in listed)
 
 
 def _parts(raw: Raw) -> Sequence[Raw]:

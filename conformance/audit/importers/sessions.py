@@ -20,7 +20,7 @@ from typing import Any, Final
 
 from runlock.conformance.audit.importers.builder import Builder, handshake
 from runlock.conformance.audit.importers.histories import assistant, call, result, text_of, user
-from runlock.conformance.audit.importers.messages import Writer, of_chat, of_responses
+from runlock.conformance.audit.importers.messages import Writer, lacks_ids, of_chat, of_responses
 from runlock.conformance.audit.recording import Grade, Recording, Row, Unreadable
 
 Raw = Mapping[str, Any]
@@ -105,6 +105,8 @@ class Codex(Session):
         open_: set[str] = set()
         for record in records:
             kind, payload = record.get("type"), record.get("payload") or {}
+            if kind == ITEM and lacks_ids(payload):
+                return set(SHOWN)
             if kind == ITEM:
                 hidden |= _follow(payload, open_)
                 writer.take(of_responses(payload), merges=True)
@@ -219,14 +221,21 @@ def _text(content: Any) -> str:
 # --- SWE-agent ----------------------------------------------------------------------------------
 
 
+OWN: Final = frozenset({"message_type", "tool_call_ids", "is_demo"})
+"""Keys of messages that only SWE-agent has."""
+
+
 class SweAgent(Session):
     """Trajectories of SWE-agent."""
 
     name, says = "swe-agent", "trajectories of SWE-agent"
 
     def recognises(self, record: Any) -> bool:
-        """Whether it is a trajectory with its history."""
-        return isinstance(record, dict) and {"trajectory", "history"} <= record.keys()
+        """Whether it is a trajectory with its history, or a history whose messages are of SWE-agent."""
+        history = record.get("history") if isinstance(record, dict) else None
+        if not isinstance(history, list):
+            return False
+        return "trajectory" in record or any(isinstance(one, dict) and one.keys() & OWN for one in history)
 
     def write(self, records: Sequence[Raw], writer: Writer, made: Recording) -> set[str]:
         """Write the history; a demonstration is a part of it, as it was sent."""

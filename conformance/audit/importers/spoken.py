@@ -16,6 +16,7 @@ from runlock.conformance.audit.importers.histories import assistant, call, text_
 from runlock.conformance.audit.importers.messages import (
     ITEMS,
     is_anthropic,
+    lacks_ids,
     of_anthropic,
     of_chat,
     of_responses,
@@ -70,7 +71,7 @@ def _message(raw: Any) -> Iterator[Message]:
         yield from of_responses(raw)
     elif is_anthropic({**raw, "role": role}):
         yield from of_anthropic({**raw, "role": role})
-    elif role == "tool" and not raw.get("tool_call_id"):
+    elif lacks_ids({**raw, "role": role, "type": None}):
         raise Unknown
     elif role == "assistant" and any("args" in one for one in raw.get("tool_calls") or ()):
         calls = [call(str(one.get("id")), str(one.get("name")), one.get("args")) for one in raw["tool_calls"]]

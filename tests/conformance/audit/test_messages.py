@@ -85,6 +85,22 @@ def test_a_wrong_list_is_broken(name: str, tmp_path: Path) -> None:
     assert (clause in broken(found), found.sources[0]["format"]) == (True, LISTS[name.partition(",")[0]])
 
 
+@pytest.mark.parametrize(
+    "messages",
+    [
+        [PERSON, chat_turn("a"), {"role": "tool", "tool_name": "lookup", "content": "found"}, REPLY],
+        [PERSON, {"role": "assistant", "tool_calls": [{"function": {"name": "lookup"}}]}, PERSON, REPLY],
+    ],
+)
+def test_calls_without_ids_are_not_observable(messages: list[Any], tmp_path: Path) -> None:
+    """Nothing says which result is that of which call."""
+    (tmp_path / "a.json").write_text(json.dumps(messages))
+    found = audited(tmp_path / "a.json")
+
+    assert (broken(found), found.result.troubles) == ({}, [])
+    assert {verdicts(found)[one] for one in ("PAIR-1", "PAIR-2", "PAIR-3")} == {"untested"}
+
+
 @pytest.mark.parametrize("form", FORMS)
 @pytest.mark.parametrize("name", ["chat, an open call", "responses, an open call", "anthropic, an open call"])
 def test_a_list_is_read_in_any_form(form: str, name: str, tmp_path: Path) -> None:
