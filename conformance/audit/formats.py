@@ -18,7 +18,7 @@ GROUP: Final = "runlock.importers"
 FOLDER: Final = "runlock.conformance.audit.importers"
 OWN: Final = (
     "trace", "otel_genai", "openinference", "services", "ag_ui", "ai_sdk", "claude_code", "sessions",
-    "openhands", "messages",
+    "openhands", "langchain_messages", "messages",
 )  # fmt: skip
 SHOWN: Final = 6
 """Keys and types that a refusal names."""
@@ -40,6 +40,7 @@ SIGNS: Final[Mapping[str, frozenset[str]]] = {
         "ag-ui": "threadId runId toolCallId toolCallName messageId delta",
         "ai-sdk": "parts toolCallId toolName input output",
         "claude-code": "uuid parentUuid sessionId isSidechain cwd gitBranch",
+        "langchain-messages": "additional_kwargs response_metadata tool_calls type content",
         "openai-chat": "role content messages tool_calls tool_call_id choices model",
         "openai-responses": "call_id output input arguments",
     }.items()

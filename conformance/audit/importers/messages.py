@@ -46,9 +46,11 @@ class Messages:
         read: Callable[[Raw], Iterator[Message]],
         *,
         merges: bool,
+        is_message: Callable[[Any], bool] | None = None,
     ) -> None:
         self.name, self.says = name, says
         self._is_own, self._read, self._merges = is_own, read, merges
+        self._is_message = is_message or _is_message
 
     def grade(self, claims: Mapping[str, Any]) -> Grade:
         """What a list shows."""
@@ -59,7 +61,7 @@ class Messages:
         listed = messages_in(record)
         if listed is None:
             return self._is_own(record)
-        return all(map(_is_message, listed)) and any(map(self._is_own, listed))
+        return all(map(self._is_message, listed)) and any(map(self._is_own, listed))
 
     def keyed(self, records: Iterable[Any], source: str) -> Iterator[Row]:
         """Each list is a thread; messages that stand alone are one together."""
@@ -77,7 +79,7 @@ class Messages:
         made = Recording(thread, writer.builder.trace, is_open=True)
         made.unexplained += [one.sentence for one in raw if isinstance(one, Unreadable)]
         for one in raw:
-            if isinstance(one, dict) and _is_message(one):
+            if isinstance(one, dict) and self._is_message(one):
                 writer.take(list(self._read(one)), merges=self._merges)
             elif not isinstance(one, Unreadable):
                 made.unknown["a value that is no message"] += 1
@@ -149,6 +151,8 @@ def messages_in(record: Any) -> list[Any] | None:
         return record
     if not isinstance(record, dict) or "role" in record or "type" in record or record.keys() & OTHERS:
         return None
+    state = record.get("values")  # a snapshot of a graph
+    record = state if isinstance(state, dict) else record
     found = (_listed(record.get(key)) for key in LISTS)
     return next((one for one in found if one is not None), None)
 

@@ -50,12 +50,13 @@ def messages_of(value: Any) -> list[Message] | None:
     if not isinstance(value, list):
         return None
     try:
-        return [one for raw in value for one in _message(raw)]
+        return [one for raw in value for one in message_of(raw)]
     except Unknown:
         return None
 
 
-def _message(raw: Any) -> Iterator[Message]:
+def message_of(raw: Any) -> Iterator[Message]:
+    """The messages that one message is: itself, or each result in it; `Unknown` if its ids are missing."""
     if isinstance(raw, list | tuple) and len(raw) == 2:
         raw = {"role": raw[0], "content": raw[1]}
     if not isinstance(raw, Mapping):
