@@ -340,6 +340,19 @@ def test_runs_without_a_thread_are_those_of_their_file(tmp_path: Path) -> None:
     assert audited(tmp_path / "a.jsonl", tmp_path / "b.jsonl").threads == 2
 
 
+@pytest.mark.parametrize("order", ["ab", "ba"])
+def test_two_sessions_with_the_same_ids_are_judged_apart(order: str, tmp_path: Path) -> None:
+    """One file says something else under an id than the other; one that repeats another is the same."""
+    right = session(typed("Find it."), turn("a", "t1"), results("t1"), turn("b"))
+    wrong = session(typed("Find it."), turn("a", "t1"), turn("b"))
+    files = dict(zip(order, (right, wrong), strict=True))
+    apart = audited(*(written(tmp_path / f"{name}.jsonl", files[name]) for name in "ab"))
+    same = audited(*(written(tmp_path / f"{name}.jsonl", right) for name in "cd"))
+
+    assert (apart.threads, set(broken(apart))) == (2, {"PAIR-1"})
+    assert (same.threads, broken(same)) == (1, {})
+
+
 def test_a_compaction_is_part_of_the_counterexample(tmp_path: Path) -> None:
     """The trace says that the thread was compacted before the inference that was shown an orphan."""
     records = BROKEN["a result that a compaction cut off its call"][0]
