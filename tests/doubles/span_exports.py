@@ -97,6 +97,19 @@ def console(records: Records) -> list[Span]:
     ]
 
 
+def detailed(records: Records) -> list[Span]:
+    """The same, with the messages in events of the span."""
+    made = console(records)
+    for span in made:
+        for name in ("gen_ai.input.messages", "gen_ai.output.messages"):
+            if name in span["attributes"]:
+                attributes = {name: span["attributes"].pop(name)}
+                span["events"].append(
+                    {"name": "gen_ai.client.inference.operation.details", "attributes": attributes}
+                )
+    return made
+
+
 def _nested(attributes: Span) -> Span:
     """Attributes by the parts of their names, with lists where the parts are numbers."""
     made: Any = {}
@@ -160,6 +173,7 @@ EXPORTS: dict[str, Callable[[Records], Any]] = {
     "before scopes": before_scopes,
     "jaeger": jaeger,
     "console": console,
+    "details": detailed,
     "phoenix": phoenix,
     "a table of phoenix": phoenix_table,
 }

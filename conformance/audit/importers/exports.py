@@ -13,7 +13,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Any, Final
 
 from runlock.conformance.inputs import NotJson, decoded
@@ -26,6 +26,7 @@ LISTS: Final = ("resourceSpans", "resource_spans", "batches", "data", "spans")
 """Names under which an export has its parts."""
 
 SCOPES: Final = ("scopeSpans", "scope_spans", "instrumentationLibrarySpans")
+MESSAGES: Final = frozenset({"gen_ai.input.messages", "gen_ai.output.messages"})
 COLUMN: Final = "attributes."
 """What the name of the column of an attribute begins with, where each has one."""
 
@@ -60,6 +61,7 @@ def _of_resource(record: Raw) -> Iterator[Flat]:
 
 def _of_otlp(raw: Raw, library: Raw) -> Flat:
     status = raw.get("status")
+    events = [_pairs(event.get("attributes"), _plain) for event in _listed(raw.get("events"))]
     return {
         "trace": str(raw.get("traceId", "")),
         "id": str(raw.get("spanId", "")),
@@ -68,10 +70,8 @@ def _of_otlp(raw: Raw, library: Raw) -> Flat:
         "library": str(library.get("name", "")),
         "version": str(library.get("version", "")),
         "is_failed": isinstance(status, dict) and status.get("code") in FAILED,
-        "exception": _exception(
-            _pairs(event.get("attributes"), _plain) for event in _listed(raw.get("events"))
-        ),
-        "attributes": _pairs(raw.get("attributes"), _plain),
+        "exception": _exception(events),
+        "attributes": _content(events) | _pairs(raw.get("attributes"), _plain),
     }
 
 
@@ -94,6 +94,7 @@ def _plain(value: Any) -> Any:
 def _of_jaeger(raw: Raw) -> Flat:
     tags = _pairs(raw.get("tags"))
     parents = [one for one in _listed(raw.get("references")) if one.get("refType") == "CHILD_OF"]
+    events = [_pairs(log.get("fields")) for log in _listed(raw.get("logs"))]
     return {
         "trace": str(raw["traceID"]),
         "id": str(raw.get("spanID", "")),
@@ -102,8 +103,8 @@ def _of_jaeger(raw: Raw) -> Flat:
         "library": str(tags.get("otel.scope.name") or tags.get("otel.library.name") or ""),
         "version": str(tags.get("otel.scope.version") or tags.get("otel.library.version") or ""),
         "is_failed": tags.get("error") in (True, "true") or tags.get("otel.status_code") in FAILED,
-        "exception": _exception(_pairs(log.get("fields")) for log in _listed(raw.get("logs"))),
-        "attributes": tags,
+        "exception": _exception(events),
+        "attributes": _content(events) | tags,
     }
 
 
@@ -126,6 +127,7 @@ def _of_object(raw: Raw, trace: str, id_: str) -> Flat:
     scope = _object(raw.get("instrumentation_scope"))
     columns = {key.removeprefix(COLUMN): value for key, value in raw.items() if key.startswith(COLUMN)}
     given = _object(raw.get("attributes"))
+    events = [_object(one.get("attributes", one)) for one in _listed(raw.get("events"))]
     kind = {"openinference.span.kind": raw["span_kind"]} if raw.get("span_kind") else {}
     return {
         "trace": trace.removeprefix("0x"),
@@ -135,8 +137,8 @@ def _of_object(raw: Raw, trace: str, id_: str) -> Flat:
         "library": str(scope.get("name", "")),
         "version": str(scope.get("version", "")),
         "is_failed": str(code).removeprefix("StatusCode.") in FAILED,
-        "exception": _exception(dict(one.get("attributes") or one) for one in _listed(raw.get("events"))),
-        "attributes": kind | dict(_flattened(columns | given)),
+        "exception": _exception(events),
+        "attributes": kind | _content(events) | dict(_flattened(columns | given)),
     }
 
 
@@ -174,6 +176,11 @@ def _is_nested(value: Any) -> bool:
     )
 
 
-def _exception(events: Iterator[Raw]) -> str:
+def _content(events: Iterable[Raw]) -> dict[str, Any]:
+    """The messages of a span that are in its events, `gen_ai.client.inference.operation.details`."""
+    return {key: value for one in events for key, value in one.items() if key in MESSAGES}
+
+
+def _exception(events: Iterable[Raw]) -> str:
     """The type of the exception that ended a span, or an empty string."""
     return next((str(one["exception.type"]) for one in events if "exception.type" in one), "")
