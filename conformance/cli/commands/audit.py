@@ -11,6 +11,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Final
 
+from runlock.conformance import outputs
 from runlock.conformance.audit.accepted import differences, keep
 from runlock.conformance.audit.engine import Task, Workers, judged
 from runlock.conformance.audit.formats import importer_named
@@ -69,11 +70,19 @@ def audit(paths: Sequence[str], task: Task, shown: Selection, options: Options) 
         whole = report.as_json(found, written, code) | ({"accepted": compared} if compared else {})
         _store(whole, found, written, out, code)
         if options.html is not None:
-            options.html.write_text(audit_page.page(found, target), "utf-8")
+            _write_page(options.html, audit_page.page(found, target))
         _show(found, written, whole, compared, Page(stdout), options)
         if options.accepts:
             print(f"accepted: {keep(folders[0], found[0].input.outcomes)}", file=sys.stderr)
         return code
+
+
+def _write_page(file: Path, page: str) -> None:
+    """Write the page, which may hold text that is no UTF-8."""
+    try:
+        outputs.write(file, page)
+    except OSError as error:
+        raise UsageError(f"{file} cannot be written: {error.strerror}.", "Name another file.") from None
 
 
 def _compared(folders: Sequence[Path], found: Sequence[AuditResult]) -> dict[str, list[str]]:

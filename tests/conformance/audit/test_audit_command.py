@@ -199,6 +199,7 @@ def test_the_page_has_a_filter_for_each_field(capsys: Capsys, folder: Path) -> N
     run(capsys, "audit", "after", "--html", "page.html")
     page = (folder / "page.html").read_text()
 
+    assert run(capsys, "audit", "after", "--html", "missing/page.html").code == 2
     assert "<script" not in page
     assert page.count('data-file="') == 2
     assert "body:has(#file-0:checked) [data-file]:not([data-file='0']) { display: none; }" in page
