@@ -253,6 +253,17 @@ class _Frames(RawIOBase):
         super().close()
 
 
+def is_parquet(path: Path) -> bool:
+    """Whether a file is Parquet, by its name or by its first bytes."""
+    if path.suffix == ".parquet" or not path.is_file():
+        return path.suffix == ".parquet"
+    try:
+        with path.open("rb") as file:
+            return file.read(len(_MAGIC)) == _MAGIC
+    except OSError:
+        return False
+
+
 def rows_of(path: Path) -> Iterator[Mapping[str, Any]]:
     """The rows of a Parquet file, by the names of their columns."""
     _check_ends(path)

@@ -8,8 +8,9 @@ not grow with the input, is kept while many are at work.
 
 from __future__ import annotations
 
+import json
 import tempfile
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, closing
 from dataclasses import dataclass
 from functools import lru_cache
@@ -19,11 +20,12 @@ from typing import Any, Final, Protocol
 
 from runlock.conformance.audit.formats import HEAD, importer_named, importer_of, refusal
 from runlock.conformance.audit.judging import ThreadJudge
+from runlock.conformance.audit.origins import Origin
 from runlock.conformance.audit.partitions import PARTITIONS, rows_of, split
-from runlock.conformance.audit.reading import is_text, lines_of, records_of, values_of
+from runlock.conformance.audit.reading import is_named, is_text, lines_of, placed_of, records_of, values_of
 from runlock.conformance.audit.recording import Importer, Piece, Row, TextImporter, Unreadable
 from runlock.conformance.audit.shapes import Held, shape_of
-from runlock.conformance.audit.summary import Summary
+from runlock.conformance.audit.summary import HELD, IDLE, NOT_READ, Summary
 from runlock.conformance.errors import UsageError
 from runlock.conformance.extras import MissingExtra
 from runlock.conformance.inputs import RECORDS_MAX, Damaged
@@ -31,6 +33,9 @@ from runlock.conformance.judging.selection import EVERYTHING, Selection
 
 Advanced = Callable[[int], None]
 """Called with the number of files that were read."""
+
+NAMES: Final = "files.json"
+"""The names of all files, for the processes that judge their parts."""
 
 NOTHING_READ: Final = "nothing of it could be read"
 
@@ -41,20 +46,42 @@ class Task:
 
     format: str | None = None
     selection: Selection = EVERYTHING
+    folders: tuple[Path, ...] = ()  # in which files are looked for
 
-    def importer(self, path: Path) -> Importer:
-        """The importer of a file; `UsageError` if no format fits."""
+    def importer(self, path: Path) -> Importer | None:
+        """The importer of a file; None if there is nothing in it, `UsageError` if no format fits."""
         if self.format is not None:
             return importer_named(self.format)
         incidents: list[str] = []
         with closing(records_of(path, incidents.append)) as records:
             first = list(islice(records, HEAD))
         found = importer_of(first)
+        if found is None and not incidents and is_blank(first) and path.stat().st_size:
+            return None
         if found is None:
             unreadable = [one.sentence for one in first if isinstance(one, Unreadable)]
             why = incidents or unreadable or [refusal(first) if first else "it is empty"]
-            raise UsageError(f"{path}: {NOTHING_READ}; {why[0]}.")
+            is_found = any(folder in path.parents for folder in self.folders)
+            error = NoRecords if is_found and not is_named(path) else UsageError
+            raise error(f"{path}: {NOTHING_READ}; {why[0]}.")
         return found
+
+
+class NoRecords(UsageError):
+    """A file of a folder that holds no records, and whose name does not say that it does."""
+
+
+def is_blank(records: Sequence[Any]) -> bool:
+    """Whether records hold nothing but empty lists, as an export of no spans does."""
+    return all(not any(_lists(record)) and (record == [] or bool(_lists_of(record))) for record in records)
+
+
+def _lists(record: Any) -> list[Any]:
+    return [one for one in _lists_of(record) if one]
+
+
+def _lists_of(record: Any) -> list[Any]:
+    return [one for one in record.values() if isinstance(one, list)] if isinstance(record, dict) else []
 
 
 class Workers(Protocol):
@@ -76,6 +103,7 @@ def judged(
     total = Summary()
     with tempfile.TemporaryDirectory(dir=scratch, prefix="runlock-audit-") as name:
         folder = Path(name)
+        (folder / NAMES).write_text(json.dumps([str(path) for path in files]), "utf-8")
         if workers is None:
             for number, path in enumerate(files, 1):
                 read_file(task, number, path, folder, total)
@@ -100,11 +128,15 @@ def read_file(task: Task, number: int, path: Path, folder: Path, into: Summary |
         _read(task, number, path, folder, found)
     except MissingExtra:
         raise
+    except NoRecords:
+        found.pass_by(str(path))
     except UsageError as error:
         found = found if not isinstance(error, Damaged) else Summary()
+        found.outcome(str(path), NOT_READ)
         found.error(f"{error}" if str(path) in str(error) else f"{path}: {error}")
     except Exception as error:  # one file must not end the audit of all others
         found.error(f"{path}: it cannot be read: {type(error).__name__}: {error}")
+        found.outcome(str(path), NOT_READ)
     judge.shapes.forget_counts()
     if into is None:
         return found
@@ -114,15 +146,34 @@ def read_file(task: Task, number: int, path: Path, folder: Path, into: Summary |
 
 def _read(task: Task, number: int, path: Path, folder: Path, into: Summary) -> None:
     importer, source = task.importer(path), str(path)
+    if importer is None:
+        into.outcome(source, IDLE)
+        return
+    into.read[importer.name] += 1
     if isinstance(importer, TextImporter) and is_text(path):
         lines = lines_of(path, into.error)
         judge_texts(importer.texts(lines, source), importer, _judge_of(task), into, path)
         return
-    rows = _watched(importer.keyed(records_of(path, into.error), source), source, into)
+    numbered = _Numbered(placed_of(path, into.error))
+    keyed = (row._replace(line=numbered.line, file=number) for row in importer.keyed(numbered, source))
+    rows = _watched(keyed, source, into)
     if importer.is_scattered:
         split(rows, importer.name, number, folder)
     else:
-        judge_rows(rows, importer, _judge_of(task), into)
+        judge_rows(rows, importer, _judge_of(task), into, {number: source})
+
+
+class _Numbered:
+    """The records of a file; `line` is that of the last one that was taken."""
+
+    def __init__(self, placed: Iterable[tuple[int, Any]]) -> None:
+        self._placed = placed
+        self.line = 0
+
+    def __iter__(self) -> Iterator[Any]:
+        for line, record in self._placed:
+            self.line = line
+            yield record
 
 
 @lru_cache(maxsize=1)
@@ -139,15 +190,22 @@ def _watched(rows: Iterable[Row], source: str, summary: Summary) -> Iterator[Row
         yield row
     if is_empty:
         summary.error(f"{source}: {NOTHING_READ}")
+        summary.outcome(source, NOT_READ)
 
 
 def judge_part(task: Task, part: int, folder: Path, into: Summary | None = None) -> Summary:
     """Judge the threads of one partition."""
     summary = Summary() if into is None else into
-    judge = ThreadJudge(task.selection)
+    judge, files = ThreadJudge(task.selection), _files(folder)
     for format_, rows in groupby(rows_of(part, folder), key=lambda one: one[0]):
-        judge_rows((row for _, row in rows), importer_named(format_), judge, summary)
+        judge_rows((row for _, row in rows), importer_named(format_), judge, summary, files)
     return summary
+
+
+@lru_cache(maxsize=1)
+def _files(folder: Path) -> Mapping[int, str]:
+    """The files of an audit by their numbers."""
+    return dict(enumerate(json.loads((folder / NAMES).read_text("utf-8")), 1))
 
 
 def judge_texts(
@@ -158,32 +216,41 @@ def judge_texts(
     for piece in pieces:
         shape = shape_of(piece)
         if shape is None or not judge.shapes.met(shape.key, piece.thread):
-            held = _judge_one(piece.thread, list(values_of(piece.lines, piece.first)), importer, judge, into)
+            records = list(values_of(piece.lines, piece.first))
+            places = [(str(path), piece.first + at) for at in range(len(records))]
+            held = _judge_one(piece.thread, Origin(records, places), importer, judge, into)
             if shape is not None and held is not None:
                 judge.learn(shape, held, importer)
+        else:
+            is_held = any(judge.shapes.known[shape.key].exercised.values())
+            into.outcome(str(path), HELD if is_held else IDLE)
     judge.shapes.flush(into)
     if into.judged == before:
         into.error(f"{path}: {NOTHING_READ}")
+        into.outcome(str(path), NOT_READ)
 
 
-def judge_rows(rows: Iterable[Row], importer: Importer, judge: ThreadJudge, into: Summary) -> None:
-    """Judge rows in which each thread is in one piece."""
+def judge_rows(
+    rows: Iterable[Row], importer: Importer, judge: ThreadJudge, into: Summary, files: Mapping[int, str]
+) -> None:
+    """Judge rows in which each thread is in one piece; `files` are their names by number."""
     for thread, of_thread in groupby(rows, key=lambda row: row.thread):
-        records = [row.record for row in islice(of_thread, RECORDS_MAX + 1)]
-        if len(records) > RECORDS_MAX:
+        found = list(islice(of_thread, RECORDS_MAX + 1))
+        if len(found) > RECORDS_MAX:
             into.error(f"{thread}: it has more than {RECORDS_MAX:,} records")
         else:
-            _judge_one(thread, records, importer, judge, into)
+            places = [(files.get(row.file, ""), row.line) for row in found]
+            _judge_one(thread, Origin([row.record for row in found], places), importer, judge, into)
 
 
 def _judge_one(
-    thread: str, records: Sequence[Any], importer: Importer, judge: ThreadJudge, into: Summary
+    thread: str, origin: Origin, importer: Importer, judge: ThreadJudge, into: Summary
 ) -> Held | None:
     """Judge one thread; what it held, if that can be remembered."""
     held: Held | None = None
     try:
-        for recording in importer.recordings(thread, records):
-            held = judge.judge(importer, recording, into)
+        for recording in importer.recordings(thread, origin.records):
+            held = judge.judge(importer, recording, into, origin)
     except MissingExtra:
         raise
     except Exception as error:  # one thread must not end the audit of all others

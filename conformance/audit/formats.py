@@ -16,7 +16,10 @@ from runlock.spec.text import known_words
 
 GROUP: Final = "runlock.importers"
 FOLDER: Final = "runlock.conformance.audit.importers"
-OWN: Final = ("trace", "otel_genai", "openinference", "ag_ui", "ai_sdk", "claude_code", "messages")
+OWN: Final = (
+    "trace", "otel_genai", "openinference", "services", "ag_ui", "ai_sdk", "claude_code", "sessions",
+    "openhands", "langchain_messages", "messages",
+)  # fmt: skip
 SHOWN: Final = 6
 """Keys and types that a refusal names."""
 
@@ -28,9 +31,16 @@ SIGNS: Final[Mapping[str, frozenset[str]]] = {
     for name, keys in {
         "runlock": "handshake scenario stimulus observation report",
         "otel-genai": "resourceSpans scopeSpans spans traceId spanId trace_id span_id attributes",
+        "langsmith": "run_type trace_id dotted_order inputs outputs parent_run_id",
+        "langfuse": "traceId parentObservationId level observations",
+        "codex": "payload timestamp",
+        "gemini-cli": "sessionId projectHash toolCalls thoughts lastUpdated",
+        "swe-agent": "trajectory history info environment",
+        "openhands": "action observation tool_call_metadata cause extras args",
         "ag-ui": "threadId runId toolCallId toolCallName messageId delta",
         "ai-sdk": "parts toolCallId toolName input output",
         "claude-code": "uuid parentUuid sessionId isSidechain cwd gitBranch",
+        "langchain-messages": "additional_kwargs response_metadata tool_calls type content",
         "openai-chat": "role content messages tool_calls tool_call_id choices model",
         "openai-responses": "call_id output input arguments",
     }.items()

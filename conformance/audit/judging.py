@@ -2,14 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import partial
 from typing import Any, Final
 
+from runlock.conformance.audit.origins import Breaks, Origin, tools_in
 from runlock.conformance.audit.reading import values_of
 from runlock.conformance.audit.recording import Importer, Recording
 from runlock.conformance.audit.shapes import Held, Shape, Shapes
-from runlock.conformance.audit.summary import Counterexample, SourceSummary, Summary
+from runlock.conformance.audit.summary import (
+    HELD,
+    IDLE,
+    NOT_READ,
+    Counterexample,
+    SourceSummary,
+    Summary,
+    Where,
+)
 from runlock.conformance.campaign.audit import facts_of
 from runlock.conformance.campaign.rejudging import judges_of
 from runlock.conformance.campaign.units import Facts
@@ -20,6 +30,8 @@ from runlock.conformance.judging.selection import EVERYTHING, Selection
 from runlock.conformance.trace.trace import Trace
 
 NONE: Final = "no clause"
+NOWHERE: Final = Origin((), ())
+"""The origin of a thread that was not recorded."""
 
 
 @dataclass(slots=True)
@@ -30,28 +42,39 @@ class ThreadJudge:
     shapes: Shapes = field(default_factory=Shapes)
     _facts: dict[str, Facts] = field(default_factory=dict)
 
-    def judge(self, importer: Importer, recording: Recording, summary: Summary) -> Held | None:
+    def judge(
+        self, importer: Importer, recording: Recording, summary: Summary, origin: Origin = NOWHERE
+    ) -> Held | None:
         """Add a thread to the summary; one that cannot be judged is an error.
 
         Returns what a thread held, if it broke nothing and shows nothing out of the ordinary.
         """
+        note = partial(_note_outcome, summary, origin)
         for kind, times in recording.unknown.items():
             summary.unknown[f"{importer.name}: {kind}"] += times
         if recording.unexplained:
             left = len(recording.unexplained)
             more = f" (and {left - 1} more)" if left > 1 else ""
             summary.error(f"{recording.thread}: {recording.unexplained[0]}{more}")
+            note(NOT_READ)
             return None
         if not recording.trace.records:
+            note(IDLE)
             return None
         try:
             facts = self._facts_of(importer, recording)
             judges = list(judges_of(recording.thread, recording.trace, facts))
         except UsageError as error:
             summary.error(f"{recording.thread}: {error}")
+            note(NOT_READ)
             return None
         handshake = next(recording.trace.of("handshake"))
-        _add(summary.source(importer.name, handshake), recording, judges)
+        source = summary.source(importer.name, handshake)
+        broke = [one.violation.clause for one in judges if one.violation is not None]
+        note(*(broke or [HELD if any(judges[-1].exercised.values()) else IDLE]))
+        for one in judges:
+            self._note(source, importer, recording, one, origin)
+        _add(source, recording, judges)
         has_unlisted = _count_unlisted(summary, importer.name, recording.trace, facts)
         last = judges[-1]
         if (verdict := recording.trace.verdict) is not None:
@@ -65,6 +88,36 @@ class ThreadJudge:
             importer.name, handshake, recording.thread, *sizes, recording.is_open, last.exercised,
             last.coverage, frozenset(last.policies), rules_out,
         )  # fmt: skip
+
+    def _note(
+        self, source: SourceSummary, importer: Importer, recording: Recording, judge: Judge, origin: Origin
+    ) -> None:
+        """Keep what a judge objected to, with the raw records if it may be shown."""
+        found = judge.violation
+        if found is None:
+            return
+        source.broken[found.clause] += 1
+        tools = ", ".join(tools_in(found.reason, recording.trace))
+        source.where[Where(found.clause, tools, origin.file)] += 1
+        cut = up_to(recording.trace, found.stimulus)
+        example = Counterexample(recording.thread, found, cut)
+        if source.keeps(found.clause, example.rank):
+            excerpts = origin.excerpts(found.reason, cut, self._breaks(importer, recording, found.clause))
+            source.note(found.clause, [replace(example, excerpts=excerpts)])
+
+    def _breaks(self, importer: Importer, recording: Recording, clause: str) -> Breaks:
+        """Whether the beginning of a thread breaks a clause."""
+
+        def breaks(records: Sequence[Any]) -> bool:
+            made = [one for one in importer.recordings(recording.thread, records) if one.trace.records]
+            return any(
+                judge.violation is not None and judge.violation.clause == clause
+                for one in made
+                if one.thread == recording.thread and not one.unexplained
+                for judge in judges_of(one.thread, one.trace, self._facts_of(importer, one))
+            )
+
+        return breaks
 
     def learn(self, shape: Shape, held: Held, importer: Importer) -> None:
         """Remember a shape that was met before, if only the equality of strings makes it hold."""
@@ -113,12 +166,15 @@ def _add_findings(source: SourceSummary, recording: Recording, judge: Judge, *, 
     found, thread = judge.violation, recording.thread
     if found is not None:
         source.ended_by[found.clause] += is_first
-        source.broken[found.clause] += 1
-        cut = up_to(recording.trace, found.stimulus)
-        source.note(found.clause, [Counterexample(thread, found, cut)])
     for key, why in judge.open.excluded.items():
         violation = Violation(why.clause, why.reason, judge.state.stimuli)
         source.exclude(key, why, Counterexample(thread, violation, recording.trace))
+
+
+def _note_outcome(summary: Summary, origin: Origin, *outcomes: str) -> None:
+    """Note what became of a thread in each of its files."""
+    for file in {file for file, _ in origin.places}:
+        summary.outcome(file, *outcomes)
 
 
 def up_to(trace: Trace, stimuli: int) -> Trace:

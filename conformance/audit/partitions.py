@@ -11,6 +11,7 @@ import json
 import tempfile
 from collections.abc import Iterable, Iterator
 from functools import lru_cache
+from itertools import chain
 from pathlib import Path
 from typing import Any, Final
 from zlib import crc32
@@ -21,9 +22,14 @@ from runlock.conformance.extras import the_module
 from runlock.conformance.inputs import BATCH, MEMORY, name_for_sql
 
 PARTITIONS: Final = 32
-COLUMNS: Final = "{part: 'int', format: 'varchar', thread: 'varchar', place: 'bigint', record: 'varchar'}"
+PIECE: Final = 32 * 1024 * 1024
+"""Characters of rows that are sorted into the partitions at once."""
+
+COLUMNS: Final = (
+    "{part: 'int', format: 'varchar', thread: 'varchar', place: 'bigint', line: 'bigint', record: 'varchar'}"
+)
 SORTED: Final = (
-    "select format, thread, record from read_parquet(?, hive_partitioning=false) "
+    "select format, thread, record, line, file from read_parquet(?, hive_partitioning=false) "
     "order by format, thread, file, place"
 )
 UNREADABLE: Final = "\0unreadable"
@@ -37,22 +43,40 @@ def part_of(thread: str) -> int:
 def split(rows: Iterable[Row], format_: str, number: int, folder: Path) -> int:
     """Write the rows of one file, the one with this number, to the partitions; how many there are."""
     count = 0
-    with tempfile.NamedTemporaryFile("w", dir=folder, suffix=".jsonl", encoding="ascii") as spill:
-        for count, row in enumerate(rows, 1):
-            line = [part_of(row.thread), format_, json.dumps(row.thread), count, _text(row.record)]
-            names = ("part", "format", "thread", "place", "record")
-            spill.write(json.dumps(dict(zip(names, line, strict=True))) + "\n")
-        spill.flush()
-        if count:
-            where = [number, name_for_sql(Path(spill.name)), str(folder / "parts")]
-            _database(folder).execute(_copying(number), where)
+    lines = (_line(row, format_, place) for place, row in enumerate(rows, 1))
+    for piece, (spill, many) in enumerate(_pieces(lines, folder)):
+        where = [number, name_for_sql(spill), str(folder / "parts")]
+        _database(folder).execute(_copying(number, piece), where)
+        count += many
     return count
 
 
-def _copying(number: int) -> str:
-    """The statement that sorts the rows of a file into the partitions."""
+def _line(row: Row, format_: str, place: int) -> str:
+    """A row as a line of the spill."""
+    thread = json.dumps(row.thread)
+    line = [part_of(row.thread), format_, thread, place, row.line, _text(row.record)]
+    names = ("part", "format", "thread", "place", "line", "record")
+    return json.dumps(dict(zip(names, line, strict=True))) + "\n"
+
+
+def _pieces(lines: Iterator[str], folder: Path) -> Iterator[tuple[Path, int]]:
+    """Lines in temporary files of bounded size, one at a time, each with the number of its lines."""
+    while (first := next(lines, None)) is not None:
+        with tempfile.NamedTemporaryFile("w", dir=folder, suffix=".jsonl", encoding="ascii") as spill:
+            many = size = 0
+            for line in chain([first], lines):
+                many, size = many + 1, size + spill.write(line)
+                if size >= PIECE:
+                    break
+            spill.flush()
+            yield Path(spill.name), many
+
+
+def _copying(number: int, piece: int) -> str:
+    """The statement that sorts the rows of a piece of a file into the partitions."""
     rows = f"select *, ? as file from read_json(?, format = 'newline_delimited', columns = {COLUMNS})"
-    how = f"format parquet, partition_by (part), overwrite_or_ignore, filename_pattern 'file{number}_{{i}}'"
+    pattern = f"file{number}_{piece}_{{i}}"
+    how = f"format parquet, partition_by (part), overwrite_or_ignore, filename_pattern '{pattern}'"
     return f"copy ({rows}) to ? ({how})"
 
 
@@ -69,8 +93,8 @@ def rows_of(part: int, folder: Path) -> Iterator[tuple[str, Row]]:
         return
     found, loads = _database(folder).execute(SORTED, [files]), decoder()
     while batch := found.fetchmany(BATCH):
-        for format_, thread, record in batch:
-            yield format_, Row(json.loads(thread), _record(loads(record.encode())))
+        for format_, thread, record, line, file in batch:
+            yield format_, Row(json.loads(thread), _record(loads(record.encode())), line, file)
 
 
 def _record(value: Any) -> Any:

@@ -10,22 +10,26 @@ from itertools import chain, islice
 from pathlib import Path
 from typing import Any, Final
 
+from runlock.conformance.audit.accepted import ACCEPTED
 from runlock.conformance.audit.recording import Unreadable
 from runlock.conformance.errors import UsageError
-from runlock.conformance.inputs import PACKED, Lines, NotJson, decoded, rows_of
+from runlock.conformance.inputs import PACKED, Lines, NotJson, decoded, is_parquet, rows_of
 
 ENDINGS: Final = (".jsonl", ".ndjson", ".json", ".sse", ".parquet")
 NOISE: Final = (b"event:", b"id:", b"retry:", b":")
 """Lines of a stream of server-sent events that hold no data."""
 
-WHOLE: Final = ("events", "spans", "records")
+WHOLE: Final = ("events", "spans", "records", "data", "runs")
 """The names under which a document that is one object has its records."""
 
-RECORD: Final = frozenset({"type", "name", "role", "attributes", "resourceSpans", "uuid"})
+RECORD: Final = frozenset({"type", "name", "role", "attributes", "resourceSpans", "uuid", "history"})
 """Keys of an object that is a record itself."""
 
-OWN_RESULT: Final = "result.json"
-"""What `check` and `audit` leave next to their traces; in a folder it is no recording."""
+OWN: Final = frozenset({"result.json", ACCEPTED})
+"""What the kit itself leaves in folders, which is no recording."""
+
+BEGINNINGS: Final = (b"{", b"[", b"data:", b"event:", b"PAR1")
+"""What a file of records may begin with, whatever its name."""
 
 Incident = Callable[[str], None]
 """Takes a sentence about a file that is not whole."""
@@ -41,7 +45,7 @@ def files_of(paths: list[str]) -> Iterator[Path]:
         found = sorted(map(Path, glob(path, recursive=True))) if is_pattern else [Path(path)]
         files = [file for one in found for file in _files_in(one)]
         if not files:
-            raise UsageError(f"{path} names no recording.", f"Recordings end in {', '.join(ENDINGS)}.")
+            raise UsageError(f"{path} names no recording.", "Recordings are JSON, JSON Lines or Parquet.")
         yield from files
 
 
@@ -50,8 +54,22 @@ def _files_in(path: Path) -> list[Path]:
         if not path.exists():
             raise UsageError(f"{path} does not exist.")
         return [path]
-    found = (file for file in path.rglob("*") if file.is_file() and _ending(file) in ENDINGS)
-    return sorted(file for file in found if file.name != OWN_RESULT)
+    found = (file for file in path.rglob("*") if file.is_file() and file.name not in OWN)
+    return sorted(file for file in found if is_named(file) or _may_hold_records(file))
+
+
+def is_named(path: Path) -> bool:
+    """Whether the name of a file says that it holds records."""
+    return _ending(path) in ENDINGS
+
+
+def _may_hold_records(path: Path) -> bool:
+    """Whether a file begins as records do; one that cannot be opened holds none."""
+    try:
+        with path.open("rb") as file:
+            return file.read(64).removeprefix(b"\xef\xbb\xbf").lstrip().startswith(BEGINNINGS)
+    except OSError:
+        return False
 
 
 def _ending(path: Path) -> str:
@@ -59,13 +77,19 @@ def _ending(path: Path) -> str:
 
 
 def records_of(path: Path, incident: Incident = lambda _: None) -> Generator[Any, None, None]:
-    """The JSON values of a file, in its order; `Unreadable` stands for a line that is none.
+    """The JSON values of a file, in its order; `Unreadable` stands for a line that is none."""
+    for _, value in placed_of(path, incident):
+        yield value
+
+
+def placed_of(path: Path, incident: Incident) -> Generator[tuple[int, Any], None, None]:
+    """The JSON values of a file, each with its line, or with its row in Parquet.
 
     A file that breaks off in its last line was cut while it was written.  That is an incident, and what there
     is of that line is left out.
     """
-    if _ending(path) == ".parquet":
-        yield from _of_rows(path)
+    if is_parquet(path):
+        yield from enumerate(_of_rows(path), 1)
         return
     lines = Lines(path)
     yield from _values(lines)
@@ -94,22 +118,26 @@ def values_of(lines: Iterable[str], first: int) -> Iterator[Any]:
 
 def is_text(path: Path) -> bool:
     """Whether a file holds one record a line, as text."""
-    return _ending(path) not in (".parquet", ".json", ".sse")
+    return _ending(path) not in (".parquet", ".json", ".sse") and not is_parquet(path)
 
 
-def _values(lines: Lines) -> Iterator[Any]:
-    """The values of lines, or those of a document: one value over all lines, or alone on one."""
+def _values(lines: Lines) -> Iterator[tuple[int, Any]]:
+    """The values of lines, or those of a document: one value over all lines, or alone on one.
+
+    What is in a document over many lines has line 0, since its parser does not say where it stands.
+    """
     every = ((number, line) for number, line in enumerate(lines, 1) if _data(line))
     head = list(islice(every, 2))
     if head and (document := _document(lines, head, every)) is not None:
-        yield from document
+        place = head[0][0] if len(head) == 1 else 0
+        yield from ((place, value) for value in document)
         return
     for number, line in chain(head, every):
         value = _value(number, _data(line))
         if isinstance(value, Unreadable) and not line.endswith(b"\n"):
             lines.cut_after(number - 1)
             continue
-        yield value
+        yield number, value
 
 
 def _document(

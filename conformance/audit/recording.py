@@ -28,10 +28,12 @@ class Grade:
 
 
 class Row(NamedTuple):
-    """A record, and the thread that it belongs to."""
+    """A record, and the thread that it belongs to; the engine adds where it stands."""
 
     thread: str
     record: Any
+    line: int = 0
+    file: int = 0  # the number of the file
 
 
 @dataclass(slots=True)

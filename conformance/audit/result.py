@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
 
 from runlock.conformance.audit.formats import importer_named
 from runlock.conformance.audit.judging import limited
 from runlock.conformance.audit.shortening import shortened
-from runlock.conformance.audit.summary import ERRORS_KEPT, Counterexample, SourceSummary, Summary
+from runlock.conformance.audit.summary import ERRORS_KEPT, IDLE, Counterexample, SourceSummary, Summary
 from runlock.conformance.campaign.audit import UNREACHED, facts_of
 from runlock.conformance.campaign.causes import grouped
 from runlock.conformance.campaign.result import ClauseVerdict, Result
@@ -30,6 +30,31 @@ WORST: Final = ("broken", "held", "error", "untested", "not-applicable")
 """The verdicts by what one source says for all: what one shows and another does not is what was shown."""
 
 
+class Finding(NamedTuple):
+    """What threads break, in which agent, with which tools, and in which file."""
+
+    clause: str
+    agent: str
+    tools: str
+    file: str
+
+
+@dataclass(frozen=True, slots=True)
+class Input:
+    """What was read, of all families together."""
+
+    read: Mapping[str, int] = field(default_factory=dict)  # files by format
+    failed: int = 0  # inputs that could not be judged
+    passed_by: Sequence[str] = ()  # the first files of a folder that hold no records
+    left: int = 0  # how many of them there are
+    outcomes: Mapping[str, Sequence[str]] = field(default_factory=dict)  # of each file
+
+    @property
+    def idle(self) -> int:
+        """The number of files with nothing to judge."""
+        return sum(found == [IDLE] for found in self.outcomes.values())
+
+
 @dataclass(slots=True)
 class AuditResult:
     """The verdicts of one family, the number of threads that break each clause, and examples."""
@@ -42,6 +67,15 @@ class AuditResult:
     records: int = 0
     sources: list[dict[str, Any]] = field(default_factory=list)
     unknown: Mapping[str, int] = field(default_factory=dict)
+    findings: Counter[Finding] = field(default_factory=Counter)  # threads by what they break, and where
+    input: Input = field(default_factory=Input)
+
+    @property
+    def is_idle(self) -> bool:
+        """Whether everything could be read, and there was nothing to judge in it."""
+        result = self.result
+        nothing = self.input.idle > 0 and self.input.idle == len(self.input.outcomes)
+        return nothing and not (result.witnesses or result.troubles or result.raised)
 
 
 def results_of(summary: Summary, target: str, selection: Selection) -> list[AuditResult]:
@@ -60,10 +94,17 @@ def results_of(summary: Summary, target: str, selection: Selection) -> list[Audi
             more = summary.failed - len(summary.errors)
             one.result.troubles.append(Trouble(BLAMED, f"{more} more inputs could not be judged"))
         one.unknown = dict(sorted(summary.unknown.items()))
+        one.input = _input(summary)
         one.result.warnings += [
             f"{times} records of unknown kind {kind}" for kind, times in one.unknown.items()
         ]
     return made
+
+
+def _input(summary: Summary) -> Input:
+    outcomes = {file: sorted(found) for file, found in sorted(summary.outcomes.items())}
+    read = dict(sorted(summary.read.items()))
+    return Input(read, summary.failed, summary.passed_by, summary.left, outcomes)
 
 
 def _nothing(target: str) -> AuditResult:
@@ -84,9 +125,18 @@ def _of_source(source: SourceSummary, target: str, selection: Selection) -> Audi
     shown = importer_named(source.format).clauses
     result.clauses = [_counted(one, source, shown) for one in result.clauses]
     result.witnesses = [_counted_witness(one, source) for one in result.witnesses]
-    return AuditResult(
+    made = AuditResult(
         result, source.broken, examples, source.threads, source.open, source.records, [_described(source)]
     )
+    who = _agent(source)
+    made.findings.update({Finding(clause, who, *at): many for (clause, *at), many in source.where.items()})
+    return made
+
+
+def _agent(source: SourceSummary) -> str:
+    """The name and the version of what was recorded."""
+    claimed = source.handshake.get("implementation") or {}
+    return " ".join(str(claimed[one]) for one in ("name", "version") if claimed.get(one) not in (None, "?"))
 
 
 def _shortest(found: Sequence[Counterexample], facts: Facts) -> list[Counterexample]:
@@ -164,6 +214,7 @@ def _merged(several: Sequence[AuditResult]) -> AuditResult:
         made.broken.update(one.broken)
         made.threads += one.threads
         made.open += one.open
+        made.findings.update(one.findings)
         made.records += one.records
         made.sources += one.sources
         for clause, examples in one.examples.items():

@@ -10,8 +10,9 @@ import json
 from collections import Counter
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
 
+from runlock.conformance.audit.origins import Excerpt
 from runlock.conformance.driving.exceptions import Raised
 from runlock.conformance.family.coverage import Coverage
 from runlock.conformance.judging.judge import Violation
@@ -24,6 +25,12 @@ KEPT: Final = 3
 ERRORS_KEPT: Final = 20
 
 
+NOT_READ: Final = "not judged"
+HELD: Final = "held"
+IDLE: Final = "nothing to judge"
+"""What becomes of a file besides the clauses that it breaks."""
+
+
 @dataclass(frozen=True, slots=True)
 class Counterexample:
     """A thread that breaks a clause, up to the answer that does."""
@@ -31,11 +38,20 @@ class Counterexample:
     thread: str
     violation: Violation
     trace: Trace
+    excerpts: tuple[Excerpt, ...] = ()  # the raw records, where it was recorded
 
     @property
     def rank(self) -> tuple[int, str]:
         """Sorts the shortest first."""
         return len(self.trace.records), self.thread
+
+
+class Where(NamedTuple):
+    """What threads break, and where: the tools of the calls that the reason names, and the file."""
+
+    clause: str
+    tools: str
+    file: str
 
 
 @dataclass(slots=True)
@@ -52,11 +68,17 @@ class SourceSummary:
     shown: Counter[str] = field(default_factory=Counter)
     broken: Counter[str] = field(default_factory=Counter)  # the number of threads that break a clause
     ended_by: Counter[str] = field(default_factory=Counter)  # by the clause that a thread breaks first
+    where: Counter[Where] = field(default_factory=Counter)  # threads by what they break, and where
     found: dict[str, list[Counterexample]] = field(default_factory=dict)
     excluded: dict[tuple[str, str], tuple[Exclusion, Counterexample]] = field(default_factory=dict)
     raised: dict[str, tuple[Raised, str]] = field(default_factory=dict)  # with the thread
     coverage: Coverage = field(default_factory=Coverage)
     policies: set[str] = field(default_factory=set)  # that a check has read and judged something by
+
+    def keeps(self, clause: str, rank: tuple[int, str]) -> bool:
+        """Whether a counterexample of that rank would be kept."""
+        known = self.found.get(clause, ())
+        return len(known) < KEPT or rank < known[-1].rank
 
     def note(self, clause: str, examples: Iterable[Counterexample]) -> None:
         """Keep the shortest counterexamples of a clause."""
@@ -87,7 +109,7 @@ class SourceSummary:
         self.open += other.open
         self.records += other.records
         self.stimuli += other.stimuli
-        for name in ("exercised", "shown", "broken", "ended_by"):
+        for name in ("exercised", "shown", "broken", "ended_by", "where"):
             getattr(self, name).update(getattr(other, name))
         self.coverage.add(other.coverage)
         self.policies |= other.policies
@@ -108,6 +130,12 @@ class Summary:
     recorded: Counter[str] = field(default_factory=Counter)  # verdicts in traces that are not found again
     errors: list[str] = field(default_factory=list)  # the first ones by name
     failed: int = 0  # how many there are
+    read: Counter[str] = field(default_factory=Counter)  # files by format
+    passed_by: list[str] = field(
+        default_factory=list
+    )  # files of a folder that hold no records, the first ones
+    left: int = 0  # how many of them there are
+    outcomes: dict[str, set[str]] = field(default_factory=dict)  # of each file: what it broke, or else
 
     @property
     def judged(self) -> int:
@@ -124,8 +152,21 @@ class Summary:
         self.failed += len(sentences)
         self.errors = sorted({*self.errors, *sentences})[:ERRORS_KEPT]
 
+    def outcome(self, file: str, *outcomes: str) -> None:
+        """Note what became of a thread of a file, or of all of it."""
+        self.outcomes.setdefault(file, set()).update(outcomes)
+
+    def pass_by(self, *files: str, times: int = 0) -> None:
+        """Count files that hold no records, and keep the first ones by name."""
+        self.left += times or len(files)
+        self.passed_by = sorted({*self.passed_by, *files})[:ERRORS_KEPT]
+
     def add(self, other: Summary) -> None:
         """Add what another summary found."""
+        self.read.update(other.read)
+        for file, outcomes in other.outcomes.items():
+            self.outcome(file, *outcomes)
+        self.pass_by(*other.passed_by, times=other.left)
         for source in other.sources.values():
             self.source(source.format, source.handshake).add(source)
         self.unknown.update(other.unknown)

@@ -177,9 +177,9 @@ def check(  # each is a separate option
 @app.command()
 def audit(  # each is a separate option
     paths: Annotated[
-        list[str],
+        list[str] | None,
         typer.Argument(metavar="PATH...", help="Recordings: files, folders or globs, compressed or not."),
-    ],
+    ] = None,
     wanted: Annotated[
         str | None,
         typer.Option("--format", metavar="NAME", help="The format of every file; default: recognise it."),
@@ -206,15 +206,28 @@ def audit(  # each is a separate option
         bool, typer.Option("--strict", help="Exit with 3 if an applicable clause was not observable.")
     ] = False,
     verbose: Annotated[bool, typer.Option("--verbose", help="List every clause.")] = False,
+    html: Annotated[
+        Path | None, typer.Option("--html", metavar="FILE", help="Write the report as a page with filters.")
+    ] = None,
+    here: Annotated[
+        bool,
+        typer.Option("--here", help="Read the sessions of the coding agents of this machine."),
+    ] = False,
+    accept: Annotated[
+        bool, typer.Option("--accept", help="Keep the verdicts of a folder; later audits show differences.")
+    ] = False,
 ) -> int:
     """Judge recorded runs: report each clause as held, broken or not observable."""
     from runlock.conformance.audit.engine import Task
     from runlock.conformance.cli.commands import audit as command
+    from runlock.conformance.errors import UsageError
     from runlock.conformance.judging.selection import Selection
 
     shown = Selection(tuple(only or ()), tuple(skip or ()))
-    options = command.Options(out, jobs, on, scratch, json, strict, verbose)
-    return command.audit(paths, Task(wanted, shown.with_skipped), shown, options)
+    if here and paths:
+        raise UsageError("`--here` finds the sessions itself.", "Leave out the path, or `--here`.")
+    options = command.Options(out, jobs, on, scratch, json, strict, verbose, html, not paths, accept)
+    return command.audit(paths or [], Task(wanted, shown.with_skipped), shown, options)
 
 
 @app.command()

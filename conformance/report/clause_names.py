@@ -43,7 +43,8 @@ def title(family: Family, clause: Clause) -> str:
     titles = checks(family, clause.id)
     if len(titles) == 1 and titles[0]:
         return titles[0]
-    return f"{clause.sentence[0].lower()}{clause.sentence[1:].rstrip('.')}"
+    first = clause.sentence[0] if clause.sentence[1].isupper() else clause.sentence[0].lower()
+    return f"{first}{clause.sentence[1:].rstrip('.')}"
 
 
 def ranges(ids: Sequence[str]) -> str:

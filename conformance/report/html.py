@@ -94,17 +94,21 @@ def safe(text: object) -> str:
     return f"<bdi>{escape(plain(text))}</bdi>"
 
 
-def _table(
-    head: Sequence[str], rows: Iterable[Sequence[str]], ids: Iterable[str] = repeat("")
+def table(
+    head: Sequence[str],
+    rows: Iterable[Sequence[str]],
+    ids: Iterable[str] = repeat(""),
+    attributes: Iterable[str] = repeat(""),
 ) -> Iterator[str]:
     """A table whose cells are already escaped, in a container that scrolls on a narrow screen.
 
-    A cell may be a whole `<td>`; `ids` are what the rows are linked to by.
+    A cell may be a whole `<td>`; `ids` are what the rows are linked to by, `attributes` are escaped as well.
     """
     yield f'<div class="scroll"><table><tr>{"".join(f"<th>{cell}</th>" for cell in head)}</tr>'
-    for row, name in zip(rows, ids, strict=False):
+    for row, name, more in zip(rows, ids, attributes, strict=False):
         cells = "".join(cell if cell.startswith("<td") else f"<td>{cell}</td>" for cell in row)
-        yield f'<tr id="{name}">{cells}</tr>' if name else f"<tr>{cells}</tr>"
+        named = f' id="{name}"' if name else ""
+        yield f"<tr{named}{f' {more}' if more else ''}>{cells}</tr>"
     yield "</table></div>"
 
 
@@ -191,7 +195,7 @@ def _timeline(violation: StoredViolation) -> Iterator[str]:
     )
     if violation.timeline:
         yield '<div class="moments">'
-        yield from _table(["t", *map(safe, calls), "run", "what happened"], rows)
+        yield from table(["t", *map(safe, calls), "run", "what happened"], rows)
         yield "</div>"
 
 
@@ -205,7 +209,7 @@ def _clauses(result: Stored) -> Iterator[str]:
             is_open = " open" if verdict in OPEN else ""
             told = f'<b class="{verdict}">{len(members)} {word(verdict)}</b>'
             yield f"<details{is_open}><summary>{told}</summary>"
-            yield from _table(
+            yield from table(
                 ["clause", "level", "exercised", "what it asks, and why"],
                 (_clause(result, one) for one in members),
                 (one.id for one in members),
@@ -226,9 +230,7 @@ def _charts(charts: Sequence[StoredChart]) -> Iterator[str]:
     if not charts:
         return
     yield "<h2>What was taken of the charts</h2>"
-    yield from _table(
-        ["chart", "transitions", "pairs in a row", "refused stimuli sent"], map(_shares, charts)
-    )
+    yield from table(["chart", "transitions", "pairs in a row", "refused stimuli sent"], map(_shares, charts))
     for chart in charts:
         yield from _lacking(chart)
 

@@ -229,23 +229,21 @@ class Line:
 AREA_COUNTS: Final[tuple[Verdict, ...]] = ("held", "broken", "untested")
 
 
-def area_table(result: Result, page: Page, unseen: str = "untested") -> None:
-    """Write a line for each area that applies, and then why clauses were not tested, or as `unseen` says."""
+def area_table(result: Result, page: Page) -> None:
+    """Write a line for each area that applies, and then why clauses were not tested."""
     width = max((len(one.id.rpartition("-")[0]) for one in result.clauses), default=0)
-    last = max(10, len(unseen) + 2)
-    numbers = f"{'held':>10}{'broken':>10}{unseen:>{last}}"
+    numbers = "".join(f"{verdict:>10}" for verdict in AREA_COUNTS)
     page.columns(f"{'area':<{width}}{numbers}  ", "what its clauses are about", "dim")
     for area, about in result.family.spec.areas.items():
         members = [one for one in result.clauses if one.id.rpartition("-")[0] == area]
         found = {verdict: sum(one.verdict == verdict for one in members) for verdict in AREA_COUNTS}
         if any(found.values()):
-            *seen, left = (many or "" for many in found.values())
-            numbers = "".join(f"{many:>10}" for many in seen) + f"{left:>{last}}"
+            numbers = "".join(f"{many or '':>10}" for many in found.values())
             page.columns(f"{area:<{width}}{numbers}  ", about, "red" if found["broken"] else "")
     untested = list(_untested(result.clauses))
     if untested:
         page.line()
-        page.wrapped(f"{'not tested' if unseen == 'untested' else unseen}:", "dim")
+        page.wrapped("not tested:", "dim")
     for line in untested:
         page.wrapped(line, "dim", "  ")
 

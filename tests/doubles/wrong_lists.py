@@ -48,4 +48,28 @@ WRONG_LISTS: dict[str, tuple[list[Any], str]] = {
     ),
 }
 
-LISTS = {"chat": "openai-chat", "responses": "openai-responses", "anthropic": "anthropic-messages"}
+
+def _langchain(message: dict[str, Any]) -> dict[str, Any]:
+    """A message of Chat Completions as LangChain dumps it."""
+    kinds = {"user": "human", "assistant": "ai", "tool": "tool"}
+    calls = [
+        {"id": one["id"], "name": one["function"]["name"], "args": {}, "type": "tool_call"}
+        for one in message.get("tool_calls", ())
+    ]
+    made = {"type": kinds[message["role"]], "content": message["content"] or "", "additional_kwargs": {}}
+    made |= {"tool_calls": calls} if message["role"] == "assistant" else {}
+    return made | ({"tool_call_id": message["tool_call_id"]} if message["role"] == "tool" else {})
+
+
+WRONG_LISTS |= {
+    name.replace("chat", "langchain"): ([_langchain(one) for one in messages], clause)
+    for name, (messages, clause) in list(WRONG_LISTS.items())
+    if name.startswith("chat, ")
+}
+
+LISTS = {
+    "langchain": "langchain-messages",
+    "chat": "openai-chat",
+    "responses": "openai-responses",
+    "anthropic": "anthropic-messages",
+}

@@ -62,6 +62,12 @@ class Turn:
     snapshot: list[dict[str, Any]] | None = None  # the history that came after it
 
     @property
+    def is_answered(self) -> bool:
+        """Whether something came after its calls: a result, or what a snapshot has after them."""
+        after = self.snapshot[-1:] if self.snapshot else []
+        return bool(self.results) or any(one["role"] != "assistant" for one in after)
+
+    @property
     def is_whole(self) -> bool:
         """Whether what came since shows that the turn is complete."""
         return bool(self.results) or (self.snapshot is not None and self.ended >= self.calls.keys())
@@ -316,7 +322,7 @@ class _Reader:
     def called(self, event: Event) -> None:
         """The model asks for a call."""
         if str(event["toolCallId"]) not in self.talk.open:  # else a call that waits is opened again
-            turn = self._turn_of(str(event.get("parentMessageId", "")))
+            turn = self._turn_of(str(event.get("parentMessageId", "")), is_call=True)
             turn.calls[str(event["toolCallId"])] = [str(event.get("toolCallName"))]
         self._tell("TOOL_CALL_START", event, "toolCallName")
 
@@ -402,10 +408,15 @@ class _Reader:
         self.flush()
         self.talk.end(failed=True)
 
-    def _turn_of(self, message: str) -> Turn:
-        """The turn that a message belongs to; after a result it is a new one, unless the message is known."""
+    def _turn_of(self, message: str, *, is_call: bool = False) -> Turn:
+        """The turn that a message belongs to; after a result it is a new one, unless the message is known.
+
+        A call next to calls that have no result yet is one of the same turn: some servers give each call of a
+        turn a message of its own, and a snapshot after each.
+        """
         turn = self.turn
-        if turn is None or (turn.is_whole and (not message or message != turn.message)):
+        is_sibling = is_call and turn is not None and bool(turn.calls) and not turn.is_answered
+        if turn is None or (turn.is_whole and not is_sibling and (not message or message != turn.message)):
             self.flush()
             self.turn = turn = Turn(message)
         turn.message = turn.message or message
@@ -433,8 +444,16 @@ def _messages_of(record: Event) -> list[Event]:
 
 
 def _history(record: Event) -> list[dict[str, Any]]:
-    """The messages of a request or of a snapshot."""
-    return [one for raw in _messages_of(record) for one in _message(raw)]
+    """The messages of a request or of a snapshot; calls in messages one after another are of one turn."""
+    made: list[dict[str, Any]] = []
+    for one in (message for raw in _messages_of(record) for message in _message(raw)):
+        before = made[-1] if made else {}
+        if one.get("tool_calls") and before.get("tool_calls"):
+            text, calls = before["text"] + one["text"], before["tool_calls"] + one["tool_calls"]
+            made[-1] = assistant(text, calls)
+        else:
+            made.append(one)
+    return made
 
 
 def _message(raw: Event) -> Iterator[dict[str, Any]]:

@@ -73,10 +73,15 @@ class ClaudeCode:
             yield Row(f"{session}/{agent}" if agent else session, record)
 
     def recordings(self, thread: str, records: Sequence[Any]) -> Iterator[Recording]:
-        """The trace of one session."""
-        left = Recording(thread, _Reader([]).builder.trace)
+        """The trace of one session; files that give one id to different messages hold several."""
         read = [record for record in records if not isinstance(record, Unreadable)]
-        left.unexplained += [one.sentence for one in records if isinstance(one, Unreadable)]
+        torn = [one.sentence for one in records if isinstance(one, Unreadable)]
+        for number, one in enumerate(_apart(read), 1):
+            yield self._recording(f"{thread} ({number})" if number > 1 else thread, one, torn)
+            torn = []
+
+    def _recording(self, thread: str, read: Sequence[Message], torn: Sequence[str]) -> Recording:
+        left = Recording(thread, _Reader([]).builder.trace, unexplained=list(torn))
         for record in read:
             kind = str(record.get("type"))
             if kind not in (*MESSAGES, *IGNORED):
@@ -89,14 +94,41 @@ class ClaudeCode:
             left.hidden = frozenset(reader.hidden)
         else:
             left.trace.records.clear()
-        yield left
+        return left
+
+
+def _apart(records: Sequence[Message]) -> list[list[Message]]:
+    """The records of each session: one that begins anew, with other messages under its ids, is another."""
+    begun: list[list[Message]] = [[]]
+    roots: set[str] = set()
+    for one in records:
+        if one.get("uuid") in roots:
+            begun.append([])
+        if "uuid" in one and one.get("parentUuid") is None:
+            roots.add(str(one["uuid"]))
+        begun[-1].append(one)
+    apart = begun[:1]
+    for later in begun[1:]:
+        known = {one["uuid"]: _said_in(one) for one in apart[-1] if "uuid" in one}
+        if any(known.get(one.get("uuid"), _said_in(one)) != _said_in(one) for one in later):
+            apart.append(later)
+        else:
+            apart[-1] += later
+    return apart
+
+
+def _said_in(record: Message) -> tuple[Any, Any]:
+    return record.get("parentUuid"), record.get("message")
 
 
 class _Reader:
     """Reads one session: the tree of its messages, and the inferences in the order of the file."""
 
     def __init__(self, records: Sequence[Message]) -> None:
-        once = {str(one["uuid"]): one for one in records if "uuid" in one}  # a resumed session repeats some
+        once: dict[str, Message] = {}
+        for one in records:
+            if "uuid" in one:
+                once.setdefault(str(one["uuid"]), one)  # a resumed session repeats some
         self.nodes = once
         self.order = {uuid: index for index, uuid in enumerate(once)}
         self.parents = {uuid: str(one.get("parentUuid")) for uuid, one in once.items()} | _kept(once.values())

@@ -14,6 +14,7 @@ from typing import Any, Final
 from runlock.conformance.audit.importers.builder import Builder, handshake
 from runlock.conformance.audit.importers.histories import assistant, call, result, text_of, user
 from runlock.conformance.audit.recording import Grade, Recording, Row, Unreadable
+from runlock.conformance.inputs import NotJson, decoded
 
 Raw = Mapping[str, Any]
 Message = dict[str, Any]
@@ -45,9 +46,11 @@ class Messages:
         read: Callable[[Raw], Iterator[Message]],
         *,
         merges: bool,
+        is_message: Callable[[Any], bool] | None = None,
     ) -> None:
         self.name, self.says = name, says
         self._is_own, self._read, self._merges = is_own, read, merges
+        self._is_message = is_message or _is_message
 
     def grade(self, claims: Mapping[str, Any]) -> Grade:
         """What a list shows."""
@@ -58,7 +61,7 @@ class Messages:
         listed = messages_in(record)
         if listed is None:
             return self._is_own(record)
-        return all(map(_is_message, listed)) and any(map(self._is_own, listed))
+        return all(map(self._is_message, listed)) and any(map(self._is_own, listed))
 
     def keyed(self, records: Iterable[Any], source: str) -> Iterator[Row]:
         """Each list is a thread; messages that stand alone are one together."""
@@ -72,20 +75,22 @@ class Messages:
         raw = [one for record, listed in zip(records, lists, strict=True) for one in listed or [record]]
         is_request = any(isinstance(record, dict) and MODEL in record for record in records)
         claims = handshake(self.name, "?", gates=["model", "tool"])
-        writer = _Writer(Builder(claims))
+        writer = Writer(Builder(claims))
         made = Recording(thread, writer.builder.trace, is_open=True)
         made.unexplained += [one.sentence for one in raw if isinstance(one, Unreadable)]
         for one in raw:
-            if isinstance(one, dict) and _is_message(one):
+            if isinstance(one, dict) and self._is_message(one):
                 writer.take(list(self._read(one)), merges=self._merges)
             elif not isinstance(one, Unreadable):
                 made.unknown["a value that is no message"] += 1
+        if any(isinstance(one, dict) and lacks_ids(one) for one in raw):
+            made.hidden = self.clauses
         writer.close(is_request=is_request)
         made.trace = writer.builder.finished()
         return [made]
 
 
-class _Writer:
+class Writer:
     """Writes each turn of the model as an inference, with what stands before it as its history."""
 
     def __init__(self, builder: Builder) -> None:
@@ -115,6 +120,19 @@ class _Writer:
         if last == "user" or (is_request and last == "tool"):
             self._ask()
 
+    def replace(self, why: str, instead: Sequence[Message]) -> None:
+        """The history gives way to another one, such as a summary."""
+        self._flush()
+        if self.builder.run:
+            self.builder.edited(why, self.history, instead)
+        self.history = list(instead)
+
+    def cut(self, turns: int) -> None:
+        """That many of the last messages of the user go, with what followed them."""
+        self._flush()
+        said = [at for at, one in enumerate(self.history) if one["role"] == "user"]
+        self.history = self.history[: said[-turns]] if 0 < turns <= len(said) else self.history
+
     def _flush(self) -> None:
         turn, self.turn = self.turn, None
         if turn is not None:
@@ -133,12 +151,34 @@ def messages_in(record: Any) -> list[Any] | None:
         return record
     if not isinstance(record, dict) or "role" in record or "type" in record or record.keys() & OTHERS:
         return None
-    found = [record[key] for key in LISTS if isinstance(record.get(key), list)]
-    return found[0] if found else None
+    state = record.get("values")  # a snapshot of a graph
+    record = state if isinstance(state, dict) else record
+    found = (_listed(record.get(key)) for key in LISTS)
+    return next((one for one in found if one is not None), None)
+
+
+def _listed(value: Any) -> list[Any] | None:
+    """A list, or one as JSON text, as tables of conversations have it."""
+    if isinstance(value, str) and value.lstrip().startswith("["):
+        try:
+            value = decoded(value)
+        except NotJson:
+            return None
+    return value if isinstance(value, list) else None
 
 
 def _is_message(record: Any) -> bool:
     return isinstance(record, dict) and (record.get("role") in ROLES or record.get("type") in ITEMS)
+
+
+def lacks_ids(raw: Raw) -> bool:
+    """Whether a message has a call or a result without an id, so that nothing pairs them."""
+    if raw.get("type") in (*CALLS, *OUTPUTS):
+        return not raw.get("call_id")
+    calls = raw.get("tool_calls")
+    listed = [one for one in calls if isinstance(one, dict)] if isinstance(calls, list) else []
+    is_lone = raw.get("role") == "tool" and not (raw.get("tool_call_id") or raw.get("tool_call_ids"))
+    return is_lone or not all(one.get("id") for one in listed)
 
 
 def _parts(raw: Raw) -> Sequence[Raw]:
@@ -165,7 +205,7 @@ def _is_chat(raw: Any) -> bool:
     return not kinds & {*BLOCKS, "input_text", "output_text"}
 
 
-def _of_chat(raw: Raw) -> Iterator[Message]:
+def of_chat(raw: Raw) -> Iterator[Message]:
     """A message of Chat Completions; before ids there were names, of which one call at a time is known."""
     role, text = raw.get("role"), _text(_parts(raw))
     if role == "tool":
@@ -202,7 +242,7 @@ def _is_item(raw: Any) -> bool:
     return is_item or (raw.get("type") == "message" and bool(kinds & {"input_text", "output_text"}))
 
 
-def _of_responses(raw: Raw) -> Iterator[Message]:
+def of_responses(raw: Raw) -> Iterator[Message]:
     """An item; what the service executes itself is no call of the client."""
     kind = raw.get("type", "message")
     if kind in CALLS:
@@ -221,14 +261,14 @@ def _of_responses(raw: Raw) -> Iterator[Message]:
 BLOCKS: Final = ("tool_use", "tool_result")
 
 
-def _is_anthropic(raw: Any) -> bool:
+def is_anthropic(raw: Any) -> bool:
     """Whether only Messages of Anthropic has such a message."""
     if not isinstance(raw, dict) or raw.get("role") not in ("user", "assistant"):
         return False
     return any(part.get("type") in BLOCKS for part in _parts(raw))
 
 
-def _of_anthropic(raw: Raw) -> Iterator[Message]:
+def of_anthropic(raw: Raw) -> Iterator[Message]:
     """A message of Anthropic; of the user, each result and each text in its order."""
     parts = _parts(raw)
     if raw.get("role") == "assistant":
@@ -247,12 +287,12 @@ def _of_anthropic(raw: Raw) -> Iterator[Message]:
 
 
 ANTHROPIC: Final = Messages(
-    "anthropic-messages", "lists of messages of Anthropic", _is_anthropic, _of_anthropic, merges=True
+    "anthropic-messages", "lists of messages of Anthropic", is_anthropic, of_anthropic, merges=True
 )
 RESPONSES: Final = Messages(
-    "openai-responses", "lists of items of the Responses API", _is_item, _of_responses, merges=True
+    "openai-responses", "lists of items of the Responses API", _is_item, of_responses, merges=True
 )
 CHAT: Final = Messages(
-    "openai-chat", "lists of messages of Chat Completions", _is_chat, _of_chat, merges=False
+    "openai-chat", "lists of messages of Chat Completions", _is_chat, of_chat, merges=False
 )
 IMPORTERS: Final = (ANTHROPIC, RESPONSES, CHAT)

@@ -1,4 +1,4 @@
-"""Imports OpenInference spans, as OTLP JSON; recorded with the instrumentation of LangChain.
+"""Imports OpenInference spans, from any export of spans; recorded with the instrumentation of LangChain.
 
 A span of kind LLM is an inference, one of kind TOOL an execution.  The outermost span of a trace is a segment
 of a run.  The id of the call is in what the tool answered, a message as JSON; without it a tool is known by
@@ -31,7 +31,7 @@ class OpenInference:
     """Spans of OpenInference."""
 
     name = "openinference"
-    says = "OpenInference spans, as OTLP JSON"
+    says = "OpenInference spans"
     clauses = SPANS_SHOW - {"DECIDE-7"}  # a tool's arguments are written in a form of each library
     is_scattered = True
 
@@ -41,7 +41,7 @@ class OpenInference:
 
     def recognises(self, record: Any) -> bool:
         """Whether its spans have a kind of OpenInference."""
-        return otlp.is_otlp(record) and KIND in otlp.attribute_names(record)
+        return otlp.has_attribute(record, KIND)
 
     def keyed(self, records: Iterable[Any], source: str) -> Iterator[Row]:
         """The spans by session, or by trace where there is none."""

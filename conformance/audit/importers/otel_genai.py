@@ -1,6 +1,9 @@
-"""Imports OpenTelemetry spans of the GenAI semantic conventions, as OTLP JSON.
+"""Imports OpenTelemetry spans of the GenAI semantic conventions, from any export of spans.
 
 An `invoke_agent` span is a segment of a run, a `chat` span an inference, an `execute_tool` span an execution.
+The older spelling is read too: messages as `gen_ai.prompt.N.*` and `gen_ai.completion.N.*`, and the kinds of
+OpenLLMetry (traceloop/openllmetry, `packages/opentelemetry-semantic-conventions-ai`, `SpanAttributes` and
+`TraceloopSpanKindValues`), whose tools have no ids of calls.
 A call that was refused leaves no span, so decisions are not shown; nor is whether a run that ends with an
 open call waits for one.
 """
@@ -15,6 +18,7 @@ from runlock.conformance.audit.importers.builder import handshake
 from runlock.conformance.audit.importers.histories import assistant, call, object_of, result, text_of, user
 from runlock.conformance.audit.importers.otlp import Span
 from runlock.conformance.audit.importers.spans import Chat, Spans, Tool, recording_of
+from runlock.conformance.audit.importers.spoken import indexed
 from runlock.conformance.audit.recording import Grade, Recording, Row
 from runlock.conformance.inputs import decoded
 
@@ -23,6 +27,11 @@ CHATS: Final = ("chat", "generate_content", "text_completion")
 AGENT: Final = "invoke_agent"
 TOOL: Final = "execute_tool"
 READ: Final = (*CHATS, AGENT, TOOL)
+OLDER: Final = "traceloop.span.kind"
+KINDS: Final = {"workflow": AGENT, "agent": AGENT, "tool": TOOL}
+"""The kinds of OpenLLMetry by the operations of the conventions; a task is none of them."""
+
+ASKED: Final = ("gen_ai.prompt.0.role", "gen_ai.prompt.0.content", "gen_ai.completion.0.role")
 
 SPANS_SHOW: Final = frozenset(
     {
@@ -46,7 +55,7 @@ class OtelGenAi:
 
     def recognises(self, record: Any) -> bool:
         """Whether its spans have attributes of the conventions."""
-        return otlp.is_otlp(record) and OPERATION in otlp.attribute_names(record)
+        return otlp.has_attribute(record, OPERATION, OLDER, *ASKED)
 
     def keyed(self, records: Iterable[Any], source: str) -> Iterator[Row]:
         """The spans by conversation, or by trace where there is none."""
@@ -60,8 +69,15 @@ class OtelGenAi:
             yield recording_of(f"{thread}/{name}" if name else thread, _read(of_agent), _claims(of_agent))
 
 
+def _operation(span: Span) -> str:
+    """The operation of a span, also if it is in the older spelling."""
+    if not span.attributes.keys().isdisjoint(ASKED):
+        return CHATS[0]
+    return span.get(OPERATION) or KINDS.get(span.get(OLDER), "")
+
+
 def _thread(span: Span) -> str | None:
-    if span.get(OPERATION) not in READ:
+    if _operation(span) not in READ:
         return None
     return span.get("gen_ai.conversation.id") or span.trace
 
@@ -89,7 +105,7 @@ def _agent_of(span: Span, known: Mapping[str, Span]) -> str:
     """The outermost span of an agent that another span called, or an empty name."""
     inner = span
     for above in _above(span, known):
-        is_called = inner.get(OPERATION) == AGENT and above.get(OPERATION) in (AGENT, TOOL)
+        is_called = _operation(inner) == AGENT and _operation(above) in (AGENT, TOOL)
         if is_called:
             return inner.id
         inner = above
@@ -109,7 +125,7 @@ def _read(spans: Sequence[Span]) -> Spans:
     known = {span.id: span for span in spans}
     read = Spans()
     for span in spans:
-        operation, segment = span.get(OPERATION), _segment(span, known)
+        operation, segment = _operation(span), _segment(span, known)
         if operation in CHATS:
             read.chats.append(_chat(span, segment))
         elif operation == TOOL:
@@ -121,13 +137,15 @@ def _read(spans: Sequence[Span]) -> Spans:
 
 def _segment(span: Span, known: Mapping[str, Span]) -> str:
     """What a span is a part of: one invocation of its agent."""
-    around = (one for one in (span, *_above(span, known)) if one.get(OPERATION) == AGENT)
+    around = (one for one in (span, *_above(span, known)) if _operation(one) == AGENT)
     agent = next(around, None)
     named = span.get("gen_ai.agent.call.id")
     return named or (agent.id if agent is not None else span.parent or span.trace)
 
 
 def _chat(span: Span, segment: str) -> Chat:
+    if not span.attributes.keys().isdisjoint(ASKED):
+        return _older_chat(span, segment)
     shown, answered = _json(span.get("gen_ai.input.messages")), _json(span.get("gen_ai.output.messages"))
     messages = None if shown is None else [one for raw in shown for one in _messages(raw)]
     if answered is None:
@@ -135,6 +153,16 @@ def _chat(span: Span, segment: str) -> Chat:
     turns = [one for raw in answered for one in _messages(raw) if one["role"] == "assistant"]
     calls = [one for turn in turns for one in turn["tool_calls"]]
     return Chat(segment, messages, "".join(turn["text"] for turn in turns), calls)
+
+
+def _older_chat(span: Span, segment: str) -> Chat:
+    """An inference whose messages are attributes of their own."""
+    shown = indexed(span.attributes, "prompt")
+    turns = [one for one in indexed(span.attributes, "completion") or () if one["role"] == "assistant"]
+    if not turns:
+        return Chat(segment, shown, error=span.exception if span.is_failed else "")
+    calls = [one for turn in turns for one in turn["tool_calls"]]
+    return Chat(segment, shown, "".join(turn["text"] for turn in turns), calls)
 
 
 def _json(text: str) -> list[dict[str, Any]] | None:
@@ -166,12 +194,12 @@ def _asks(part: Mapping[str, Any]) -> bool:
 
 def _tool(span: Span, segment: str) -> Tool:
     attributes = span.attributes
-    answer = attributes.get("gen_ai.tool.call.result")
+    answer = attributes.get("gen_ai.tool.call.result", attributes.get("traceloop.entity.output"))
     given = attributes.get("gen_ai.tool.call.arguments")
     return Tool(
         segment,
         span.get("gen_ai.tool.call.id") or None,
-        span.get("gen_ai.tool.name"),
+        span.get("gen_ai.tool.name") or span.get("traceloop.entity.name"),
         None if given is None else object_of(given),
         "error" if span.is_failed else "ok",
         None if answer is None else text_of(answer),

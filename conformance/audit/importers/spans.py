@@ -184,8 +184,8 @@ class _Writer:
         for tool in [one for one in tools if _call_of(one, calls) is not None]:
             call = calls[str(_call_of(tool, calls))]
             is_first = call["id"] in self.waiting
-            if not is_first and self.asked[call["id"]] > 1:
-                continue  # it executes the call that a later turn asks for under the same id
+            if not is_first and (self.asked[call["id"]] > 1 or tool.call is None):
+                continue  # it executes the call that a later turn asks for under the same id, or name
             tools.remove(tool)
             if is_first:
                 running.append((self.builder.enter(call, tool.args, tool.name), tool))

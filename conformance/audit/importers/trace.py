@@ -25,11 +25,12 @@ class Traces:
 
     def grade(self, handshake: Mapping[str, Any]) -> Grade:
         """What the handshake declares."""
-        observes, gates = handshake.get("observes", ()), handshake.get("gates", ("model", "tool"))
+        observes, gates = handshake.get("observes") or (), handshake.get("gates", ("model", "tool"))
+        stimuli = handshake.get("stimuli", ("decide",)) or ()
         is_exact = (handshake.get("control") or {}).get("settle") == "exact"
         return Grade(
             statuses=_of(observes, "run.status", "call.status"),
-            decisions=_of([*observes, *handshake.get("stimuli", ("decide",))], "decision", "decide"),
+            decisions=_of([*observes, *stimuli], "decision", "decide"),
             results=_of(gates, "tool", "model"),
             order="shown" if is_exact else "in part",
             ends=_of(observes, "run.finished"),
@@ -92,9 +93,9 @@ class Traces:
         return [made]
 
 
-def _of(declared: Iterable[str], *words: str) -> Shown:
+def _of(declared: Iterable[str] | None, *words: str) -> Shown:
     """How many of the words are declared: all, some or none."""
-    found = sum(word in set(declared) for word in words)
+    found = sum(word in (declared or ()) for word in words)
     return "shown" if found == len(words) else "in part" if found else "not shown"
 
 

@@ -119,7 +119,7 @@ def _moves_again(raw: Mapping[str, Any], moment: _Moment) -> bool:
 
 def _refusals(report: Mapping[str, Any]) -> list[Refusal]:
     try:
-        return [Refusal.model_validate(one) for one in report.get("refused", ())]
+        return [Refusal.model_validate(one) for one in report.get("refused") or ()]
     except ValidationError:
         return []
 

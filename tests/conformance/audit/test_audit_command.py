@@ -10,6 +10,8 @@ import pytest
 from audited import written
 from command_line import run
 from places import DATA
+from recorded_events import PERSON, REPLY, chat_result, chat_turn, results, session, turn, typed
+from recorded_sessions import WRONG as WRONG_SESSIONS
 from recorded_threads import threads
 
 Capsys = pytest.CaptureFixture[str]
@@ -30,10 +32,11 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 def test_right_recordings_are_held(capsys: Capsys) -> None:
     """The verdict, what was read, and what the format shows."""
     ran = run(capsys, "audit", "before")
-    first, second = ran.out.splitlines()[:2]
+    read, *_, verdict = ran.out.splitlines()[:4]
 
-    assert (ran.code, first) == (0, "held: 3 threads, 81 records")
-    assert second.startswith("  3 threads of recorded 1.0, format runlock: statuses not shown, decisions")
+    assert (ran.code, read) == (0, "read      1 file (runlock 1), 81 records")
+    assert verdict == "held: 3 threads, 81 records"
+    assert "  3 threads of recorded 1.0, format runlock: statuses not shown, decisions" in ran.out
     assert "0 broken" in ran.out.splitlines()[-1]
 
 
@@ -41,8 +44,8 @@ def test_broken_clauses_name_their_threads(capsys: Capsys) -> None:
     """How many threads, and a counterexample with its thread."""
     ran = run(capsys, "audit", "after/*.jsonl", "-o", "out")
 
-    assert (ran.code, ran.out.splitlines()[0]) == (1, "broken: 5 threads, 135 records")
-    assert "(in 2 of 5" in ran.out
+    assert (ran.code, ran.out.splitlines()[3]) == (1, "broken: 5 threads, 135 records")
+    assert "in 2 of 5 threads" in " ".join(ran.out.split())
     assert "  threads   after/a.jsonl#2" in ran.out
     assert {path.name for path in Path("out").iterdir()} == {"PAIR-4.jsonl", "result.json"}
 
@@ -132,3 +135,130 @@ def test_each_family_has_its_result(capsys: Capsys, folder: Path) -> None:
     assert ran.json["family"] == "lifecycle"
     assert [one["family"] for one in ran.json["families"]] == ["tool-runner"]
     assert json.loads(Path("out/tool-runner/result.json").read_text())["family"] == "tool-runner"
+
+
+# --- what is wrong, and where -------------------------------------------------------------------
+
+
+def test_the_report_says_who_with_what_and_where(capsys: Capsys, folder: Path) -> None:
+    """The agents, tools and files of a violation, and an example with the lines of its raw records."""
+    pytest.importorskip("duckdb")
+    written(
+        folder / "c.jsonl", session(typed("Find it."), turn("a", "t1"), turn("b"), typed("So?"), turn("c"))
+    )
+    ran = run(capsys, "audit", "c.jsonl", "--json")
+    (found,) = ran.json["violations"]
+    (example,) = found["examples"]
+
+    assert (found["tools"], found["files"]) == ({"lookup": 1}, {"c.jsonl": 1})
+    assert found["agents"] == {"claude-code": 1}
+    assert [(one["file"], one["line"]) for one in example["records"]] == [("c.jsonl", 2), ("c.jsonl", 3)]
+    assert '"id": "t1"' in example["records"][0]["text"]
+    assert "  example   c.jsonl:2" in run(capsys, "audit", "c.jsonl").out
+
+
+def test_a_document_over_many_lines_has_lines_too(capsys: Capsys, folder: Path) -> None:
+    """Those that name the call."""
+    whole = [PERSON, chat_turn("a"), chat_result("b"), REPLY]
+    (folder / "c.json").write_text(json.dumps(whole, indent=1))
+    lines = (folder / "c.json").read_text().splitlines()
+    found = {one["clause"]: one for one in run(capsys, "audit", "c.json", "--json").json["violations"]}
+    ((orphan,), *_) = [one["records"][:1] for one in found["PAIR-2"]["examples"]]
+
+    assert '"b"' in lines[orphan["line"] - 1]
+
+
+@pytest.mark.parametrize("text", ['{"spans": []}', '{"messages": []}', "[]", json.dumps([PERSON, REPLY])])
+def test_a_session_without_calls_is_nothing_to_judge(text: str, capsys: Capsys, folder: Path) -> None:
+    """It is no error; strictly, nothing was tested."""
+    (folder / "c.json").write_text(text)
+    ran = run(capsys, "audit", "c.json")
+
+    assert (ran.code, run(capsys, "audit", "c.json", "--strict").code) == (0, 3)
+    assert ran.out.splitlines()[2].endswith("nothing to judge in 1 file, without calls")
+    assert "nothing to judge: " in ran.out
+
+
+def test_files_of_a_folder_that_hold_no_records_are_passed_by(capsys: Capsys, folder: Path) -> None:
+    """Whatever its name, a file is read if it begins as records do."""
+    (folder / "before" / "notes.txt").write_text("Nothing here.")
+    (folder / "before" / "config").write_text('{"colour": "red"}')
+    (folder / "before" / "a.jsonl").rename(folder / "before" / "a.session")
+    ran = run(capsys, "audit", "before")
+
+    assert ran.code == 0
+    assert ran.out.splitlines()[:2] == [
+        "read      1 file (runlock 1), 81 records",
+        "not read  1 file without records",
+    ]
+
+
+def test_the_page_has_a_filter_for_each_field(capsys: Capsys, folder: Path) -> None:
+    """Rows are hidden by a rule of style, without a script."""
+    written(folder / "after" / "b.jsonl", threads(2, faulty=(0,)))
+    run(capsys, "audit", "after", "--html", "page.html")
+    page = (folder / "page.html").read_text()
+
+    assert run(capsys, "audit", "after", "--html", "missing/page.html").code == 2
+    assert "<script" not in page
+    assert page.count('data-file="') == 2
+    assert "body:has(#file-0:checked) [data-file]:not([data-file='0']) { display: none; }" in page
+    assert "after/b.jsonl" in page
+
+
+# --- accepted verdicts --------------------------------------------------------------------------
+
+
+def test_accepted_verdicts_are_compared_with_later_ones(capsys: Capsys, folder: Path) -> None:
+    """A file with another verdict, a new one, and one that is gone; what was accepted is no failure."""
+    kept = run(capsys, "audit", "--accept", "after")
+    again = run(capsys, "audit", "after")
+    written(folder / "after" / "a.jsonl", threads(5))
+    written(folder / "after" / "b.jsonl", threads(1))
+    later = run(capsys, "audit", "after")
+
+    assert (kept.code, again.code, later.code) == (0, 0, 1)
+    assert again.out.splitlines()[-1] == "accepted: 0 files of after differ"
+    assert later.out.splitlines()[-3:] == [
+        "accepted: 2 files of after differ",
+        "  a.jsonl: was PAIR-4, held, and is held",
+        "  b.jsonl: was not there, and is held",
+    ]
+
+
+def test_accepting_takes_one_folder(capsys: Capsys, folder: Path) -> None:
+    """And a file of verdicts that is damaged is wrong usage."""
+    assert run(capsys, "audit", "--accept", "after", "before").code == 2
+    (folder / "after" / "runlock-accepted.json").write_text("{}")
+
+    assert "holds no accepted verdicts" in run(capsys, "audit", "after").err
+
+
+# --- the sessions of this machine ---------------------------------------------------------------
+
+
+def test_the_sessions_of_installed_agents_are_found(
+    capsys: Capsys, folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Without a path; what will be read is said first."""
+    pytest.importorskip("duckdb")
+    for variable in ("CLAUDE_CONFIG_DIR", "CODEX_HOME", "GEMINI_CLI_HOME"):
+        monkeypatch.delenv(variable, raising=False)
+    monkeypatch.setenv("HOME", str(folder))
+    none = run(capsys, "audit")
+    claude, codex = folder / ".claude" / "projects" / "w", folder / "moved" / "sessions" / "2026"
+    for place in (claude, codex):
+        place.mkdir(parents=True)
+    written(claude / "s.jsonl", session(typed("Find it."), turn("a", "t1"), results("t1"), turn("b")))
+    written(codex / "rollout-1.jsonl", WRONG_SESSIONS["codex, two outputs"][0])
+    monkeypatch.setenv("CODEX_HOME", str(folder / "moved"))
+    ran = run(capsys, "audit", "--here")
+
+    assert (none.code, ran.code) == (2, 1)
+    assert "No coding agent has sessions here" in none.err
+    assert ran.err.splitlines()[:2] == [
+        f"about to read 1 sessions of Claude Code, 0.0 MiB, in {folder / '.claude'}",
+        f"about to read 1 sessions of Codex, 0.0 MiB, in {folder / 'moved'}",
+    ]
+    assert ran.out.startswith("read      2 files (claude-code 1, codex 1)")
+    assert run(capsys, "audit", "--here", "before").code == 2

@@ -14,6 +14,8 @@ from audited import RECORDINGS, audited, broken, records_in, verdicts, written
 from exchanges import rows
 from planted_faults import FAULTS, LEFT_OVER, attribute, spans
 from planted_wire_faults import in_chunks, in_pieces
+from recorded_sessions import ACTIONS_WRONG, WRONG, agent_of
+from span_exports import SERVICES
 from wrong_lists import LISTS, WRONG_LISTS
 
 from runlock.conformance.audit.formats import importers
@@ -181,6 +183,10 @@ def test_every_clause_that_a_format_shows_is_broken_by_a_file_of_it() -> None:
     planted = {(name.partition("/")[0].replace("_", "-"), clause) for name, _, clause, _ in FAULTS.values()}
     planted |= {("ag-ui", row.clause) for row in rows(is_broken=True)}
     planted |= {(LISTS[name.partition(",")[0]], clause) for name, (_, clause) in WRONG_LISTS.items()}
+    planted |= {(agent_of(name), clause) for name, (_, clause) in (WRONG | ACTIONS_WRONG).items()}
+    planted |= {
+        (service, clause) for service in SERVICES for name, clause in planted if name == "openinference"
+    }
     claimed = {(one.name, clause) for one in importers().values() for clause in one.clauses or ()}
 
     assert claimed - planted == set()

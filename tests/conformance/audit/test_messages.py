@@ -59,6 +59,7 @@ FORMS: dict[str, tuple[str, Callable[[list[Any]], str]]] = {
     "an object": ("a.json", lambda found: json.dumps({"messages": found})),
     "the body of a request": ("a.json", lambda found: json.dumps({"model": "m", "input": found}, indent=1)),
     "a message on each line": ("a.jsonl", lines),
+    "a list as text": ("a.json", lambda found: json.dumps({"id": 1, "messages": json.dumps(found)})),
     "a list on each line": ("a.jsonl", lambda found: lines([{"messages": found}, {"messages": found}])),
 }  # fmt: skip
 
@@ -82,6 +83,22 @@ def test_a_wrong_list_is_broken(name: str, tmp_path: Path) -> None:
     found = audited(tmp_path / "a.json")
 
     assert (clause in broken(found), found.sources[0]["format"]) == (True, LISTS[name.partition(",")[0]])
+
+
+@pytest.mark.parametrize(
+    "messages",
+    [
+        [PERSON, chat_turn("a"), {"role": "tool", "tool_name": "lookup", "content": "found"}, REPLY],
+        [PERSON, {"role": "assistant", "tool_calls": [{"function": {"name": "lookup"}}]}, PERSON, REPLY],
+    ],
+)
+def test_calls_without_ids_are_not_observable(messages: list[Any], tmp_path: Path) -> None:
+    """Nothing says which result is that of which call."""
+    (tmp_path / "a.json").write_text(json.dumps(messages))
+    found = audited(tmp_path / "a.json")
+
+    assert (broken(found), found.result.troubles) == ({}, [])
+    assert {verdicts(found)[one] for one in ("PAIR-1", "PAIR-2", "PAIR-3")} == {"untested"}
 
 
 @pytest.mark.parametrize("form", FORMS)

@@ -145,6 +145,21 @@ BROKEN: dict[str, tuple[list[Record], str, str]] = {
         "PAIR-1",
         "call k1 without a result",
     ),
+    "one of two calls that have a message each": (
+        [
+            begins(),
+            *asks("k1", "m1"),
+            snapshot(asked("k1", message="m1")),
+            *asks("k2", "m2"),
+            snapshot(asked("k1", message="m1"), asked("k2", message="m2")),
+            answers("k2"),
+            snapshot(asked("k1", message="m1"), asked("k2", message="m2"), answered("k2")),
+            *says("m3"),
+            ends(),
+        ],
+        "PAIR-1",
+        "call k1 without a result",
+    ),
     "two results in a snapshot": (
         [begins(), *asks("k1"), snapshot(asked("k1"), answered("k1"), answered("k1", 2)), *says(), ends()],
         "PAIR-3",
@@ -194,6 +209,22 @@ RIGHT: dict[str, tuple[list[Record], str, str]] = {
             ends(),
         ],
         f"{PAIRS} RUN-3 RUN-21",
+        "",
+    ),
+    "two calls that have a message each": (
+        [
+            begins(),
+            *asks("k1", "m1"),
+            snapshot(asked("k1", message="m1")),
+            *asks("k2", "m2"),
+            snapshot(asked("k1", message="m1"), asked("k2", message="m2")),
+            answers("k1"),
+            answers("k2"),
+            snapshot(asked("k1", message="m1"), asked("k2", message="m2"), answered("k1"), answered("k2")),
+            *says("m3"),
+            ends(),
+        ],
+        f"{PAIRS} RUN-21",
         "",
     ),
     "results that no one recorded": ([begins(), *asks("k1"), *says(), ends()], "RUN-21", "PAIR-1 RUN-3"),
@@ -307,6 +338,19 @@ def test_runs_without_a_thread_are_those_of_their_file(tmp_path: Path) -> None:
         written(tmp_path / f"{name}.jsonl", [begins(), *asks("k1"), answers("k1"), *says(), ends()])
 
     assert audited(tmp_path / "a.jsonl", tmp_path / "b.jsonl").threads == 2
+
+
+@pytest.mark.parametrize("order", ["ab", "ba"])
+def test_two_sessions_with_the_same_ids_are_judged_apart(order: str, tmp_path: Path) -> None:
+    """One file says something else under an id than the other; one that repeats another is the same."""
+    right = session(typed("Find it."), turn("a", "t1"), results("t1"), turn("b"))
+    wrong = session(typed("Find it."), turn("a", "t1"), turn("b"))
+    files = dict(zip(order, (right, wrong), strict=True))
+    apart = audited(*(written(tmp_path / f"{name}.jsonl", files[name]) for name in "ab"))
+    same = audited(*(written(tmp_path / f"{name}.jsonl", right) for name in "cd"))
+
+    assert (apart.threads, set(broken(apart))) == (2, {"PAIR-1"})
+    assert (same.threads, broken(same)) == (1, {})
 
 
 def test_a_compaction_is_part_of_the_counterexample(tmp_path: Path) -> None:

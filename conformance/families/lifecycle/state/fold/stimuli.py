@@ -87,7 +87,7 @@ def _told(state: Knowledge, gate: ObservedGate, outcome: Mapping[str, Any]) -> N
 def _turned(state: Knowledge, run: Run, turn: Mapping[str, Any]) -> None:
     """The model has answered, or broke."""
     run.turned_at_ms = state.now_ms
-    usage = turn.get("usage", {})
+    usage = turn.get("usage") or {}
     run.tokens += usage.get("input", 0) + usage.get("output", 0)
     run.texts.append(turn.get("text", ""))
     run.last_turn, run.turn_alone = turn, state.alone

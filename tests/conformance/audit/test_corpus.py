@@ -1,0 +1,56 @@
+"""The corpus: recordings of real libraries, and lists of messages as reports describe them.
+
+`runlock audit --accept tests/data/corpus` wrote the verdicts of the recordings, after each was looked at.
+"""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+from audited import audited, broken
+from command_line import run
+from places import DATA
+from reported_lists import REPORTED
+
+CORPUS = DATA / "corpus"
+
+
+def test_recordings_of_real_libraries_keep_their_verdicts(
+    capsys: pytest.CaptureFixture[str], tmp_path: Path
+) -> None:
+    """Fourteen conversations with five libraries, in five formats."""
+    pytest.importorskip("duckdb")
+    ran = run(capsys, "audit", str(CORPUS), "--json", "-o", str(tmp_path / "out"))
+
+    assert (ran.code, ran.json["accepted"]) == (0, {str(CORPUS): []})
+    assert sum(ran.json["audit"]["read"].values()) == 126
+    assert len(ran.json["audit"]["read"]) == 5
+
+
+def test_a_result_that_is_taken_out_is_missed(tmp_path: Path) -> None:
+    """In each recorded list of messages with a call."""
+    for file in sorted(CORPUS.glob("*.messages.json")):
+        listed = json.loads(file.read_text())
+        at = next((at for at, one in enumerate(listed) if one["role"] == "tool"), None)
+        if at is not None:
+            (tmp_path / file.name).write_text(json.dumps([*listed[:at], *listed[at + 1 :]]))
+            assert "PAIR-1" in broken(audited(tmp_path / file.name)), file.name
+
+
+@pytest.mark.parametrize("name", REPORTED)
+def test_a_list_of_a_report_has_its_verdict(name: str, tmp_path: Path) -> None:
+    """The clause that leads, or none."""
+    records, clause = REPORTED[name]
+    (tmp_path / "a.json").write_text(json.dumps(records))
+    found = audited(tmp_path / "a.json")
+
+    assert (clause in broken(found)) == bool(clause)
+    assert (bool(broken(found)), found.result.troubles) == (bool(clause), [])
+
+
+def test_there_are_twenty_lists() -> None:
+    """And some of them are right."""
+    assert len(REPORTED) >= 20
+    assert 5 <= sum(not clause for _, clause in REPORTED.values()) <= 10
