@@ -75,8 +75,8 @@ class Target:
 
     @property
     def is_shared(self) -> bool:
-        """Whether it is one application that several threads can play on: nothing here ends it."""
-        return self.address is not None and not self.address.is_launched
+        """Whether it is one application that several threads can play on: no schedule ends it."""
+        return self.address is not None and (self.address.is_piped or not self.address.is_launched)
 
     @property
     def has_process(self) -> bool:

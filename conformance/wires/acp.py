@@ -11,6 +11,7 @@ from __future__ import annotations
 import asyncio
 import json
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
 from typing import Any, Final
 
 from runlock.conformance.families.lifecycle.adapter import Host, Refused, Segment
@@ -24,11 +25,12 @@ from runlock.conformance.families.lifecycle.messages import (
     Scenario,
 )
 from runlock.conformance.families.lifecycle.messages.observations import StopReason
-from runlock.conformance.protocol import Control, Party
+from runlock.conformance.protocol import Control, Message, Party, Turn
 from runlock.conformance.wires.acp_client import CANCELLED, OVER, Permission, Session
 from runlock.conformance.wires.acp_wire import AcpWire
 from runlock.conformance.wires.identity import Identity
 from runlock.conformance.wires.json_rpc import Ended, RpcError
+from runlock.conformance.wires.model_apis.api import ModelRequest
 from runlock.conformance.wires.mouth import Mouth, tools_for
 from runlock.conformance.wires.rest import ENTRY, RESULT
 from runlock.conformance.wires.ui_clients import Json
@@ -85,6 +87,7 @@ class Acp(Mouth[AcpWire]):
         self.asked: dict[str, Permission] = {}  # by call: the newest permission that was asked for it
         self.told: set[str] = set()  # calls of which the agent has told the end
         self.is_cancelling = self.is_waiting = False
+        self.prompts: list[str] = []  # as they were sent
         self.sit_down(host, mark)
         self.session: Session = await self.rest.do(self.wire.session())
         self.session.asked, self.session.updated = self._asked, self._updated
@@ -138,6 +141,7 @@ class Acp(Mouth[AcpWire]):
     # What the client sends, on the real loop.
 
     async def _begin(self, text: str) -> None:
+        self.prompts.append(text)
         self.turn = self.session.prompt(text)
         await self._until_rest()
 
@@ -191,7 +195,7 @@ class Acp(Mouth[AcpWire]):
     def _tell(self, call: str) -> None:
         """Show a call that waits, as far as the agent shows it."""
         known = self.session.calls.get(self.asked[call].call, {})
-        args = arguments(known)
+        args = next(_given(known, self.mark), None)
         made = next((one for one in self.identity.newest if one.id == call), None)
         if args is not None and made is not None:
             self._show(call, self.identity.tools.get(made.name, made.name), args)
@@ -228,6 +232,20 @@ class Acp(Mouth[AcpWire]):
     def _asks(self, name: str) -> bool:
         return self.identity.tools.get(name, name) in self.address.ask
 
+    # What the agent does.
+
+    async def model(self, request: ModelRequest) -> Turn:
+        """A request to the model, without what the agent itself puts next to the user's words."""
+        said = [one for message in request.messages for one in self._said(message)]
+        return await super().model(replace(request, messages=said))
+
+    def _said(self, message: Message) -> list[Message]:
+        if message.role != "user":
+            return [message]
+        found = [one for one in dict.fromkeys(self.prompts) if one in message.text]
+        whole = [one for one in found if not any(one in other for other in found if other != one)]
+        return [message.model_copy(update={"text": one}) for one in whole]
+
     # What may still come.
 
     def _new_round(self) -> None:
@@ -246,19 +264,15 @@ class Acp(Mouth[AcpWire]):
         return newest - self.entered - self.told - waiting
 
 
-def arguments(call: Json) -> Any:
-    """The arguments of a call as the agent shows them: its raw input, or JSON in what it shows."""
-    if isinstance(call.get("rawInput"), dict) and call["rawInput"]:
-        return call["rawInput"]
-    return next(_shown(call), None)
-
-
-def _shown(call: Json) -> Iterator[Any]:
-    for one in call.get("content") or ():
-        text = ((one or {}).get("content") or {}).get("text") if isinstance(one, Mapping) else None
+def _given(shown: Any, mark: str) -> Iterator[Json]:
+    """The arguments in what an agent shows of a call, wherever it has put them, also as JSON in a text."""
+    if isinstance(shown, str) and mark in shown and shown.lstrip().startswith("{"):
         try:
-            found = json.loads(str(text))
+            shown = json.loads(shown)
         except ValueError:
-            continue
-        if isinstance(found, dict):
-            yield found
+            return
+    if isinstance(shown, dict) and mark in str(shown.get("k")):
+        yield shown
+    elif isinstance(shown, (dict, list)):
+        for part in shown.values() if isinstance(shown, dict) else shown:
+            yield from _given(part, mark)

@@ -88,9 +88,8 @@ class Ask(FirstRound):
             raise AdapterError(f"The first prompt ended with the stop reason {stop}.", self.so_far())
         missing = {*self._address.ask[:1], *self._address.free[:1]} - {*self._entered}
         if missing:
-            asked = (
-                "although its permission was given" if self.session.permissions else "and no permission was asked"
-            )
+            is_asked = bool(self.session.permissions)
+            asked = "although its permission was given" if is_asked else "and no permission was asked"
             raise AdapterError(
                 f"A call of {', '.join(sorted(missing))} did not run, {asked}: "
                 f"the first prompt ended with the stop reason {stop}.",

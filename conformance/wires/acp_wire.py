@@ -34,6 +34,7 @@ class AcpWire(Wiring):
     def __init__(self, address: Address, ends: Ends | None = None) -> None:
         super().__init__(address, ends, 0)
         self._sessions = 0
+        self._starting = asyncio.Lock()
         try:
             self.agent = self._agent()
             self.real.run(self._until_greeted())
@@ -97,8 +98,9 @@ class AcpWire(Wiring):
 
     async def session(self) -> Session:
         """A session in a folder of its own, of a process that is started again if it has ended."""
-        if not self.agent.is_alive:
-            await self._restart()
+        async with self._starting:
+            if not self.agent.is_alive:
+                await self._restart()
         self._sessions += 1
         assert self.process is not None
         folder = Path(self.process.folder, f"workspace-{self._sessions}")

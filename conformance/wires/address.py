@@ -79,7 +79,7 @@ class Address:
     @property
     def can_be_many(self) -> bool:
         """Whether the kit can start the application several times, each at a port of its own."""
-        return self.is_piped or (self.is_launched and PLACE in self.url)
+        return self.is_launched and PLACE in self.url
 
     @property
     def command(self) -> list[str]:
