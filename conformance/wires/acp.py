@@ -38,6 +38,10 @@ from runlock.conformance.wires.ui_clients import Json
 LOOK_SECONDS: Final = 0.004
 """How often the client looks whether an agent that asks for a permission does anything else."""
 
+OF_CALLS: Final = ("tool_call", "tool_call_update")
+OF_TEXT: Final = ("agent_message_chunk", "agent_thought_chunk", "plan")
+"""The updates that a prompt keeps: those of calls, and that something is said."""
+
 REASONS: Final[Mapping[str, Reason]] = {
     "end_turn": Reason(code="NaturalEnd"),
     "cancelled": Reason(code="Cancelled"),
@@ -66,7 +70,7 @@ class Acp(Mouth[AcpWire]):
             notes=learned.notes,
             gates=["model", "tool"],
             profile="core",
-            observes=["call.shown"] if learned.shows else [],
+            observes=["prompt", *(["call.shown"] if learned.shows else [])],
             stimuli=["decide", "run.again", "deliver", "cancel", "cancel.waiting"],
             outcomes=OfferedOutcomes(model=["turn"], tool=["ok", "error"]),
             tools=[name for name, tools in permissions.items() if tools],  # type: ignore[misc]
@@ -82,15 +86,19 @@ class Acp(Mouth[AcpWire]):
 
     async def open(self, host: Host, scenario: Scenario) -> None:
         mark = self.wire.new_mark()
-        self.identity = Identity(mark, tools_for(scenario, self.address), self.wire.ends.plain)
+        tools = tools_for(scenario, self.address)
+        self.identity = Identity(mark, tools, self.wire.ends.plain, unique=True)
         self.turn: asyncio.Future[Any] | None = None  # the response to the prompt that is under way
         self.asked: dict[str, Permission] = {}  # by call: the newest permission that was asked for it
         self.told: set[str] = set()  # calls of which the agent has told the end
         self.is_cancelling = self.is_waiting = False
         self.prompts: list[str] = []  # as they were sent
+        self.events: list[Json] = []  # of the prompt that is under way
+        self.names: dict[str, str] = {}  # of calls, by the agent's ids
         self.sit_down(host, mark)
         self.session: Session = await self.rest.do(self.wire.session())
         self.session.asked, self.session.updated = self._asked, self._updated
+        self.session.noted = self.events.append
 
     async def start(self, text: str) -> Segment:
         self.is_cancelling = self.is_touched = False
@@ -111,13 +119,15 @@ class Acp(Mouth[AcpWire]):
         self.is_waiting = is_open
         if is_open and not self._is_under_way():
             return self._ended()
+        self._keep_prompt()
         raise Refused("no permission is open for it")
 
     async def cancel(self) -> Segment | None:
         if not self._is_under_way():
             raise Refused("no prompt is under way")
         was_waiting, self.is_waiting, self.is_cancelling = self.is_waiting, False, True
-        await self.rest.do(self._cancel(until_rest=was_waiting))
+        races = self.rest.is_moving()
+        await self.rest.do(self._cancel(races=races, until_rest=was_waiting))
         return self._ended() if was_waiting else None
 
     def _give_up(self) -> None:
@@ -157,8 +167,8 @@ class Acp(Mouth[AcpWire]):
         options = [{"kind": "allow_once", "optionId": "allow"}, {"kind": "reject_once", "optionId": "reject"}]
         return Permission(f"no-permission-for-{call}", call, {"options": options})
 
-    async def _cancel(self, *, until_rest: bool) -> None:
-        self.session.cancel()
+    async def _cancel(self, *, races: bool, until_rest: bool) -> None:
+        self.session.cancel(races=races)
         self.rest.moved()
         if until_rest:
             await self._until_rest()
@@ -185,12 +195,21 @@ class Acp(Mouth[AcpWire]):
                 self._tell(call)
             return Segment("Suspended", pending)
         assert self.turn is not None
+        self._keep_prompt()
         try:
             result = self.turn.result() or {}
         except (RpcError, Ended) as error:
             return self._failed(str(error))
         stop = str(result.get("stopReason"))
         return Segment(REASONS.get(stop) or Reason(code="Error", detail=f"the stop reason {stop}"))
+
+    def _keep_prompt(self) -> None:
+        """Observe the prompt that has ended, or what came after its end."""
+        if self.events and not self._is_under_way():
+            events, self.events = self.events, []
+            self.session.noted = self.events.append
+            known = [self._known(self.identity.plain(json.dumps(one))) for one in events]
+            self.host.observe("prompt", events=known, ended="answered")
 
     def _tell(self, call: str) -> None:
         """Show a call that waits, as far as the agent shows it."""
@@ -204,11 +223,23 @@ class Acp(Mouth[AcpWire]):
         """The agent asks; after a cancel the client answers that the prompt is cancelled."""
         self.is_touched = True
         self.asked[self._call_of(permission.call)] = permission
+        options = [
+            {"optionId": one.get("optionId"), "kind": one.get("kind")}
+            for one in permission.params.get("options") or ()
+        ]
+        named = {"id": permission.name, "toolCallId": self._name_of(permission.call)}
+        self.events.append({"type": "permission", **named, "options": options})
         self.rest.moved()
         if self.is_cancelling:
             self.session.answer(permission, dict(CANCELLED))
 
     def _updated(self, update: Json) -> None:
+        kind = update.get("sessionUpdate")
+        if kind in OF_CALLS:
+            named = {"toolCallId": self._name_of(str(update.get("toolCallId")))}
+            self.events.append({"type": kind, **named, "status": update.get("status")})
+        elif kind in OF_TEXT and self.events[-1:] != [{"type": kind}]:
+            self.events.append({"type": kind})
         if update.get("status") in OVER:
             call = self._call_of(str(update.get("toolCallId")))
             self.told.add(call)
@@ -224,10 +255,21 @@ class Acp(Mouth[AcpWire]):
         for call in newest:
             if f"{call}{self.mark}" in text:
                 return call
-        like = [call for call in newest if call == called or called.endswith(call)]
+        plain = self.identity.plain(called)
+        like = [call for call in newest if call == plain or plain.endswith(call)]
         asking = {one.id for one in self.identity.newest if self._asks(one.name)}
         left = [call for call in newest if call in asking and call not in self.asked]
         return (like or left or [called])[0]
+
+    def _name_of(self, called: str) -> str:
+        """A name for a call that an agent calls so, which is the same when a schedule is played again."""
+        if called not in self.names:
+            newest = [one.id for one in self.identity.newest]
+            text = json.dumps(self.session.calls.get(called, {}))
+            plain = self.identity.plain(called)
+            like = [call for call in newest if f"{call}{self.mark}" in text or call == plain]
+            self.names[called] = like[0] if like else f"call-{len(self.names) + 1}"
+        return self.names[called]
 
     def _asks(self, name: str) -> bool:
         return self.identity.tools.get(name, name) in self.address.ask

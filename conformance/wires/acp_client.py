@@ -33,6 +33,9 @@ KINDS: Final[Mapping[bool, tuple[str, ...]]] = {
 }
 """The kinds of options that say yes and no, the narrowest first."""
 
+EXTENSION: Final = "_"
+"""How the names of methods begin that are none of the protocol."""
+
 ASKS: Final = "session/request_permission"
 OVER: Final = ("completed", "failed")
 
@@ -45,6 +48,7 @@ class Permission:
     call: str  # by the id of the agent
     params: Params
     answer: Any = None
+    name: str = ""  # in what a prompt keeps
 
     def outcome(self, approves: bool) -> Json:
         """The answer that says so; as cancelled, if no option does."""
@@ -67,18 +71,26 @@ class Session:
     permissions: list[Permission] = field(default_factory=list)
     asked: Callable[[Permission], None] = lambda permission: None
     updated: Callable[[Json], None] = lambda update: None
-    sent: Callable[[str, Any], None] = lambda what, value: None
+    noted: Callable[[Json], None] = lambda event: None  # what either side says, as a prompt keeps it
 
     def prompt(self, text: str) -> asyncio.Future[Any]:
         """Send a prompt; the future has its response."""
-        return self.agent.peer.request(
-            "session/prompt", {"sessionId": self.id, "prompt": [{"type": "text", "text": text}]}
-        )
+        self.noted({"type": "prompt"})
+        prompt = {"sessionId": self.id, "prompt": [{"type": "text", "text": text}]}
+        return self.agent.peer.request("session/prompt", prompt, self._answered)
 
-    def cancel(self) -> None:
-        """Cancel the prompt, and answer each open permission as cancelled, as the protocol has it."""
+    def _answered(self, message: Params) -> None:
+        result = message.get("result") or {}
+        said = {"error": message["error"]} if "error" in message else {"stopReason": result.get("stopReason")}
+        self.noted({"type": "response", **said})
+
+    def cancel(self, *, races: bool = False) -> None:
+        """Cancel the prompt, and answer each open permission as cancelled, as the protocol has it.
+
+        One that `races` may meet what the agent has sent before it reads the cancel.
+        """
         self.agent.peer.notify("session/cancel", {"sessionId": self.id})
-        self.sent("session/cancel", None)
+        self.noted({"type": "cancel", **({"races": True} if races else {})})
         for one in self.open:
             self.answer(one, dict(CANCELLED))
 
@@ -90,7 +102,7 @@ class Session:
     def answer(self, permission: Permission, outcome: Json) -> None:
         """Answer a permission, for the first time or again."""
         permission.answer = outcome
-        self.sent("answer", {"id": permission.number, **outcome})
+        self.noted({"type": "answer", "id": permission.name, **outcome["outcome"]})
         self.agent.peer.answer(permission.number, outcome)
 
     def take(self, update: Json) -> None:
@@ -106,7 +118,8 @@ class Session:
         call = str(told.get("toolCallId"))
         known = self.calls.setdefault(call, {})
         known.update({key: value for key, value in told.items() if value is not None})
-        self.permissions.append(permission := Permission(number, call, params))
+        permission = Permission(number, call, params, name=f"permission-{len(self.permissions) + 1}")
+        self.permissions.append(permission)
         self.asked(permission)
 
 
@@ -208,6 +221,8 @@ class Agent:
     def _other(self, line: bytes) -> None:
         self.garbled += 1
         self.garbage = self.garbage or first_line(line)
+        for session in self.sessions.values():
+            session.noted({"type": "garbage", "line": first_line(line)})
 
     def _asked(self, number: Any, method: str, params: Params) -> None:
         session = self.sessions.get(str(params.get("sessionId")))
@@ -215,6 +230,8 @@ class Agent:
             session.take_permission(number, params)
         else:
             self.peer.decline(number, method)
+            if session is not None and not method.startswith(EXTENSION):
+                session.noted({"type": "request", "method": method})
 
     def _notified(self, method: str, params: Params) -> None:
         session = self.sessions.get(str(params.get("sessionId")))

@@ -46,6 +46,7 @@ class Peer:
         self._asked, self._notified, self._other = asked, notified, other
         self._ids = itertools.count(1)
         self._open: dict[Any, asyncio.Future[Any]] = {}
+        self._arrived: dict[Any, Callable[[Params], None]] = {}  # what each answer is shown to at once
         self.write: Callable[[bytes], None] = lambda line: None
         self.is_ended = False
 
@@ -83,6 +84,9 @@ class Peer:
 
     def _answered(self, message: Mapping[str, Any]) -> None:
         answer = self._open.pop(message["id"], None)
+        arrived = self._arrived.pop(message["id"], None)
+        if arrived is not None:
+            arrived(message)
         if answer is None or answer.done():
             return
         if "error" in message:
@@ -90,9 +94,16 @@ class Peer:
         else:
             answer.set_result(message.get("result"))
 
-    def request(self, method: str, params: Params) -> asyncio.Future[Any]:
-        """Ask; the future has the answer, an `RpcError`, or `Ended`."""
+    def request(
+        self, method: str, params: Params, arrived: Callable[[Params], None] | None = None
+    ) -> asyncio.Future[Any]:
+        """Ask; the future has the answer, an `RpcError`, or `Ended`.
+
+        `arrived` gets the answer before anything that comes after it is read.
+        """
         number = next(self._ids)
+        if arrived is not None:
+            self._arrived[number] = arrived
         self._open[number] = answer = asyncio.get_running_loop().create_future()
         answer.add_done_callback(_seen)  # who asked may have gone
         if self.is_ended:

@@ -133,6 +133,10 @@ class Resting(Bridge):
             return LAG_MIN_SECONDS  # the stream has ended: what still comes is seen later
         return self._wait()
 
+    def is_moving(self) -> bool:
+        """As `busy`, without counting."""
+        return super().busy()
+
     def is_still(self) -> bool:
         """Whether what may still come has been waited for long enough."""
         return self.real.time() - self._moved_at >= self._wait()

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from typing import Any
 
 from acp import RequestError, schema
@@ -99,14 +100,56 @@ class EndsTheTurnOnACancel(AgentSession):
 
 
 class AsksAfterACancel(OneByOne):
-    """Goes on to ask for the next permission when the one before was cancelled."""
+    """Asks for the last permission of a round when the one before was cancelled."""
 
     async def _decisions(self, pending: Sequence[str]) -> list[Any]:
         decisions = await super()._decisions(pending)
         if self.is_cancelled:
-            for call in sorted(pending)[1:]:
+            for call in sorted(pending)[-1:]:
                 await self.ask(call)
         return decisions
+
+
+class TellsAfterACancel(AgentSession):
+    """Tells of what was cancelled when the prompt is answered."""
+
+    def stop_of(self, segment: Any) -> str:
+        stop = super().stop_of(segment)
+        if stop == "cancelled":
+            asyncio.get_running_loop().call_later(0.003, lambda: kept(self._late()))
+        return stop
+
+    async def _late(self) -> None:
+        await self._update({"sessionUpdate": "plan", "entries": []})
+
+
+class ReportsTheRejectedAsDone(AgentSession):
+    """Each call that is over is completed."""
+
+    class World(AgentWorld):
+        async def move(self, call: str, status: str, **more: Any) -> None:
+            await super().move(call, "completed" if status == "failed" else status, **more)
+
+    world_of = World
+
+
+class AnnouncesNoCall(AgentSession):
+    """Tells how calls go on, and not that they began."""
+
+    class World(AgentWorld):
+        async def begin(self, call: ToolCall) -> None:
+            """It is not announced."""
+
+    world_of = World
+
+
+class AsksForAFile(AgentSession):
+    """Reads a file of its client, which has not said that it can be asked for one."""
+
+    async def prompt(self, text: str) -> str:
+        with suppress(RequestError):
+            await self.agent.client.read_text_file(session_id=self.name, path="/notes.md")
+        return await super().prompt(text)
 
 
 class RunsTheLate(AgentSession):
@@ -157,6 +200,11 @@ WRONG: Mapping[str, tuple[ServedAs, str]] = {
     "dead-after-a-cancel": (_as(DeadAfterACancel), "AGAIN-1"),
     "fails-on-a-cancel": (_as(FailsOnACancel), "CANCEL-2"),
     "ends-the-turn-on-a-cancel": (_as(EndsTheTurnOnACancel), "CANCEL-2"),
+    "asks-after-a-cancel": (_as(AsksAfterACancel), "PROMPT-7"),
+    "tells-after-a-cancel": (_as(TellsAfterACancel), "PROMPT-3"),
+    "reports-the-rejected-as-done": (_as(ReportsTheRejectedAsDone), "PROMPT-6"),
+    "announces-no-call": (_as(AnnouncesNoCall), "PROMPT-4"),
+    "asks-for-a-file": (_as(AsksForAFile), "PROMPT-9"),
     "runs-the-late": (_as(RunsTheLate), "GATE-1"),
     "runs-before-it-asks": (_as(RunsBeforeItAsks), "GATE-1"),
 }
