@@ -267,7 +267,8 @@ class Acp(Mouth[AcpWire]):
             newest = [one.id for one in self.identity.newest]
             text = json.dumps(self.session.calls.get(called, {}))
             plain = self.identity.plain(called)
-            like = [call for call in newest if f"{call}{self.mark}" in text or call == plain]
+            ends = [f"{call}{self.mark}" in text or f"_{plain}".endswith(f"_{call}") for call in newest]
+            like = [call for call, is_it in zip(newest, ends, strict=True) if is_it]
             self.names[called] = like[0] if like else f"call-{len(self.names) + 1}"
         return self.names[called]
 
