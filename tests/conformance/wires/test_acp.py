@@ -4,9 +4,12 @@ import pytest
 from acp_agents import AGENTS, RIGHT, WRONG
 from served_agents import serving
 
+from runlock.conformance.campaign.order import Means, Order, Sampled
+from runlock.conformance.campaign.supervisor import campaign
 from runlock.conformance.driving.strategies.scripted import applicable, corpus, play
 from runlock.conformance.driving.tally import Tally
 from runlock.conformance.families.lifecycle.family import FAMILY
+from runlock.conformance.wires import opened
 from runlock.conformance.wires.acp import Acp
 from runlock.conformance.wires.acp_wire import AcpWire
 from runlock.conformance.wires.address import address_of
@@ -104,6 +107,17 @@ def test_what_was_learned_is_said(agents):
     assert "A session goes on when another process loads it." in handshake.notes
     assert handshake.control.crash == [] and "under way when an agent ends" in handshake.control.uncrashed
     assert handshake.history == [] and "call.status" not in handshake.observes
+
+
+@pytest.mark.long
+def test_two_sessions_of_one_agent_are_played_at_once(agents, monkeypatch):
+    """Each by a thread of the kit; nothing of one is seen in the other."""
+    found = agents.wire("right")
+    monkeypatch.setitem(opened._OPEN, str(found.address), found)
+    result = campaign(Order(str(found.address), Sampled(0, 0)), Means(2))
+
+    assert [clause.id for clause in result.clauses if clause.verdict == "broken"] == []
+    assert result.schedules > 40
 
 
 @pytest.mark.long
