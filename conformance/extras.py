@@ -10,7 +10,7 @@ from runlock.conformance.errors import UsageError
 
 EXTRAS: Final = {
     "duckdb": "audit", "zstandard": "audit", "orjson": "audit", "ray": "ray",
-    "mcp": "wires", "httpx": "wires", "uvicorn": "wires",
+    "acp": "wires", "mcp": "wires", "httpx": "wires", "uvicorn": "wires",
 }  # fmt: skip
 
 

@@ -40,7 +40,7 @@ from runlock.conformance.transport.in_process import MANDATORY, InProcess
 from runlock.conformance.transport.stdio import Pipe
 from runlock.conformance.transport.sut import Sut, SutFactory
 from runlock.conformance.wires.address import Address, address_of, is_address
-from runlock.conformance.wires.modules import module_of
+from runlock.conformance.wires.opened import mouth_at
 from runlock.conformance.wires.settings import address_in_file
 from runlock.spec.model import SpecError
 from runlock.spec.text import known_words
@@ -75,8 +75,8 @@ class Target:
 
     @property
     def is_shared(self) -> bool:
-        """Whether it is one application that several threads can play on: nothing here ends it."""
-        return self.address is not None and not self.address.is_launched
+        """Whether it is one application that several threads can play on: no schedule ends it."""
+        return self.address is not None and (self.address.is_piped or not self.address.is_launched)
 
     @property
     def has_process(self) -> bool:
@@ -135,8 +135,7 @@ def _meant(target: str) -> str | None:
 
 def _behind(address: Address) -> Sut:
     """A runtime behind a wire; opens the kit's ends, and starts the application if it is to be started."""
-    adapter, wire_of = module_of("ag_ui").AgUi, module_of("wire").wire_of
-    return family_named(DEFAULT).host(lambda: adapter(wire_of(address)))
+    return family_named(DEFAULT).host(lambda: mouth_at(address))
 
 
 def default_profile() -> str:

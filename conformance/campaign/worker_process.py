@@ -31,6 +31,9 @@ GRACE_SECONDS: Final = 2.0
 """Margin by which the transport's own time limits come first."""
 
 GLANCE_SECONDS: Final = 0.5
+AGENT_LIMIT_SECONDS: Final = 150.0
+"""How long an agent may take: the first runs start it twice, and one that has died is started again."""
+
 NOT_YET: Final = (0, 0)
 _ENTRY: Final = "from runlock.conformance.campaign.worker import main; main()"
 
@@ -59,6 +62,7 @@ class WorkerHandle:
         self.journal = journal
         self.scale = order.timeout_scale
         self._is_in_process = not order.target.startswith("cmd:")  # else a target may have to start again
+        self._is_agent = order.target.startswith("acp:")
         with theirs:
             cookie = new_cookie()
             guardian.watch(cookie)
@@ -107,6 +111,8 @@ class WorkerHandle:
         return time.monotonic() - since > self._limit_seconds(progress[0])
 
     def _limit_seconds(self, size: int) -> float:
+        if self._is_agent:
+            return AGENT_LIMIT_SECONDS * max(self.scale, 1)
         if size and self._is_in_process:
             return (ANSWER_LIMIT_SECONDS + GRACE_SECONDS) * self.scale
         return (INITIALIZE_LIMIT_SECONDS + GRACE_SECONDS) * max(self.scale, 1)  # it has to start first

@@ -11,7 +11,7 @@ import typer
 
 Wire = Annotated[
     str | None,
-    typer.Option("--wire", metavar="NAME", help="The protocol of a runtime that is named by a URL: ag-ui."),
+    typer.Option("--wire", metavar="NAME", help="The protocol of a runtime behind a wire: ag-ui, acp."),
 ]
 Ask = Annotated[
     list[str] | None,
@@ -40,6 +40,10 @@ SETTINGS: Final[dict[str, Any]] = {
     "ends": Annotated[
         str | None,
         typer.Option("--ends", metavar="PORT", help="Where the kit serves the model and the tools; 8901."),
+    ],
+    "recipe": Annotated[
+        str | None,
+        typer.Option("--recipe", metavar="NAME", help="How an agent is wired up: a name, or a file."),
     ],
 }
 """By the name of the setting in an address."""

@@ -1,6 +1,7 @@
 """Where a runtime behind a wire is, and how it is to be asked: one line of text, which any process can read.
 
-`ag-ui:URL`, and after a `#` the settings as in a query: `ag-ui:http://127.0.0.1:8000/agent#ask=write&free=read`.
+`ag-ui:URL` or `acp:COMMAND`, and after a `#` the settings as in a query:
+`ag-ui:http://127.0.0.1:8000/agent#ask=write&free=read`, `acp:gemini --acp#recipe=gemini-cli`.
 """
 
 from __future__ import annotations
@@ -16,8 +17,11 @@ from urllib.parse import parse_qsl, quote, urlencode, urlsplit
 from runlock.conformance.errors import UsageError
 from runlock.spec.text import known_words
 
-WIRES: Final = ("ag-ui",)
+WIRES: Final = ("ag-ui", "acp")
 """The protocols that the kit is a client of."""
+
+PIPED: Final = "acp"
+"""The one whose runtime is a child process of the kit."""
 
 PORT: Final = 8901
 """Where the ends are, unless the kit starts the application itself."""
@@ -36,9 +40,10 @@ PLACE: Final = "{port}"
 class Address:
     """A runtime behind a wire.
 
-    `ask` and `free` are tools of the kit, by the names under which its tool server offers them: a call of one
-    in `ask` waits for an approval.  `approve` and `reject` are what the runtime takes for an answer, and
-    `declare` the policies that its author says of it.
+    `url` is where it is: over a pipe, the command that starts it.  `ask` and `free` are tools of the kit, by
+    the names under which its tool server offers them: a call of one in `ask` waits for an approval.
+    `approve` and `reject` are what the runtime takes for an answer, and `declare` the policies that its
+    author says of it.  `recipe` says how an agent is pointed at the ends.
     """
 
     url: str
@@ -50,6 +55,7 @@ class Address:
     reject: Any = None
     declare: Any = None
     ends: int = PORT
+    recipe: str = ""
 
     def __str__(self) -> str:
         """The text that `address_of` reads; what is as usual is left out."""
@@ -63,7 +69,12 @@ class Address:
     @property
     def is_launched(self) -> bool:
         """Whether the kit starts the application."""
-        return bool(self.launch)
+        return bool(self.launch) or self.is_piped
+
+    @property
+    def is_piped(self) -> bool:
+        """Whether it is a child process, which is spoken to over its standard input and output."""
+        return self.wire == PIPED
 
     @property
     def can_be_many(self) -> bool:
@@ -116,6 +127,36 @@ def address_from(wire: str, url: str, settings: Mapping[str, str]) -> Address:
 
 
 def _check(address: Address) -> None:
+    if address.is_piped:
+        _check_piped(address)
+    else:
+        _check_url(address)
+    both = sorted({*address.ask} & {*address.free})
+    if both:
+        raise UsageError(
+            f"The tool {both[0]} is in `ask` and in `free`.", "A tool needs an approval, or it does not."
+        )
+    if not (address.ask or address.free):
+        raise UsageError("No tool is named.", "Give `--ask TOOL` or `--free TOOL`.")
+
+
+def _check_piped(address: Address) -> None:
+    """A command is split here, so that what is no command is said at once."""
+    for name in ("launch", "approve", "reject"):
+        if getattr(address, name):
+            raise UsageError(
+                f"`{name}` is of a runtime that is reached at a URL, and `acp:` starts a command.",
+                "A recipe says what an agent needs.",
+            )
+    if not (address.url or address.recipe):
+        raise UsageError("`acp:` names no command.", "Write `acp:COMMAND ARGS`, or give `--recipe NAME`.")
+    if address.url:
+        _command("acp", address.url)
+
+
+def _check_url(address: Address) -> None:
+    if address.recipe:
+        raise UsageError("A recipe is of an agent behind `acp:`.", "Name the command, as in `acp:my-agent`.")
     parts = urlsplit(address.url.replace(PLACE, "1"))
     if parts.scheme not in ("http", "https") or not parts.hostname:
         raise UsageError(
@@ -126,13 +167,6 @@ def _check(address: Address) -> None:
             f"`{address.url}` leaves its port to the kit, which starts no application.",
             "Name the port, or give `--launch` with the command that takes `{port}`.",
         )
-    both = sorted({*address.ask} & {*address.free})
-    if both:
-        raise UsageError(
-            f"The tool {both[0]} is in `ask` and in `free`.", "A tool needs an approval, or it does not."
-        )
-    if not (address.ask or address.free):
-        raise UsageError("No tool is named.", "Give `--ask TOOL` or `--free TOOL`.")
 
 
 def _tools(name: str, text: str) -> tuple[str, ...]:
@@ -182,6 +216,7 @@ _READ: Final[Mapping[str, Any]] = {
     "reject": _json,
     "declare": _policies,
     "ends": _port,
+    "recipe": lambda name, text: text,
 }
 
 

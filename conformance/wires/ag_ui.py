@@ -10,17 +10,15 @@ out that a thread survives a restart: what a run has told at its end is then dur
 from __future__ import annotations
 
 import asyncio
-import json
-import re
 from collections.abc import Callable, Sequence
 from copy import deepcopy
 from functools import partial
-from typing import Any, Final
+from typing import Final
 
 import httpx
 
 from runlock.conformance.families.lifecycle.actions.decisions import ELSEWHERE
-from runlock.conformance.families.lifecycle.adapter import Host, Refused, Segment, ToolRaised
+from runlock.conformance.families.lifecycle.adapter import Host, Refused, Segment
 from runlock.conformance.families.lifecycle.messages import (
     Decision,
     DecisionSupport,
@@ -31,21 +29,15 @@ from runlock.conformance.families.lifecycle.messages import (
     Scenario,
     StreamKind,
 )
-from runlock.conformance.protocol import Control, Party, Turn
+from runlock.conformance.protocol import Control, Party
 from runlock.conformance.protocol.exchanges import of_exchange
-from runlock.conformance.wires.address import Address
 from runlock.conformance.wires.ag_ui_client import HttpClient, NoStream
 from runlock.conformance.wires.approvals import Approvals
 from runlock.conformance.wires.identity import Identity
-from runlock.conformance.wires.model_apis.api import ModelRequest
-from runlock.conformance.wires.rest import ENTRY, RESULT, Resting
+from runlock.conformance.wires.mouth import Mouth, tools_for
+from runlock.conformance.wires.rest import ENTRY, RESULT
 from runlock.conformance.wires.ui_clients import Json
 from runlock.conformance.wires.wire import Wire
-
-RANDOM: Final = re.compile(
-    r"[0-9a-f]{8}-?(?:[0-9a-f]{4}-?){3}[0-9a-f]{12}|\d{4}-\d\d-\d\dT[\d:.]+(?:Z|[+-]\d\d:\d\d)"
-)
-"""What a server makes anew each time: ids of messages, and times of day."""
 
 LOOSE: Final = ("timestamp", "rawEvent", "raw_event", "input")
 """Fields of an event that hold what a server measures, or what was sent to it."""
@@ -54,12 +46,8 @@ COUNTED: Final = "usage"
 """A field that is part of an exchange, and not of what a watcher compares."""
 
 
-class AgUi:
+class AgUi(Mouth[Wire]):
     """One thread of an application, and its client."""
-
-    def __init__(self, wire: Wire) -> None:
-        self.wire = wire
-        self.address = wire.address
 
     @property
     def handshake(self) -> Handshake:
@@ -113,30 +101,20 @@ class AgUi:
 
     async def open(self, host: Host, scenario: Scenario) -> None:
         self.client: HttpClient = self.wire.thread()
-        self.identity = Identity(self.client.mark, _tools(scenario, self.address), self.wire.ends.plain)
-        self.random: dict[str, str] = {}  # a name for each text that a server makes anew
+        self.identity = Identity(self.client.mark, tools_for(scenario, self.address), self.wire.ends.plain)
         by_result = self.wire.learned.waits == "result"
         self.approvals = Approvals(self.address, self.identity, by_result=by_result)
         self._begin(host)
 
     def _begin(self, host: Host) -> None:
         """Nothing is under way on the thread yet."""
-        self.host = host
-        self.mark = self.client.mark
         self.asking: HttpClient | None = None  # the client of the request that is under way
-        self.entered: set[str] = set()  # calls of the newest turn
-        self.approved: set[str] = set()  # by the newest decisions
-        self.untold: set[str] = set()  # calls that were answered, of which an event may still tell
-        self.requests_open = 0
-        self.is_touched = self.has_left = False
+        self.has_left = False
         self.running: asyncio.Task[None] | None = None  # the request that is under way
         self.watcher: str | None = None
         self.leaves_out = False
         self.events: list[Json] = []  # of the request that is under way
-        self.tasks: set[asyncio.Task[Any]] = set()
-        kit = asyncio.get_running_loop()
-        self.rest = Resting(self.wire.real, kit, self.wire.pace, self._owes, lambda: self.has_left)
-        self.wire.ends.seat(self)
+        self.sit_down(host, self.client.mark)
 
     async def start(self, text: str) -> Segment:
         client = deepcopy(self.client)
@@ -195,7 +173,7 @@ class AgUi:
     async def restore(self, host: Host, scenario: Scenario, before: AgUi) -> None:
         """The client goes on after a crash, which broke off a request or met none."""
         self.client = before.asking or before.client
-        self.identity, self.approvals, self.random = before.identity, before.approvals, before.random
+        self.identity, self.approvals, self.aliases = before.identity, before.approvals, before.aliases
         self.is_cut_off = before.asking is not None
         self._begin(host)
 
@@ -208,25 +186,9 @@ class AgUi:
         waiting = self.approvals.waiting(self.client)
         return Segment("Suspended", list(waiting)) if waiting else None
 
-    def asides(self) -> list[str]:
-        """What the application asked that belonged to no schedule."""
-        return self.wire.ends.taken_asides()
-
     def leave_out(self) -> None:
         """The next request holds no message that the runtime has."""
         self.leaves_out = True
-
-    def busy(self) -> bool:
-        """Whether the application may still move."""
-        return hasattr(self, "rest") and self.rest.busy()
-
-    async def close(self) -> None:
-        self.wire.ends.unseat(self)
-        self.wire.real.loop.call_soon_threadsafe(self._give_up)
-
-    def _give_up(self) -> None:
-        for task in self.tasks:
-            task.cancel()
 
     # What the client sends, and what comes back.
 
@@ -290,49 +252,8 @@ class AgUi:
         stopped = (client.last.get("outcome") or {}).get("type") == "cancelled"
         return Segment("Cancelled" if stopped else "NaturalEnd")
 
-    def _failed(self, error: str) -> Segment:
-        return Segment(Reason(code="Error", detail=error))
-
-    def _refused(self, error: str) -> Segment:
-        raise Refused(error)
-
-    # What the application does.
-
-    async def model(self, request: ModelRequest) -> Turn:
-        """The application asks its model: a gate."""
-        self.is_touched = True
-        self.requests_open += 1
-        try:
-            said = [self.identity.seen(one) for one in request.messages]
-            turn = await self._kept(self.rest.ask(self.host.infer(said)))
-        finally:
-            self.requests_open -= 1
-        self.entered, self.approved, self.untold = set(), set(), set()
-        return Turn(text=turn.text, tool_calls=self.identity.asked(list(turn.tool_calls)))
-
-    async def tool(self, name: str, args: dict[str, Any]) -> tuple[str, bool]:
-        """The application enters a tool: a gate, whose outcome is the result."""
-        self.is_touched = True
-        call = self.identity.call_of(args, "unknown")
-        self.entered.add(call)
-        if len(self.entered) > 1 and not self.untold and not self._not_entered():
-            self.wire.pace.habits[ENTRY].kept += 1  # all of them, before one has ended
-        named, plain = self.identity.name(call, name, args), self.identity.arguments(call, args)
-        try:
-            outcome = await self._kept(self.rest.ask(self.host.tool(call, named, plain)))
-        except ToolRaised as error:
-            return str(error), True
-        finally:
-            self.untold.add(call)
-        content = outcome.content if isinstance(outcome.content, str) else json.dumps(outcome.content)
-        return content, outcome.kind == "error"
-
-    async def _kept(self, work: Any) -> Any:
-        """Await something that ends with the schedule."""
-        task = asyncio.ensure_future(work)
-        self.tasks.add(task)
-        task.add_done_callback(self.tasks.discard)
-        return await task
+    def _is_left(self) -> bool:
+        return self.has_left
 
     def _owes(self) -> str:
         """What may still come: nothing if the model is asked, or each call was entered and told of."""
@@ -347,10 +268,6 @@ class AgUi:
 
     # What is shown.
 
-    def _show(self, call: str, name: str, args: Any) -> None:
-        named, plain = self.identity.name(call, name, args), self.identity.arguments(call, args)
-        self.host.observe("call.shown", call=call, name=named, args=plain)
-
     def _took(self, event: Json) -> None:
         fixed = {key: value for key, value in event.items() if key not in LOOSE}
         data = self._known(self.identity.streamed(fixed))
@@ -363,11 +280,6 @@ class AgUi:
             shown = {key: value for key, value in data.items() if key != COUNTED}
             self.rest.tell(partial(self._report, self.watcher, shown))
 
-    def _known(self, text: str) -> Json:
-        """What a text says, with a name for all that is made anew each time."""
-        found: Json = json.loads(RANDOM.sub(self._alias, text))
-        return found
-
     def _told_of(self, call: str) -> None:
         if call in self.untold and self.rest.has_open_gates:
             self.wire.pace.habits[RESULT].kept += 1
@@ -376,19 +288,7 @@ class AgUi:
     def _report(self, watcher: str, data: Json) -> None:
         self.host.observe("event", stream="ag-ui", name=data["type"], data=data, watcher=watcher)
 
-    def _alias(self, found: re.Match[str]) -> str:
-        return self.random.setdefault(found[0], f"random-{len(self.random) + 1}")
-
     def _close_stream(self) -> None:
         if self.watcher is not None:
             self.host.observe("stream.closed", watcher=self.watcher)
         self.watcher = None
-
-
-def _tools(scenario: Scenario, address: Address) -> dict[str, str]:
-    """The tool of the kit that stands for each tool of a scenario: one that needs the same permission."""
-    found: dict[str, str] = {}
-    for permission, offered in (("ask", address.ask), ("allow", address.free)):
-        tools = [tool.name for tool in scenario.tools if tool.permission == permission]
-        found |= {name: offered[at % len(offered)] for at, name in enumerate(tools) if offered}
-    return found

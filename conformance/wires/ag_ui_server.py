@@ -11,10 +11,9 @@ import asyncio
 import json
 import os
 import re
-from collections.abc import AsyncIterator, Awaitable, Callable, Coroutine, Mapping, Sequence
+from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
-from itertools import count
 from typing import Any, Final
 
 import httpx
@@ -28,16 +27,19 @@ from starlette.routing import Route
 
 from runlock.conformance.families.lifecycle.adapter import (
     AdapterFactory,
-    Checkpoint,
     Refused,
     Segment,
-    ToolRaised,
 )
-from runlock.conformance.families.lifecycle.messages import Decision, HookAnswer, Outcome, Scenario, Verdict
-from runlock.conformance.protocol import Turn
-from runlock.conformance.transport.world import ModelFault, as_json
+from runlock.conformance.families.lifecycle.messages import Scenario
 from runlock.conformance.wires.address import DATA, PORT, exported
-from runlock.conformance.wires.model_apis import chat_completions
+from runlock.conformance.wires.served_world import (
+    OPEN_TIME_SECONDS,
+    Upstream,
+    World,
+    decision_of,
+    kept,
+    scenario_of,
+)
 from runlock.conformance.wires.thread_store import ThreadStore
 from runlock.conformance.wires.ui_clients import Json
 
@@ -50,8 +52,6 @@ NEWEST: Final = "1.1"
 
 OLDEST: Final = "1.0"
 """What is spoken with a client that declares no version, or one that cannot be read."""
-
-OPEN_TIME_SECONDS: Final = 600.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,130 +70,7 @@ class Served:
     @property
     def scenario(self) -> Scenario:
         """The tools, as a scenario has them."""
-        tools = [{"name": name, "permission": "ask"} for name in self.ask]
-        tools += [{"name": name, "permission": "allow"} for name in self.free]
-        return Scenario.model_validate({"scenario": "served", "tools": tools})
-
-
-@dataclass
-class Upstream:
-    """The model and the tools, wherever they are, and a folder for what is kept, if there is one."""
-
-    model: str
-    http: httpx.AsyncClient
-    tools: Client
-    data: str | None
-
-
-class World:
-    """The outside world of one thread, in the way of a `Host`; what it observes is streamed."""
-
-    def __init__(self, upstream: Upstream, names: Sequence[str]) -> None:
-        self.upstream = upstream
-        self.names = names
-        self.run: str | None = None
-        self.refusals: list[str] = []
-        self.send: Callable[[Json], None] = lambda event: None
-        self.keep: Callable[[Any], None] = lambda state: None
-        self.life = 1
-        self.messages = count(1)
-
-    def within(self, call: str) -> World:
-        """No tool of an application is an agent."""
-        raise NotImplementedError
-
-    def offered(self) -> Sequence[str]:
-        """The tools, by the names under which the model is offered them."""
-        return self.names
-
-    async def infer(self, messages: Sequence[Any], **more: Any) -> Turn:
-        tools = [
-            {"type": "function", "function": {"name": name, "parameters": {}}} for name in self.offered()
-        ]
-        said = [_said(as_json(one)) for one in messages]
-        body = {"model": "kit", "messages": said, "tools": tools}
-        answer = await self.upstream.http.post(f"{self.upstream.model}/chat/completions", json=body)
-        if answer.status_code != 200:
-            raise ModelFault(answer.json()["error"]["message"])
-        turn = _turn(answer.json()["choices"][0]["message"])
-        self._tell(turn.text)
-        return turn
-
-    async def tool(self, call: str, name: str, args: Any, **more: Any) -> Outcome:
-        result: Any = await _cancelled_once(self.upstream.tools.call_tool(name, dict(args)))
-        text = "".join(part.text for part in result.content)
-        if result.is_error:
-            raise ToolRaised(text)
-        return Outcome(kind="ok", content=text)
-
-    async def permit(self, *given: Any, **more: Any) -> Verdict:
-        return Verdict(kind="allow")
-
-    async def hook(self, *given: Any, **more: Any) -> HookAnswer:
-        return HookAnswer(kind="continue")
-
-    async def apply(self, calls: Sequence[str]) -> None:
-        """Results are kept in memory."""
-
-    async def commit(self, checkpoint: Checkpoint) -> None:
-        """Keep the newest checkpoint."""
-        self.keep(checkpoint.state)
-
-    def observe(self, kind: str, **fields: Any) -> None:
-        """Stream what is an event of AG-UI."""
-        if kind == "event" and (event := self._event(fields["name"], fields["data"])) is not None:
-            self.send(event)
-
-    def refuse(self, why: str, decision: str | None = None) -> None:
-        self.refusals.append(why)
-
-    def _tell(self, text: str) -> None:
-        if not text:
-            return
-        name = self._new_message()
-        self.send({"type": "TEXT_MESSAGE_START", "messageId": name, "role": "assistant"})
-        self.send({"type": "TEXT_MESSAGE_CONTENT", "messageId": name, "delta": text})
-        self.send({"type": "TEXT_MESSAGE_END", "messageId": name})
-
-    def _event(self, name: str, data: Mapping[str, Any]) -> Json | None:
-        """An event of the runtime with the fields that the protocol wants; the server ends the runs."""
-        if name not in SHOWN:
-            return None
-        event = {"type": name, **{key: data[key] for key in SHOWN[name]}}
-        return {**event, "messageId": self._new_message()} if name == "TOOL_CALL_RESULT" else event
-
-    def _new_message(self) -> str:
-        """An id that no life of the thread has used before."""
-        return f"message-{self.life}-{next(self.messages)}"
-
-
-SHOWN: Final[Mapping[str, Sequence[str]]] = {
-    "TOOL_CALL_START": ["toolCallId", "toolCallName"],
-    "TOOL_CALL_ARGS": ["toolCallId", "delta"],
-    "TOOL_CALL_END": ["toolCallId"],
-    "TOOL_CALL_RESULT": ["toolCallId", "content", "role"],
-}
-
-
-def _said(message: Mapping[str, Any]) -> Json:
-    if message["role"] == "tool":
-        return {"role": "tool", "tool_call_id": message["call"], "content": message.get("text", "")}
-    calls = [
-        {"id": one["id"], "type": "function", "function": {"name": one["name"], "arguments": _args(one)}}
-        for one in message.get("tool_calls") or ()
-    ]
-    said = {"role": message["role"], "content": message.get("text", "")}
-    return {**said, "tool_calls": calls} if calls else said
-
-
-def _args(call: Mapping[str, Any]) -> str:
-    args = call.get("args", {})
-    return args if isinstance(args, str) else json.dumps(args)
-
-
-def _turn(message: Mapping[str, Any]) -> Turn:
-    found = chat_completions.asked({"messages": [message]}).messages[0]
-    return Turn(text=found.text, tool_calls=found.tool_calls)
+        return scenario_of(self.ask, self.free)
 
 
 class Thread:
@@ -288,7 +165,7 @@ class Thread:
         self.adapter.watch("client", "ag-ui")
         if answers := self.answers(asked):
             self.world.run = self.world.run or f"run-{self.runs}"
-            decisions = [_decision(f"d{self.runs}.{at}", *answer) for at, answer in enumerate(answers)]
+            decisions = [decision_of(f"d{self.runs}.{at}", *answer) for at, answer in enumerate(answers)]
             found: Segment | None = await self.adapter.decide(decisions)
             return found
         last = asked.messages[-1] if asked.messages else None
@@ -335,10 +212,6 @@ def _finished(ids: Mapping[str, str], outcome: Json) -> Json:
     return {"type": "RUN_FINISHED", **ids, "outcome": outcome}
 
 
-def _decision(name: str, call: str, approves: bool) -> Decision:
-    return Decision(id=name, call=call, action="resume" if approves else "cancel")
-
-
 def app_of(applications: Mapping[str, Served], environment: Mapping[str, str]) -> Starlette:
     """The applications, each at a path, for any ASGI server; the environment says where the ends are."""
     upstream: list[Upstream] = []
@@ -372,7 +245,7 @@ def _agent(application: Served, upstream: Sequence[Upstream]) -> Callable[[Reque
 
 async def _events(thread: Thread, asked: RunAgentInput) -> AsyncIterator[bytes]:
     queue: asyncio.Queue[Json | None] = asyncio.Queue()
-    running = _kept(thread.take(asked, queue.put_nowait))
+    running = kept(thread.take(asked, queue.put_nowait))
     running.add_done_callback(lambda done: queue.put_nowait(None))
     try:
         while (event := await queue.get()) is not None:
@@ -380,28 +253,7 @@ async def _events(thread: Thread, asked: RunAgentInput) -> AsyncIterator[bytes]:
         await running
     finally:
         if not running.done():
-            _kept(thread.leave())
-
-
-TASKS: Final[set[asyncio.Task[Any]]] = set()
-
-
-async def _cancelled_once(work: Coroutine[Any, Any, Any]) -> Any:
-    """Await a call of a tool; a second cancel would stop the client from telling the tool of the first."""
-    calling = _kept(work)
-    try:
-        return await asyncio.shield(calling)
-    except asyncio.CancelledError:
-        calling.cancel()
-        raise
-
-
-def _kept(work: Coroutine[Any, Any, Any]) -> asyncio.Task[Any]:
-    """A task that lives on without its client."""
-    task = asyncio.create_task(work)
-    TASKS.add(task)
-    task.add_done_callback(TASKS.discard)
-    return task
+            kept(thread.leave())
 
 
 def serve(application: Served, port: int) -> None:

@@ -13,11 +13,10 @@ import httpx
 from runlock.conformance.errors import AdapterError
 from runlock.conformance.families.lifecycle.messages import Decision
 from runlock.conformance.protocol import ToolCall, Turn
-from runlock.conformance.wires.address import Address, exported
 from runlock.conformance.wires.ag_ui_client import LEGACY, HttpClient
 from runlock.conformance.wires.approvals import Approvals
 from runlock.conformance.wires.dialects import payload
-from runlock.conformance.wires.ends import Ends
+from runlock.conformance.wires.first_round import FirstRound
 from runlock.conformance.wires.identity import Identity
 from runlock.conformance.wires.model_apis.api import ModelRequest
 
@@ -28,50 +27,13 @@ GONE_FACTOR: Final = 10
 """How many times as long as it takes to react it has to do so."""
 
 
-class Contact:
-    """A guest of the ends, whose model asks for every tool once: for each that needs an approval, twice."""
-
-    def __init__(self, address: Address, ends: Ends, mark: str) -> None:
-        self.mark = mark
-        self._address = address
-        self._ends = ends
-        self._requests = 0
-        self._offered: set[str] = set()
-        self._entered: list[str] = []
-        self._answered_at = 0.0
-        self.reaction = 0.0  # seconds from the last result of a tool to the next request to the model
+class Contact(FirstRound):
+    """The first round of an application that serves AG-UI."""
 
     async def run(self, client: HttpClient, http: httpx.AsyncClient) -> None:
         """Run once."""
         client.request(f"hello{self.mark}")
         await client.run(http, {}, lambda event: None)
-
-    async def model(self, request: ModelRequest) -> Turn:
-        self._requests += 1
-        self._offered.update(request.tools)
-        if self._answered_at:
-            self.reaction = asyncio.get_running_loop().time() - self._answered_at
-        return Turn(tool_calls=self._calls()) if self._requests == 1 else Turn(text="done")
-
-    async def tool(self, name: str, args: dict[str, Any]) -> tuple[str, bool]:
-        self._entered.append(name)
-        self._answered_at = asyncio.get_running_loop().time()
-        return "done", False
-
-    def _calls(self) -> list[ToolCall]:
-        names = [*self._address.ask[:1], *self._address.ask[:1], *self._address.free[:1]]
-        return [
-            ToolCall(id=f"call_{at}", name=name, args={"k": f"call_{at}{self.mark}", "v": 1})
-            for at, name in enumerate(names, 1)
-        ]
-
-    def so_far(self) -> str:
-        """What was reached, as a sentence that says what to set."""
-        if not self._ends.reached["model"]:
-            return f"The model end was not asked. {self._to_set('OPENAI_BASE_URL', 'ANTHROPIC_BASE_URL')}"
-        if not self._requests or {*self._address.ask, *self._address.free} - self._offered:
-            return self._not_offered()
-        return "Its model was asked, and answered."
 
     def refuse_unwired(self, client: HttpClient) -> None:
         """Raise an `AdapterError` if the model was not asked with all tools, or an approval cannot be seen.
@@ -81,7 +43,7 @@ class Contact:
         """
         ended = client.last.get("type", "the end of its stream")
         words = f": {client.last['message']}" if client.last.get("message") else ""
-        if not self._requests or {*self._address.ask, *self._address.free} - self._offered:
+        if not self.is_wired:
             raise AdapterError(f"The first run ended with {ended}{words}.", self.so_far())
         asking = self._address.ask[:1]
         if asking and asking[0] not in self._entered and not self.waits(client):
@@ -91,11 +53,6 @@ class Contact:
                 "A call waits as an interrupt of RUN_FINISHED, or as a call without a result. "
                 "Name what needs no approval with --free.",
             )
-
-    @property
-    def entered(self) -> tuple[str, ...]:
-        """The tools whose bodies were reached."""
-        return tuple(dict.fromkeys(self._entered))
 
     async def approves(self, client: HttpClient, http: httpx.AsyncClient) -> bool:
         """Approve all that waits; whether that lets a tool run which needs it."""
@@ -120,18 +77,6 @@ class Contact:
             return "interrupt" if all(one.get("toolCallId") for one in client.interrupts) else "batch"
         ended = client.last.get("type") == "RUN_FINISHED"
         return "result" if ended and self._requests == 1 and client.unanswered() else ""
-
-    def _not_offered(self) -> str:
-        offered = ", ".join(self._ends.offered) or "no tool"
-        wanted = ", ".join([*self._address.ask, *self._address.free])
-        return (
-            f"Its model was offered {offered}, and not {wanted}. "
-            f"{self._to_set('RUNLOCK_MCP_URL')} as an MCP server, or name its tools with --ask and --free."
-        )
-
-    def _to_set(self, *names: str) -> str:
-        known = exported(self._ends.port)
-        return f"Set {' or '.join(f'{name}={known[name]}' for name in names)} in the application"
 
 
 class Memory:

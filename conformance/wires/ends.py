@@ -29,13 +29,16 @@ from runlock.conformance.errors import AdapterError
 from runlock.conformance.protocol import Message, Turn
 from runlock.conformance.transport.real_time import RealTime
 from runlock.conformance.transport.world import ModelFault
-from runlock.conformance.wires.model_apis import chat_completions, messages, responses
+from runlock.conformance.wires.model_apis import chat_completions, gemini, messages, responses
 from runlock.conformance.wires.model_apis.api import ModelApi, ModelRequest
 
 T = TypeVar("T")
 Said = TypeVar("Said", Turn, Message)
 
-APIS: Final[tuple[ModelApi, ...]] = (chat_completions, responses, messages)
+APIS: Final[tuple[ModelApi, ...]] = (chat_completions, responses, messages, gemini)
+SERVER: Final = "kit"
+"""The name of the tool server: an agent may have a tool of its own that is called as one of the kit's."""
+
 ASIDE: Final = Turn(text="ok")
 """What the model says to a request that is not of the schedule."""
 
@@ -117,7 +120,7 @@ class Ends:
         self.reached["model"] += 1
         try:
             body = await request.json()
-            asked = api.asked(body)
+            asked = api.asked({**body, **request.path_params})
         except (AttributeError, KeyError, TypeError, ValueError) as error:
             self.reached["unreadable"] += 1
             return JSONResponse(api.fault(f"the request cannot be read: {error!r}"), 400)
@@ -189,7 +192,8 @@ def meant(tools: Sequence[str], offered: Sequence[str]) -> dict[str, str]:
     found = {}
     for tool in tools:
         like = [name for name in offered if re.fullmatch(rf".*[_.:/-]{re.escape(tool)}", name)]
-        names = [tool] if tool in offered else like
+        ours = [name for name in like if re.match(rf".*\b{SERVER}|.*_{SERVER}", name)]
+        names = ours if len(ours) == 1 else [tool] if tool in offered else like
         if len(names) == 1:  # else none of them is known to be it
             found[names[0]] = tool
     return found

@@ -7,6 +7,7 @@ belongs to a schedule or does not, and a call is known by its argument where its
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Callable, Mapping
 from typing import Any
 
@@ -17,11 +18,20 @@ from runlock.conformance.wires.ui_clients import Json
 class Identity:
     """The calls of one schedule; `tools` has the kit's tool that stands for each tool of the scenario.
 
-    `plain_name` is the kit's name of a tool that the application calls by another one.
+    `plain_name` is the kit's name of a tool that the application calls by another one.  Where one process
+    plays several schedules, and knows calls by their ids alone, `unique` makes these differ.
     """
 
-    def __init__(self, mark: str, tools: Mapping[str, str], plain_name: Callable[[str], str] = str) -> None:
+    def __init__(
+        self,
+        mark: str,
+        tools: Mapping[str, str],
+        plain_name: Callable[[str], str] = str,
+        *,
+        unique: bool = False,
+    ) -> None:
         self._plain_name = plain_name
+        self._suffix = re.sub(r"\W", "_", f"_{mark.strip('~')}_") if unique else ""
         self.mark = mark
         self.tools = tools
         self.newest: list[ToolCall] = []  # of the newest turn, as the kit made them
@@ -39,16 +49,18 @@ class Identity:
 
     def _marked(self, call: ToolCall) -> ToolCall:
         args = {**call.args, "k": f"{call.id}{self.mark}"} if isinstance(call.args, dict) else call.args
-        return ToolCall(id=call.id, name=self.tools.get(call.name, call.name), args=args)
+        called = f"{call.id}{self._suffix}"
+        return ToolCall(id=called, name=self.tools.get(call.name, call.name), args=args)
 
     def plain(self, text: str) -> str:
         """A text without the mark."""
-        return text.replace(self.mark, "")
+        plain = text.replace(self.mark, "")
+        return plain.replace(self._suffix, "") if self._suffix else plain
 
     def call_of(self, args: Any, called: str) -> str:
         """The kit's id of a call with these arguments, which the runtime calls so."""
         known = args.get("k") if isinstance(args, dict) else None
-        return self.plain(known) if isinstance(known, str) else called
+        return self.plain(known if isinstance(known, str) else called)
 
     def arguments(self, call: str, args: Any) -> Any:
         """Arguments as the kit made them, or what they are now."""
@@ -70,7 +82,7 @@ class Identity:
         self._in_history |= {one.id: call.id for one, call in zip(message.tool_calls, calls, strict=True)}
         changed: dict[str, Any] = {"text": self.plain(message.text), "tool_calls": calls}
         if message.call is not None:
-            changed["call"] = self._in_history.get(message.call, message.call)
+            changed["call"] = self._in_history.get(message.call) or self.plain(message.call)
         return message.model_copy(update=changed)
 
     def _original(self, one: ToolCall) -> ToolCall:

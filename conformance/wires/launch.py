@@ -9,7 +9,7 @@ import socket
 import subprocess
 import tempfile
 import weakref
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import IO, Final
 from urllib.parse import urlsplit
 
@@ -34,30 +34,46 @@ def free_port() -> int:
 
 
 class Launched:
-    """A process in a group of its own, with a folder for its data; they end with this object, or the kit."""
+    """A process in a group of its own, with a folder for its data; they end with this object, or the kit.
 
-    def __init__(self, command: Sequence[str], env: Mapping[str, str]) -> None:
-        if shutil.which(command[0]) is None:
-            raise AdapterError(
-                f"There is no command `{command[0]}`.", "`--launch` names what starts the application."
-            )
-        self._command = command
-        self._log: IO[bytes] = tempfile.TemporaryFile()  # noqa: SIM115  # as long as the process
+    `env` is its whole environment, with what `environment` makes of the folder.  One that `speaks` is spoken
+    to over its standard input and output.
+    """
+
+    def __init__(
+        self,
+        command: Sequence[str],
+        env: Mapping[str, str],
+        *,
+        names: str = "`--launch`",
+        speaks: bool = False,
+        environment: Callable[[str], Mapping[str, str]] = lambda folder: {},
+    ) -> None:
         self._data = tempfile.TemporaryDirectory(prefix="runlock-data-", ignore_cleanup_errors=True)
-        guardian.tidy(self._data.name)
-        self._env = {**env, DATA: self._data.name}
-        self.start()
+        self.folder = self._data.name
+        guardian.tidy(self.folder)
+        self._env = {**env, **environment(self.folder), DATA: self.folder}
+        program = shutil.which(command[0], path=self._env.get("PATH"))
+        if program is None:
+            self._data.cleanup()
+            raise AdapterError(
+                f"There is no command `{command[0]}`.", f"{names} names what starts the application."
+            )
+        self._command = [program, *command[1:]]
+        self._speaks = speaks
+        self._log: IO[bytes] = tempfile.TemporaryFile()  # noqa: SIM115  # as long as the process
 
     def start(self) -> None:
         """Start the command, on the data that it left if it was started before."""
         cookie = new_cookie()
         guardian.watch(cookie)
-        self._process = subprocess.Popen(
-            self._command, env=with_cookie({**os.environ, **self._env}, cookie), start_new_session=True,
-            stdin=subprocess.DEVNULL, stdout=self._log, stderr=subprocess.STDOUT,
+        piped = subprocess.PIPE if self._speaks else None
+        self.process = subprocess.Popen(
+            self._command, env=with_cookie(self._env, cookie), start_new_session=True,
+            stdin=piped or subprocess.DEVNULL, stdout=piped or self._log, stderr=self._log, bufsize=0,
         )  # fmt: skip
-        guardian.watch(cookie, self._process.pid)
-        self.end = weakref.finalize(self, kill_group, self._process, cookie.encode())
+        guardian.watch(cookie, self.process.pid)
+        self.end = weakref.finalize(self, kill_group, self.process, cookie.encode())
 
     async def until_up(self, url: str) -> None:
         """Wait until the port of a URL is open; raises an `AdapterError` if the process ends before."""
@@ -65,7 +81,7 @@ class Launched:
         loop = asyncio.get_running_loop()
         deadline = loop.time() + UP_SECONDS
         while not await _is_open(parts.hostname or "", parts.port or 80):
-            if (code := self._process.poll()) is not None:
+            if (code := self.process.poll()) is not None:
                 raise AdapterError(
                     f"The application ended with exit code {code} before it listened at {url}.", self.tail()
                 )

@@ -7,7 +7,7 @@ from typing import Any, Final
 
 from runlock.conformance.extras import the_module
 
-PACKAGES: Final = ("mcp", "httpx", "uvicorn")
+PACKAGES: Final = ("acp", "mcp", "httpx", "uvicorn")
 
 
 def module_of(name: str) -> Any:

@@ -131,8 +131,19 @@ class Resting(Bridge):
             return LEFT_SECONDS
         if not self.has_open_gates and self._verbs == 0:
             return LAG_MIN_SECONDS  # the stream has ended: what still comes is seen later
+        return self._wait()
+
+    def is_moving(self) -> bool:
+        """As `busy`, without counting."""
+        return super().busy()
+
+    def is_still(self) -> bool:
+        """Whether what may still come has been waited for long enough."""
+        return self.real.time() - self._moved_at >= self._wait()
+
+    def _wait(self) -> float:
         owed = self._owes()
-        if owed and self._pace.habits[owed].is_one:
+        if owed and self._pace.habits[owed].is_one and not self._is_left():
             return HABIT_SECONDS
         return (self._pace.reactions if owed else self._pace.lags).wait
 

@@ -7,7 +7,7 @@
     free = ["read"]
     approve = { approved = true }
 
-`runlock check mine` checks it.
+`runlock check mine` checks it.  An agent that is a child process has `acp = "COMMAND ARGS"` instead of a URL.
 """
 
 from __future__ import annotations
@@ -19,7 +19,15 @@ from typing import Any, Final
 
 from runlock.conformance.errors import UsageError
 from runlock.conformance.inputs import toml_of
-from runlock.conformance.wires.address import WIRES, Address, address_from, address_of, is_address, spelled
+from runlock.conformance.wires.address import (
+    PIPED,
+    WIRES,
+    Address,
+    address_from,
+    address_of,
+    is_address,
+    spelled,
+)
 
 FILE: Final = "runlock.toml"
 TABLE: Final = "agents"
@@ -32,6 +40,9 @@ def address_in_file(name: str) -> Address | None:
     found = agents.get(name) if isinstance(agents, Mapping) else None
     if found is None:
         return None
+    if isinstance(found, Mapping) and isinstance(found.get(PIPED), str):
+        settings = {key: _text(value) for key, value in found.items() if key != PIPED}
+        return address_from(PIPED, found[PIPED], settings)
     if not isinstance(found, Mapping) or not isinstance(found.get("url"), str):
         raise UsageError(f"{FILE} names no URL for {name}.", f"Write `url = …` under [{TABLE}.{name}].")
     settings = {key: _text(value) for key, value in found.items() if key not in ("url", "wire")}

@@ -3,47 +3,28 @@
 from __future__ import annotations
 
 import asyncio
-import atexit
-from collections.abc import Coroutine
-from itertools import count
-from threading import Lock
-from typing import Any, Final
-from uuid import uuid4
+import os
 
 import httpx
 
 from runlock.conformance.errors import AdapterError
-from runlock.conformance.transport.real_time import RealTime
+from runlock.conformance.wires import wiring
 from runlock.conformance.wires.address import PLACE, Address, exported
 from runlock.conformance.wires.ag_ui_client import HttpClient, NoStream
 from runlock.conformance.wires.contact import Contact, Departure, Memory
-from runlock.conformance.wires.ends import Ends, Guest
+from runlock.conformance.wires.ends import Ends
 from runlock.conformance.wires.launch import Launched, free_port
 from runlock.conformance.wires.learned import Learned
-from runlock.conformance.wires.rest import Pace
-
-CONTACT_SECONDS: Final = 20.0
-"""How long the first run of an application may take."""
+from runlock.conformance.wires.wiring import Wiring, new_mark
 
 
-PROCESS: Final = uuid4().hex[:8]
-"""What a server that outlives the kit has not met as the name of a thread; it is shown nowhere."""
-
-THREADS: Final = count(1)
-
-
-class Wire:
+class Wire(Wiring):
     """The ends of one application, the process of it that the kit started, and what it is known to do."""
 
+    gone_wrong = (httpx.HTTPError, NoStream)
+
     def __init__(self, address: Address, ends: Ends | None = None) -> None:
-        self.address = address
-        self.pace = Pace()
-        port = 0 if address.is_launched else address.ends
-        self._owns_ends = ends is None
-        self.ends = ends or Ends(RealTime(), [*address.ask, *address.free], port)
-        self.real = self.ends.real
-        self._process: Launched | None = None
-        atexit.register(self.close)
+        super().__init__(address, ends, 0 if address.is_launched else address.ends)
         try:
             self.url = self._launched() if address.is_launched else address.url
             self.http = self.real.run(self._client())
@@ -52,27 +33,20 @@ class Wire:
             self.close()  # or the next attempt finds its port taken
             raise
 
-    def close(self) -> None:
-        """End what the kit started."""
-        if self._process is not None:
-            self._process.end()
-        if self._owns_ends:
-            self.ends.close()
-
     def thread(self) -> HttpClient:
         """A client with a thread of its own; its name is a mark that nothing else in a request looks like."""
         ends = self.ends  # clients are copied, and with a method its object would be
-        return HttpClient(self.url, f"~{PROCESS}.{next(THREADS)}~", lambda name: ends.plain(name))  # noqa: PLW0108
+        return HttpClient(self.url, new_mark(), lambda name: ends.plain(name))  # noqa: PLW0108
 
     def restart(self) -> None:
         """Kill the application, and start it again on its data."""
         self.real.run(self._restart())
 
     async def _restart(self) -> None:
-        assert self._process is not None  # else a crash is not offered
-        self._process.end()
-        self._process.start()
-        await self._process.until_up(self.url)
+        assert self.process is not None  # else a crash is not offered
+        self.process.end()
+        self.process.start()
+        await self.process.until_up(self.url)
         await self.http.aclose()  # its connections ended with the process
         self.http = await self._client()
 
@@ -80,8 +54,9 @@ class Wire:
         port = str(free_port())
         command = [word.replace(PLACE, port) for word in self.address.command]
         url = self.address.url.replace(PLACE, port)
-        self._process = Launched(command, {**exported(self.ends.port), "PORT": port})
-        self.real.run(self._process.until_up(url))
+        self.process = Launched(command, {**os.environ, **exported(self.ends.port), "PORT": port})
+        self.process.start()
+        self.real.run(self.process.until_up(url))
         return url
 
     async def _client(self) -> httpx.AsyncClient:
@@ -99,7 +74,7 @@ class Wire:
             tuple(self.ends.offered),
             await self._stops(contact.reaction),
             await self._remembers(),
-            bool(waits) and self._process is not None and await self._survives(contact, client),
+            bool(waits) and self.process is not None and await self._survives(contact, client),
             declares,
         )
 
@@ -109,35 +84,25 @@ class Wire:
             return False
         client = self.thread()
         departure = Departure(client.mark, self.address.free[0], reaction)
-        return await self._tried(departure, departure.stops(client, self.http))
+        return await self.tried(departure, departure.stops(client, self.http))
 
     async def _remembers(self) -> bool:
         """Whether a thread has the messages that a request leaves out."""
         client = self.thread()
         memory = Memory(client.mark)
-        return await self._tried(memory, memory.keeps(client, self.http))
+        return await self.tried(memory, memory.keeps(client, self.http))
 
     async def _survives(self, contact: Contact, client: HttpClient) -> bool:
         """Whether what waits can still be approved after the kit has killed and started the application."""
         await self._restart()
-        return await self._tried(contact, contact.approves(client, self.http))
-
-    async def _tried(self, guest: Guest, work: Coroutine[Any, Any, bool]) -> bool:
-        """What a run shows with this guest; no, if it goes wrong or does not end."""
-        self.ends.seat(guest)
-        try:
-            return await asyncio.wait_for(work, CONTACT_SECONDS)
-        except (TimeoutError, httpx.HTTPError, NoStream):
-            return False
-        finally:
-            self.ends.unseat(guest)
+        return await self.tried(contact, contact.approves(client, self.http))
 
     async def _round(self) -> tuple[Contact, HttpClient]:
         client = self.thread()
         contact = Contact(self.address, self.ends, client.mark)
         self.ends.seat(contact)
         try:
-            await asyncio.wait_for(contact.run(client, self.http), CONTACT_SECONDS)
+            await asyncio.wait_for(contact.run(client, self.http), wiring.CONTACT_SECONDS)
         except httpx.ConnectError as error:
             raise AdapterError(
                 f"Nothing answers at {self.url}.",
@@ -149,22 +114,9 @@ class Wire:
             raise AdapterError(f"{self.url} answered a run with {error}.", error.right) from error
         except TimeoutError:
             raise AdapterError(
-                f"The first run at {self.url} did not end within {CONTACT_SECONDS:.0f} seconds.",
+                f"The first run at {self.url} did not end within {wiring.CONTACT_SECONDS:.0f} seconds.",
                 contact.so_far(),
             ) from None
         finally:
             self.ends.unseat(contact)
         return contact, client
-
-
-_OPEN: Final[dict[str, Wire]] = {}
-_OPENING: Final = Lock()
-
-
-def wire_of(address: Address) -> Wire:
-    """The wire of an address in this process; raises an `AdapterError` that says what is not wired up."""
-    name = str(address)
-    with _OPENING:
-        if name not in _OPEN:
-            _OPEN[name] = Wire(address)
-        return _OPEN[name]

@@ -117,7 +117,7 @@ EXCEPTIONS = {
         "datetime.date.today",
     ): "--baseline alone asks for the day, and says so",
     (
-        "conformance.wires.wire",
+        "conformance.wires.wiring",
         "uuid.uuid4",
     ): "a server that outlives the kit has not met the name of a thread, which is shown nowhere",
     ("conformance.cli.commands.explore", "time.monotonic"): "--budget only cuts off, and says so",

@@ -42,8 +42,12 @@ def behind_a_wire(target: str, wire: str, port: int, ask: Sequence[str], free: S
             f"`{target}` cannot be served behind a wire.",
             f"What can be is the reference, a mutant, a variant or a Python adapter of the family {DEFAULT}.",
         )
-    server = module_of("ag_ui_server")
-    server.serve(server.Served(factory, tuple(ask), tuple(free)), port)
+    if wire == "acp":
+        agent = module_of("acp_server")
+        agent.serve(agent.ServedAs(factory, tuple(ask), tuple(free)))
+    else:
+        server = module_of("ag_ui_server")
+        server.serve(server.Served(factory, tuple(ask), tuple(free)), port)
     return 0
 
 

@@ -133,6 +133,7 @@ FAMILY: Final = Family(
         scoping={
             "control store=none": "the runtime has a store",
             "observes exchange": "the runtime shows no exchange of AG-UI",
+            "observes prompt": "the runtime shows no prompt of the Agent Client Protocol",
         },
     ),
     invariants=INVARIANTS,

@@ -46,6 +46,9 @@ OBSERVES = [
 PRODUCES: Final[Mapping[str, Any]] = {"observes": [*OBSERVES, "exchange"]}
 """What the handshake says of a reference that also shows what it would send as a server of AG-UI."""
 
+PROMPTS: Final[Mapping[str, Any]] = {"observes": [*OBSERVES, "prompt"]}
+"""What it says of one that shows what it would say as an agent of the Agent Client Protocol."""
+
 MODEL_OUTCOMES: Final[list[ModelOutcome]] = [
     "turn", "fault", "length", "refusal", "pause", "malformed", "delta",
 ]  # fmt: skip

@@ -3,12 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from itertools import count
 from typing import Any, Final
 
 from runlock.conformance.protocol import Message, ToolCall, Turn
 from runlock.conformance.wires.model_apis.api import ModelRequest, event, text_of, written
 
 PATH: Final = "/v1/messages"
+
+NUMBERS: Final = count(1)
+"""For the ids of messages: two of one id are one to Claude Code, which writes it down so."""
 
 
 def asked(body: Mapping[str, Any]) -> ModelRequest:
@@ -86,7 +90,13 @@ def _event(kind: str, **fields: Any) -> bytes:
 
 def _empty() -> dict[str, Any]:
     usage = {"input_tokens": 1, "output_tokens": 1}
-    message = {"id": "msg_kit", "type": "message", "role": "assistant", "model": "kit", "content": []}
+    message = {
+        "id": f"msg_kit_{next(NUMBERS)}",
+        "type": "message",
+        "role": "assistant",
+        "model": "kit",
+        "content": [],
+    }
     return {**message, "stop_reason": None, "stop_sequence": None, "usage": usage}
 
 

@@ -10,6 +10,9 @@ from runlock.conformance.protocol import Message, ToolCall, Turn
 from runlock.conformance.wires.model_apis.api import ModelRequest, arguments_of, event, text_of, written
 
 PATH: Final = "/v1/responses"
+SPACE: Final = "/"
+"""What stands between the name of a namespace and that of its function, in the kit's words."""
+
 _OF_TURNS: Final = ("function_call", "reasoning")
 _USAGE: Final = {
     "input_tokens": 1,
@@ -24,8 +27,16 @@ def asked(body: Mapping[str, Any]) -> ModelRequest:
     """Read a request; the input is a text, or a list of items."""
     given = body["input"]
     items = [{"role": "user", "content": given}] if isinstance(given, str) else given
-    tools = [tool["name"] for tool in body.get("tools") or () if tool.get("type") == "function"]
+    tools = [name for tool in body.get("tools") or () for name in _names(tool)]
     return ModelRequest(list(_messages(items)), tools, bool(body.get("stream")))
+
+
+def _names(tool: Mapping[str, Any]) -> Iterator[str]:
+    """The name of a function; those of a namespace have its name before their own."""
+    if tool.get("type") == "function":
+        yield tool["name"]
+    elif tool.get("type") == "namespace":
+        yield from (f"{tool['name']}{SPACE}{one['name']}" for one in tool.get("tools") or ())
 
 
 def _messages(items: Sequence[Mapping[str, Any]]) -> Iterator[Message]:
@@ -46,7 +57,8 @@ def _messages(items: Sequence[Mapping[str, Any]]) -> Iterator[Message]:
 
 
 def _call(item: Mapping[str, Any]) -> ToolCall:
-    return ToolCall(id=item["call_id"], name=item["name"], args=arguments_of(item["arguments"]))
+    space = f"{item['namespace']}{SPACE}" if item.get("namespace") else ""
+    return ToolCall(id=item["call_id"], name=f"{space}{item['name']}", args=arguments_of(item["arguments"]))
 
 
 def _other(item: Mapping[str, Any]) -> Iterator[Message]:
@@ -103,8 +115,10 @@ def _items(turn: Turn) -> Iterator[dict[str, Any]]:
         said = {"type": "message", "role": "assistant", "status": "completed", "content": content}
         yield {"id": "msg_kit", **said}
     for call in turn.tool_calls:
-        made = {"type": "function_call", "call_id": call.id, "name": call.name, "status": "completed"}
-        yield {"id": f"fc_{call.id}", **made, "arguments": written(call)}
+        space, split, name = call.name.rpartition(SPACE)
+        made = {"type": "function_call", "call_id": call.id, "name": name, "status": "completed"}
+        within = {"namespace": space} if split else {}
+        yield {"id": f"fc_{call.id}", **made, **within, "arguments": written(call)}
 
 
 def _response(status: str, output: list[dict[str, Any]]) -> dict[str, Any]:

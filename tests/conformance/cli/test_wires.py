@@ -67,7 +67,7 @@ def test_a_smoke_test_says_what_it_learned(capsys):
     ("words", "says"),
     [
         (["check", "reference", "--wire", "ag-ui"], "`--wire` is of a runtime behind a wire"),
-        (["check", "http://127.0.0.1:1/agent", "--wire", "acp"], "There is no wire `acp`"),
+        (["check", "http://127.0.0.1:1/agent", "--wire", "acq"], "There is no wire `acq`"),
         (
             ["check", "http://127.0.0.1:1/agent", "--launch", "true", "--jobs", 2],
             "One application that the kit kills serves one process",

@@ -163,6 +163,12 @@ OBSERVATIONS = [
         "events": [{"type": "RUN_STARTED", "threadId": "t", "runId": "r"}],
         "ended": "left",
     },
+    {
+        "kind": "prompt",
+        "run": "r1",
+        "events": [{"type": "prompt"}, {"type": "response", "stopReason": "end_turn"}],
+        "ended": "answered",
+    },
     {"kind": "input.returned", "run": "r1", "text": "never mind"},
     {"kind": "run.finished", "run": "r1", "reason": {"code": "Suspended"}, "pending": ["c1"]},
     {

@@ -6,7 +6,7 @@ from served_apps import served
 
 from runlock.conformance.errors import AdapterError
 from runlock.conformance.transport.real_time import RealTime
-from runlock.conformance.wires import wire
+from runlock.conformance.wires import wiring
 from runlock.conformance.wires.address import Address, exported
 from runlock.conformance.wires.ends import Ends
 from runlock.conformance.wires.wire import Wire
@@ -61,7 +61,7 @@ def test_the_first_run_says_what_is_wrong(url, ends, name, says, right):
 
 def test_a_stream_that_never_ends_is_given_up(url, ends, monkeypatch):
     """After a while, and with what was reached by then."""
-    monkeypatch.setattr(wire, "CONTACT_SECONDS", 0.3)
+    monkeypatch.setattr(wiring, "CONTACT_SECONDS", 0.3)
     with pytest.raises(AdapterError, match="did not end within 0 seconds"):
         Wire(Address(f"{url}/endless"), ends)
 

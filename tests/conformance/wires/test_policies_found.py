@@ -8,7 +8,7 @@ from runlock.conformance.campaign.order import Inferring, Order
 from runlock.conformance.driving.strategies.scripted import applicable, corpus, play
 from runlock.conformance.driving.tally import Tally
 from runlock.conformance.families.lifecycle.family import FAMILY
-from runlock.conformance.wires import wire
+from runlock.conformance.wires import opened
 
 USUAL = {"resume": "partial", "input.waiting": "refuse"}
 DOES = {
@@ -26,7 +26,7 @@ def ruled_out(apps, name, monkeypatch):
     """The values of policies that the scripts rule out."""
     found = apps.wire(name)
     target = str(found.address)
-    monkeypatch.setitem(wire._OPEN, target, found)
+    monkeypatch.setitem(opened._OPEN, target, found)
     bench, tally = LearningBench(Order(target, Inferring(0)), lambda _: True), Tally()
     for script in corpus(FAMILY):
         if not applicable(FAMILY, script, bench.handshake):

@@ -4,7 +4,7 @@ import pytest
 
 from runlock.conformance.campaign.order import Means, Order, Sampled
 from runlock.conformance.campaign.supervisor import campaign
-from runlock.conformance.wires import wire
+from runlock.conformance.wires import opened
 
 THREADS = 4
 
@@ -15,7 +15,7 @@ def target(apps, monkeypatch):
 
     def named(name):
         found = apps.wire(name)
-        monkeypatch.setitem(wire._OPEN, str(found.address), found)
+        monkeypatch.setitem(opened._OPEN, str(found.address), found)
         return str(found.address)
 
     return named

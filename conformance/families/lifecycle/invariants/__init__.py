@@ -39,6 +39,7 @@ from runlock.conformance.families.lifecycle.invariants import (
     policy,
     producer,
     progress,
+    prompt,
     recover,
     refused,
     reshown,
@@ -116,6 +117,7 @@ INVARIANTS: Final = gathered(
     checkpoint_timing,
     wire,
     producer,
+    prompt,
     progress,
 )
 """Every check, in the order of blame; of checks with one rank, those of an earlier module come first."""

@@ -21,6 +21,7 @@ from runlock.conformance.families.lifecycle.messages.observations import (
     Checkpointed as Checkpointed,
     DecisionTaken as DecisionTaken,
     Exchanged as Exchanged,
+    Prompted as Prompted,
     GateOpened as GateOpened,
     InputReturned as InputReturned,
     MessageAppended as MessageAppended,

@@ -27,6 +27,7 @@ from runlock.conformance.families.lifecycle.messages.words import (
     inspected,
     moved,
     opened,
+    prompted,
     published,
     shown_as,
 )
@@ -256,6 +257,17 @@ class Exchanged(Observation, line="exchange {ended}", words=exchanged):
     ended: Literal["closed", "refused", "left", "unknown"] = "closed"
 
 
+class Prompted(Observation, line="prompt {ended}", words=prompted):
+    """One prompt over the Agent Client Protocol, and all that both sides said of it, in their order.
+
+    What comes before the event `prompt` belongs to the prompt before; `ended` says whether it was answered.
+    """
+
+    kind: Literal["prompt"] = "prompt"
+    events: list[JsonObject] = Field(default_factory=list)
+    ended: Literal["answered", "open"] = "answered"
+
+
 class InputReturned(Observation, line="input.returned {text}", words="input {text!q} is given back"):
     """An input that was taken and not shown to the model is given back to its sender."""
 
@@ -331,7 +343,7 @@ def kept_apart(seen: Observation) -> Observation:
 
 LISTED: Final = listed(
     GateOpened, GateClosed, RunMoved, CallMoved, PhaseEntered, ResumeEntered, DecisionTaken, CallShown,
-    MessageAppended, Checkpointed, Published, StreamClosed, Exchanged, InputReturned, SegmentEnded,
+    MessageAppended, Checkpointed, Published, StreamClosed, Exchanged, Prompted, InputReturned, SegmentEnded,
     RunInspected, ThreadEdited,
 )  # fmt: skip
 """The kinds of observations that clauses know, each with its model."""

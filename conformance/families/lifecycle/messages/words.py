@@ -161,6 +161,11 @@ def exchanged(seen: Fields) -> str:
     return f"{request or 'a request'} is answered with {told}; its stream is {ended}"
 
 
+def prompted(seen: Fields) -> str:
+    events = [str(event.get("type")) for event in seen.get("events", ())]
+    return f"a prompt is {seen.get('ended', 'answered')} after {len(events)} messages"
+
+
 ENDS: Final[Mapping[str, str]] = {
     "closed": "closed",
     "refused": "refused",

@@ -14,6 +14,7 @@ from runlock.conformance.families.lifecycle.messages import (
     Exchanged,
     GateOpened,
     Handshake,
+    Prompted,
     Scenario,
 )
 from runlock.conformance.families.lifecycle.state.disturbances import CANCEL, CRASH, FAULT, Disturbance
@@ -99,6 +100,7 @@ class Knowledge(ABC):
         self.checkpoints: list[Checkpointed] = []
         self.messages: list[Message] = []
         self.exchanges: list[Exchanged] = []  # over AG-UI, the oldest first
+        self.prompts: list[Prompted] = []  # over ACP, the oldest first
         self.kept_before = (0, 0)  # how many checkpoints and messages the lives before have shown
         self.stores_numbers = False  # whether a checkpoint has said which suspension of a call it holds
         self.inputs: list[str] = []  # what the user said, and may have been taken

@@ -16,8 +16,8 @@ from runlock.conformance.families.lifecycle.messages import (
     InputSupport,
     OfferedOutcomes,
 )
-from runlock.conformance.families.lifecycle.reference import PRODUCES, ReferenceAdapter
-from runlock.conformance.families.lifecycle.variants import serving
+from runlock.conformance.families.lifecycle.reference import PRODUCES, PROMPTS, ReferenceAdapter
+from runlock.conformance.families.lifecycle.variants import prompting, serving
 from runlock.conformance.protocol import Control
 from runlock.machines.lifecycle.runtime.runtime import Runtime
 from runlock.machines.lifecycle.runtime.sink import Data, Encoded, EventSink
@@ -295,6 +295,13 @@ SERVING: Final = {
 }
 """Right servers of AG-UI, by name: the freedom, and the runtime."""
 
+PROMPTING: Final = {
+    "prompting": ("what is said as an agent of ACP is shown", prompting.Prompting),
+    "prompting-late": ("a call is announced by its permission, or at its end", prompting.AnnouncesLate),
+    "prompting-twice": ("the end of a call comes twice", prompting.TellsTheEndTwice),
+}
+"""Right agents of ACP, by name: the freedom, and the runtime."""
+
 VARIANTS: Final[tuple[Variant, ...]] = (
     Variant(
         "sequential",
@@ -533,5 +540,9 @@ VARIANTS: Final[tuple[Variant, ...]] = (
     *(
         Variant(name, freedom, "tirea", make=make, declare=PRODUCES)
         for name, (freedom, make) in SERVING.items()
+    ),
+    *(
+        Variant(name, freedom, "tirea", make=make, declare=PROMPTS)
+        for name, (freedom, make) in PROMPTING.items()
     ),
 )

@@ -16,6 +16,7 @@ from runlock.conformance.families.lifecycle.messages import (
     MessageAppended,
     Nested,
     PhaseEntered,
+    Prompted,
     Published,
     ResumeEntered,
     RunMoved,
@@ -190,6 +191,10 @@ def _exchanged(state: Knowledge, seen: Exchanged) -> None:
     state.exchanges.append(seen)
 
 
+def _prompted(state: Knowledge, seen: Prompted) -> None:
+    state.prompts.append(seen)
+
+
 SHOWN: Final[Mapping[type[Observation], Callable[[Knowledge, Any], None]]] = {
     GateOpened: _gate_opened,
     GateClosed: _gate_closed,
@@ -204,6 +209,7 @@ SHOWN: Final[Mapping[type[Observation], Callable[[Knowledge, Any], None]]] = {
     Published: published,
     StreamClosed: stream_closed,
     Exchanged: _exchanged,
+    Prompted: _prompted,
     InputReturned: input_returned,
     ResumeEntered: _station_reached,
     Nested: shown_within,

@@ -1,0 +1,150 @@
+"""An agent of the Agent Client Protocol that the kit has started, with the ends that it is pointed at."""
+
+from __future__ import annotations
+
+import asyncio
+import sys
+from collections.abc import Coroutine
+from pathlib import Path
+from typing import Any, Final, TypeVar
+
+from runlock.conformance.errors import AdapterError
+from runlock.conformance.wires import wiring
+from runlock.conformance.wires.acp_client import Agent, Session
+from runlock.conformance.wires.acp_contact import Ask, Learned, Loaded
+from runlock.conformance.wires.address import Address, exported
+from runlock.conformance.wires.ends import SERVER, Ends
+from runlock.conformance.wires.json_rpc import Ended, RpcError
+from runlock.conformance.wires.launch import Launched
+from runlock.conformance.wires.recipes import recipe_of
+from runlock.conformance.wires.ui_clients import Json
+from runlock.conformance.wires.wiring import Wiring, new_mark
+
+T = TypeVar("T")
+
+GREETING_SECONDS: Final = 60.0
+"""How long an agent may take until it answers `initialize`, and to begin a session."""
+
+
+class AcpWire(Wiring):
+    """One process of an agent for all schedules, a session for each of them, and what it is known to do."""
+
+    gone_wrong = (RpcError, Ended, AdapterError)
+
+    def __init__(self, address: Address, ends: Ends | None = None) -> None:
+        super().__init__(address, ends, 0)
+        self._sessions = 0
+        self._starting = asyncio.Lock()
+        try:
+            self.agent = self._agent()
+            self.real.run(self._until_greeted())
+            self.learned: Learned = self.real.run(self._first_contact())
+        except BaseException:
+            self.close()
+            raise
+
+    def close(self) -> None:
+        if hasattr(self, "agent") and self.real.loop.is_running():
+            self.real.run(self.agent.stop())
+        super().close()
+
+    def _agent(self) -> Agent:
+        self.recipe = recipe_of(self.address.recipe)
+        if self.recipe.login:
+            raise AdapterError(f"It cannot be driven without a login: {self.recipe.login}")
+        words = self.recipe.words(self.address.url)
+        self.exported = exported(self.ends.port)
+        self.process = self.launched(words)
+        return Agent(self.process, " ".join(words))
+
+    def launched(self, words: list[str]) -> Launched:
+        """The process of a command, which is not started yet."""
+        return Launched(words, {}, names="`acp:`", speaks=True, environment=self._environment)
+
+    def _environment(self, folder: str) -> dict[str, str]:
+        """The environment in a folder, which is its home from now on."""
+        home = str(Path(folder, "home"))
+        Path(home).mkdir(exist_ok=True)
+        self.home = home
+        self.recipe.write(home, home, self.exported)
+        return self.recipe.environment_at(home, self.exported)
+
+    async def _until_greeted(self) -> None:
+        await self._within(self.agent.start(), "has not answered `initialize`")
+
+    async def _within(self, work: Coroutine[Any, Any, T], what: str) -> T:
+        try:
+            return await asyncio.wait_for(work, GREETING_SECONDS)
+        except TimeoutError:
+            wrote = f" It wrote `{self.agent.garbage}`." if self.agent.garbage else ""
+            raise AdapterError(
+                f"`{self.agent.says}` {what} within {GREETING_SECONDS:.0f} seconds.{wrote}",
+                "An agent reads and writes JSON-RPC, a message a line; many need an argument like `--acp`.",
+            ) from None
+
+    def new_mark(self) -> str:
+        """The name of a thread."""
+        return new_mark()
+
+    @property
+    def servers(self) -> list[Json]:
+        """The tool server of the kit: over HTTP where the agent says that it can, or over a pipe."""
+        url = self.exported["RUNLOCK_MCP_URL"]
+        if (self.agent.capabilities.get("mcpCapabilities") or {}).get("http"):
+            return [{"type": "http", "name": SERVER, "url": url, "headers": []}]
+        args = ["-m", "runlock.conformance.wires.mcp_pipe", url]
+        paths = [{"name": "PYTHONPATH", "value": ":".join(path for path in sys.path if path)}]
+        return [{"name": SERVER, "command": sys.executable, "args": args, "env": paths}]
+
+    async def session(self) -> Session:
+        """A session in a folder of its own, of a process that is started again if it has ended."""
+        async with self._starting:
+            if not self.agent.is_alive:
+                await self._restart()
+        self._sessions += 1
+        assert self.process is not None
+        folder = Path(self.process.folder, f"workspace-{self._sessions}")
+        folder.mkdir()
+        self.recipe.write(str(folder), self.home, self.exported)
+        return await self._within(self.agent.new(str(folder), self.servers), "has not begun a session")
+
+    async def _restart(self) -> None:
+        assert self.process is not None
+        self.process.end()
+        await self.agent.stop()
+        await self._until_greeted()
+
+    # What the first runs show.
+
+    async def _first_contact(self) -> Learned:
+        session = await self.session()
+        contact = Ask(self.address, self.ends, new_mark(), session)
+        self.ends.seat(contact)
+        try:
+            await asyncio.wait_for(contact.run(), wiring.CONTACT_SECONDS)
+        except TimeoutError:
+            raise AdapterError(
+                f"The first prompt to `{self.agent.says}` did not end within "
+                f"{wiring.CONTACT_SECONDS:.0f} seconds.",
+                contact.so_far(),
+            ) from None
+        except (RpcError, Ended) as error:
+            raise AdapterError(
+                f"The first prompt to `{self.agent.says}` failed: {error}.",
+                f"{contact.so_far()} {self._last_words()}",
+            ) from error
+        finally:
+            self.ends.unseat(contact)
+        contact.refuse_unwired()
+        loads = bool(self.agent.capabilities.get("loadSession"))
+        return contact.learned(self.agent, await self._loads(contact) if loads else False)
+
+    def _last_words(self) -> str:
+        assert self.process is not None
+        return self.process.tail()
+
+    async def _loads(self, contact: Ask) -> bool:
+        """Whether a session goes on after the kit has ended the process and started it again."""
+        await self._restart()
+        loaded = Loaded(contact.mark)
+        return await self.tried(loaded, loaded.goes_on(self.agent, contact.session, self.servers))

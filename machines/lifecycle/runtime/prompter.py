@@ -1,0 +1,91 @@
+"""What the reference would say as an agent of the Agent Client Protocol: one prompt for each run.
+
+A client that answers each permission is part of it, and so is one that cancels.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, Final
+
+from runlock.machines.lifecycle.runtime.producer import FAILURES, Data, Event, Producer
+
+ALLOW: Final = {"optionId": "allow", "kind": "allow_once"}
+REJECT: Final = {"optionId": "reject", "kind": "reject_once"}
+STOPS: Final = {"Cancelled": "cancelled", "Blocked": "refusal"}
+
+
+class Prompter(Producer):
+    """The prompts of one session; `show(kind, **fields)` reports each when it is answered."""
+
+    def __init__(self, show: Callable[..., None]) -> None:
+        super().__init__(show)
+        self.announced: set[str] = set()  # in this life: what an earlier one said is lost with its pipe
+
+    def said(self, message: Mapping[str, Any]) -> None:
+        """A message of the thread: its text is a chunk."""
+        if message["role"] == "assistant" and message["text"]:
+            self._begin()
+            self.send("agent_message_chunk")
+
+    def step(self, begins: bool) -> None:
+        """The protocol has no steps."""
+
+    def _begin(self) -> None:
+        if not self.events:
+            self.send("prompt")
+
+    def asked(self, data: Data) -> None:
+        """The model asks for a call."""
+        self.announced.add(data["call"])
+        self.call(data["call"], data["tool"], "")
+
+    def call(self, call: str, tool: str, args: str) -> None:
+        """A call is announced."""
+        self.send("tool_call", toolCallId=call, status="pending")
+
+    def decided(self, data: Data) -> None:
+        """The segment acts on a decision: the client has answered a permission."""
+        option = ALLOW if data["action"] == "resume" else REJECT
+        self.send("answer", id=f"ask-{data['call']}", optionId=option["optionId"])
+
+    def answered(self, data: Data) -> None:
+        """A call has its result."""
+        if data["call"] not in self.announced:
+            self.announced.add(data["call"])
+            self.call(data["call"], "", "")
+        self.send("tool_call_update", toolCallId=data["call"], status=self.status(data))
+
+    def finished(self, data: Data) -> None:
+        """The segment is over: the run waits for permissions, or the prompt is answered."""
+        code = data["reason"]["code"]
+        for call in data["pending"] if code == "Suspended" else ():
+            self.permission(call)
+        if code == "Suspended":
+            return
+        if code == "Cancelled":
+            self.send("cancel")
+        self.respond(code)
+        events, self.events = self.events, []
+        self.show("prompt", events=self.stream(events), ended="answered")
+
+    # What a mutant changes.
+
+    def status(self, data: Data) -> str:
+        """The status of a call that has a result."""
+        return "completed" if data["status"] == "ok" else "failed"
+
+    def permission(self, call: str) -> None:
+        """The client is asked."""
+        self.send("permission", id=f"ask-{call}", toolCallId=call, options=self.options())
+
+    def options(self) -> Sequence[Event]:
+        """What it can answer."""
+        return [ALLOW, REJECT]
+
+    def respond(self, code: str) -> None:
+        """The prompt is answered."""
+        if code in FAILURES and code not in STOPS:
+            self.send("response", error={"code": -32603})
+        else:
+            self.send("response", stopReason=STOPS.get(code, "end_turn"))
