@@ -61,12 +61,8 @@ def a_cancelled_run_has_its_reason(state: ObservedRunner, seen: RunFinished) -> 
     ):
         return
     code, stop = seen.reason.code, seen.reason.stop
-    if (
-        stop is not None
-        and stop.code == "max_iterations"
-        and iteration is not None
-        and iteration.with_user_at_cancel
-    ):
+    is_at_limit = stop is not None and stop.code == "max_iterations"
+    if is_at_limit and iteration is not None and iteration.with_user_at_cancel:
         return  # the user resumed, and the limit was reached with that turn
     yield held_or(code == "Cancelled", f"the run was cancelled, and ended with reason {code}")
 
