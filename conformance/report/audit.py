@@ -8,9 +8,9 @@ from pathlib import Path
 from typing import Any, Final
 
 from runlock.conformance.audit.result import AuditResult
-from runlock.conformance.report import result_json
+from runlock.conformance.report import judged, result_json
 from runlock.conformance.report.console import Page
-from runlock.conformance.report.text import STYLES, area_table, clause_table, violation
+from runlock.conformance.report.text import STYLES, contents, violation
 from runlock.conformance.text import cut, plain
 
 OBSERVED: Final = {"held": "held", "broken": "broken"}
@@ -53,16 +53,14 @@ def write(audit: AuditResult, page: Page, files: dict[str, Path], *, is_verbose:
     """Write the whole report for a person."""
     result = audit.result
     _headline(audit, page)
-    page.line()
-    if is_verbose:
-        clause_table(result, page)
-    else:
-        area_table(result, page, NOT_OBSERVABLE)
+    contents(result, page)
     for witness in result.causes:
         page.line()
         violation(result, witness, page, files.get(witness.clause), "TARGET")
         for number, one in enumerate(audit.examples.get(witness.clause, ())):
             page.labelled("" if number else "threads", plain(cut(one.thread, REASON_MAX)))
+    page.line()
+    judged.summary(result, page, is_verbose=is_verbose, unseen=NOT_OBSERVABLE)
     page.line()
     page.headline(result.verdict, f": {_verdicts(audit)}", STYLES[result.verdict])
 
@@ -80,8 +78,6 @@ def _headline(audit: AuditResult, page: Page) -> None:
         page.wrapped(f"{_many(threads, 'thread')} of {grade}", indent="  ")
     if len(graded) > SOURCES_SHOWN:
         page.wrapped(f"and of {_many(len(graded) - SOURCES_SHOWN, 'other source')}", indent="  ")
-    for warning in result.warnings:
-        page.wrapped(f"warning: {plain(warning)}", "yellow", "  ")
 
 
 def _counted(audit: AuditResult) -> str:
