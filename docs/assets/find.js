@@ -5,7 +5,7 @@
 "use strict";
 
 const CLAUSE = new RegExp(`\\b(${globalThis.AREAS.join("|")})[\\s_-]*(\\d+)\\b`, "gi");
-const spelled = globalThis.NAMES.map((name) => name.replaceAll("_", "_?").replaceAll("-", "[\\s_-]*"));
+const spelled = globalThis.NAMES.map((name) => name.replaceAll("-", "[\\s_-]*"));
 const NAME = new RegExp(`(^|\\s)(${spelled.join("|")})(?=\\s|$)`, "gi");
 const joined = (name) => name.toLowerCase().replace(/[\s_-]/g, "");
 const TAGS = new Map(globalThis.NAMES.map((name) => [joined(name), name.includes("_") ? `x${joined(name)}` : joined(name)]));

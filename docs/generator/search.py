@@ -39,15 +39,15 @@ WORDS: Final[Mapping[str, tuple[str, ...]]] = {
     "clauses/cancel.html": ("abort", "cancel", "interrupt"),
     "clauses/store.html": ("checkpoint", "durable"),
     "clauses/stream.html": ("stream", "sse"),
+    "how-loops-behave.html": ("behave", "behaviour", "statuses"),
     "charts/Run.html": ("run_status",),
-    "charts/ToolCall.html": ("tool_call",),
     "charts/ResumeToolCall.html": ("resume_tool_call",),
-    "charts/ToolCallPhases.html": ("phases",),
+    "charts/ToolCallPhases.html": ("tool_call", "phases"),
     "protocol.html": ("json-rpc", "schema", "schemas", "handshake"),
     "reference/policies.html": ("policy", "policies"),
     "reference/glossary.html": ("glossary", "definition"),
     "reference/command-line.html": ("options", "cli"),
-    "ci.html#exit-codes": ("exit-codes", "exit-code"),
+    "reference/command-line.html#exit-codes": ("exit-codes", "exit-code"),
     "ci.html": ("ci", "github", "gitlab", "jenkins", "junit", "baseline", "sarif"),
     "matrix.html": ("matrix", "results", "safest", "safer"),
     "families/tool-runner/index.html": ("tool-runner",),
@@ -66,7 +66,7 @@ GENERATED: Final = re.compile(
     r"(families|clauses|charts|runtimes|reference)/|(scenarios|changelog|bugs|matrix|protocol)\.html"
 )
 NAME: Final = re.compile("[a-z0-9]+([-_][a-z0-9]+)+")
-"""A name in several parts: at a hyphen it may also be written with a space, at an underscore not."""
+"""A name in several parts: at a hyphen it may also be written with a space."""
 
 FURTHER: Final = 0.5
 """The weight of what belongs to a family that is not the default one."""
