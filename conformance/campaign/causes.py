@@ -32,24 +32,33 @@ class Rejudged:
 
     @property
     def directness(self) -> tuple[bool, Rank, int, str]:
-        """Sorts what breaks after another clause last; of the others, the worst first, then the shortest."""
+        """Sorts what breaks after another clause last; else by severity."""
         clause = self.witness.clause
-        return self.first not in ("", clause), self.rank, self.witness.steps, clause
+        return self.first not in ("", clause), *self.severity
+
+    @property
+    def severity(self) -> tuple[Rank, int, str]:
+        """Sorts the worst first, then the shortest."""
+        return self.rank, self.witness.steps, self.witness.clause
 
 
 def grouped(witnesses: Sequence[Witness], facts: Facts, tally: Tally) -> list[Witness]:
-    """The witnesses, each consequence with its cause; the causes come first."""
+    """The witnesses, each consequence with its cause; the causes come first, by severity."""
     return with_causes([_rejudged(one, facts) for one in witnesses], tally)
 
 
 def with_causes(rejudged: Sequence[Rejudged], tally: Tally) -> list[Witness]:
     """The same for witnesses that were judged again; a consequence is the cause of nothing."""
-    causes: list[Witness] = []
+    causes: list[Rejudged] = []
     consequences: list[Witness] = []
     for one in sorted(rejudged, key=lambda one: one.directness):
-        cause = next((other.clause for other in causes if _follows(one, other.clause, tally)), "")
-        (consequences if cause else causes).append(replace(one.witness, cause=cause))
-    return [*causes, *consequences]
+        known = (other.witness.clause for other in causes)
+        if cause := next((other for other in known if _follows(one, other, tally)), ""):
+            consequences.append(replace(one.witness, cause=cause))
+        else:
+            causes.append(one)
+    worst_first = sorted(causes, key=lambda one: one.severity)
+    return [*(replace(one.witness, cause="") for one in worst_first), *consequences]
 
 
 def _rejudged(witness: Witness, facts: Facts) -> Rejudged:

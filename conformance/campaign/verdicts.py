@@ -15,6 +15,8 @@ from runlock.conformance.protocol import Handshake
 
 NOTHING_FITS: Final = "no schedule that reaches it fits"
 
+UNUSED: Final = "a permission that no run certainly took"
+
 INSPECTED: Final = "inspect yes"
 """The need of clauses for `inspect`, which no handshake declares; only an answer shows it."""
 
@@ -62,17 +64,23 @@ def verdicts(bench: Known, tally: Tally) -> Iterator[ClauseVerdict]:
         elif why := out_of_reach(bench.family, clause_id, bench.handshake):
             yield ClauseVerdict(clause_id, level, "untested", f"{NOTHING_FITS}: {why}", offered=False)
         else:
-            yield ClauseVerdict(clause_id, level, "untested", _unreached(bench, standing, tally))
+            yield _unreached(bench, standing, tally)
 
 
-def _unreached(bench: Known, standing: Applicability, tally: Tally) -> str:
+def _unreached(bench: Known, standing: Applicability, tally: Tally) -> ClauseVerdict:
+    """The verdict on a testable clause that was not exercised; a permission that no run took is no gap."""
+    clause = standing.clause
+    if clause.level == "MAY":
+        return ClauseVerdict(clause.id, clause.level, "not-applicable", UNUSED)
+    return ClauseVerdict(clause.id, clause.level, "untested", _why_unreached(bench, standing, tally))
+
+
+def _why_unreached(bench: Known, standing: Applicability, tally: Tally) -> str:
     """Why a testable clause was not exercised; a declared feature that never occurred is named first.
 
     Schedules known to reach it are played whatever the budget is, so a larger budget is advised only
     where none is known.
     """
-    if standing.clause.level == "MAY":
-        return "it is a permission, and no run certainly took it"
     claimed = [need for need in standing.clause.needs if need.startswith(("gate ", "observes "))]
     never = next((need.partition(" ") for need in claimed if not tally.shown[need]), None)
     if never is None or not tally.schedules:

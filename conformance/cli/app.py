@@ -175,6 +175,18 @@ def check(  # each is a separate option
 
 
 @app.command()
+def demo(
+    out: Annotated[
+        Path, typer.Option("--out", "-o", metavar="DIR", help="Folder for traces and the result.")
+    ] = Path("runlock-results"),
+) -> int:
+    """Check a tiny agent that has one fault, in about ten seconds: what a violation looks like."""
+    from runlock.conformance.cli.commands import demo as command
+
+    return command.demo(out)
+
+
+@app.command()
 def audit(  # each is a separate option
     paths: Annotated[
         list[str] | None,

@@ -91,7 +91,7 @@ def _by_checks(family: Family, clause: Clause, handshake: Handshake) -> Applicab
     if not handshake.control.settles_exactly and clause.id in family.rests_on_silence:
         return Applicability(clause, "untested", SILENT, False)
     if clause.id not in family.checked and clause.level == "MAY":
-        return Applicability(clause, "not-applicable", "it is a permission, which nobody can break")
+        return Applicability(clause, "not-applicable", "a permission, which no runtime can break")
     if clause.id not in family.checked:
         return Applicability(clause, "untested", "nothing checks it yet", offered=False)
     hears_silence = handshake.control.settles_exactly or clause.id not in family.held_by_silence

@@ -11,10 +11,10 @@ from typing import Any, Final
 from runlock.conformance.audit.result import AuditResult
 from runlock.conformance.audit.summary import IDLE
 from runlock.conformance.driving.findings import Witness
-from runlock.conformance.report import result_json
+from runlock.conformance.report import judged, result_json
 from runlock.conformance.report.clause_names import file_of, title
 from runlock.conformance.report.console import Page
-from runlock.conformance.report.text import STYLES, clause_table, violation
+from runlock.conformance.report.text import STYLES, contents, violation
 from runlock.conformance.text import cut, plain
 
 OBSERVED: Final = {"held": "held", "broken": "broken"}
@@ -67,6 +67,7 @@ def write(audit: AuditResult, page: Page, files: dict[str, Path], *, is_verbose:
     for label, text in reading(audit):
         page.columns(f"{label:<10}", plain(text))
     _headline(audit, page)
+    contents(result, page)
     for witness in result.causes:
         page.line()
         if is_verbose:
@@ -76,7 +77,7 @@ def write(audit: AuditResult, page: Page, files: dict[str, Path], *, is_verbose:
         _where(audit, witness.clause, page)
     page.line()
     if is_verbose:
-        clause_table(result, page)
+        judged.clause_table(result, page)
     else:
         _unseen(audit, page)
     page.line()

@@ -13,6 +13,7 @@ from itertools import repeat
 from typing import Final
 
 from runlock.conformance.campaign.result import Verdict
+from runlock.conformance.report.pictures import NO_PICTURES, Pictures
 from runlock.conformance.report.stored_result import (
     Stored,
     StoredChart,
@@ -21,6 +22,7 @@ from runlock.conformance.report.stored_result import (
     word,
 )
 from runlock.conformance.text import plain
+from runlock.diagrams.render.palette import darkened
 
 STYLE: Final = """
 :root { color-scheme: light dark; --ink: #1b1f24; --paper: #fff; --dim: #57606a; --line: #d0d7de;
@@ -55,7 +57,9 @@ td.Failed { background: var(--bad); } tr:target, .moments tr:last-child { outlin
   td.status { padding-left: .3rem; } td:last-child { min-width: 7rem; }
   section.violation { padding-left: .5rem; } }
 meter { width: 6rem; } ol, ul { padding-left: 1.6rem; }
+details details { margin-left: 1.2rem; } svg { max-width: none; height: auto; }
 """
+DARK: Final = f"@media (prefers-color-scheme: dark) {{\n{darkened()}\n}}"
 COLOURED: Final = frozenset({"Running", "Resuming", "Suspended", "Waiting", "Succeeded", "Failed"})
 """The statuses that have a colour of their own in a timeline."""
 
@@ -64,8 +68,8 @@ OPEN: Final[tuple[Verdict, ...]] = ("broken", "error")
 """The groups of clauses that are expanded initially."""
 
 
-def web(result: Stored) -> str:
-    """The whole page."""
+def web(result: Stored, pictures: Pictures = NO_PICTURES) -> str:
+    """The whole page, findings first; the pictures are SVG that this kit has drawn."""
     heading = f"{word(result.outcome)}: {result.target}"
     lines = [
         "<!DOCTYPE html>",
@@ -75,14 +79,14 @@ def web(result: Stored) -> str:
         f'<meta http-equiv="Content-Security-Policy" content="{POLICY}">',
         '<meta name="viewport" content="width=device-width, initial-scale=1">',
         f"<title>{escape(plain(heading))}</title>",
-        f"<style>{STYLE}</style>",
+        f"<style>{STYLE}{DARK}</style>",
         "</head>",
         "<body>",
         *_verdict(result),
-        *_violations(result),
+        *_violations(result, pictures),
         *_questions(result),
+        *_charts(result.coverage, pictures),
         *_clauses(result),
-        *_charts(result.coverage),
         "</body>",
         "</html>",
     ]
@@ -146,25 +150,44 @@ def _verdict(result: Stored) -> Iterator[str]:
 # --- violations ---------------------------------------------------------------------------------
 
 
-def _violations(result: Stored) -> Iterator[str]:
-    if result.violations:
-        yield "<h2>What broke</h2>"
-    for violation in result.violations:
-        yield from _violation(result, violation)
+def _violations(result: Stored, pictures: Pictures) -> Iterator[str]:
+    """Each cause, with its consequences folded."""
+    causes = [one for one in result.violations if not one.cause]
+    if causes:
+        yield "<h2>What broke, the most severe first</h2>"
+    for cause in causes:
+        yield '<section class="violation">'
+        yield f"<h3>{_named(result, cause)}</h3>"
+        yield from _violation(result, cause, pictures)
+        yield from _consequences(result, cause, pictures)
+        yield "</section>"
 
 
-def _violation(result: Stored, violation: StoredViolation) -> Iterator[str]:
+def _consequences(result: Stored, cause: StoredViolation, pictures: Pictures) -> Iterator[str]:
+    follows = [one for one in result.violations if one.cause == cause.clause]
+    if follows:
+        yield f"<details><summary>The same fault also breaks {len(follows)} more</summary>"
+    for one in follows:
+        yield f"<details><summary>{_named(result, one)}</summary>"
+        yield from _violation(result, one, pictures)
+        yield "</details>"
+    if follows:
+        yield "</details>"
+
+
+def _named(result: Stored, violation: StoredViolation) -> str:
     known = result.title(violation.clause)
-    title = f": {safe(known)}" if known else ""
-    yield '<section class="violation">'
-    yield f'<h3><span class="broken">{_link(violation.clause)}</span>{title}</h3>'
+    return f'<span class="broken">{_link(violation.clause)}</span>{f": {safe(known)}" if known else ""}'
+
+
+def _violation(result: Stored, violation: StoredViolation, pictures: Pictures) -> Iterator[str]:
     yield f"<p>{safe(violation.reason)}</p>"
     if violation.clause in result.expected:
         yield f'<p class="dim">Expected: {safe(result.expected[violation.clause])}</p>'
-    if violation.cause:
-        yield f'<p class="dim">It follows from {_link(violation.cause)}.</p>'
     yield from _witness(result, violation)
-    yield "</section>"
+    if sequence := pictures.sequences.get(violation.clause):
+        yield "<details><summary>The messages as a picture</summary>"
+        yield f'<div class="scroll">{sequence}</div></details>'
 
 
 def _witness(result: Stored, violation: StoredViolation) -> Iterator[str]:
@@ -226,12 +249,15 @@ def _clause(result: Stored, clause: StoredClause) -> list[str]:
 # --- charts -------------------------------------------------------------------------------------
 
 
-def _charts(charts: Sequence[StoredChart]) -> Iterator[str]:
+def _charts(charts: Sequence[StoredChart], pictures: Pictures) -> Iterator[str]:
     if not charts:
         return
     yield "<h2>What was taken of the charts</h2>"
     yield from table(["chart", "transitions", "pairs in a row", "refused stimuli sent"], map(_shares, charts))
     for chart in charts:
+        if drawn := pictures.charts.get(chart.chart):
+            yield f"<details><summary>{safe(chart.chart)}: how often each transition was taken</summary>"
+            yield f'<div class="scroll">{drawn}</div></details>'
         yield from _lacking(chart)
 
 

@@ -16,7 +16,7 @@ from runlock.conformance.text import plain
 from runlock.conformance.trace.moves import Move, moves_of
 from runlock.conformance.trace.trace import Trace
 
-PERSON: Final = "whoever decides"
+PERSON: Final = "approver"
 RUNTIME: Final = "runtime"
 WORLD: Final = {"model": "model", "permission": "permission check", "store.put": "store", "hook": "plugin"}
 

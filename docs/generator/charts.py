@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from inspect import getdoc
 
 from runlock.conformance.family.family import DEFAULT, families
@@ -15,9 +15,17 @@ from runlock.diagrams.render.svg import NAMESPACE, Drawing
 from runlock.machines.catalogue import every_chart
 from runlock.spec.model import load_spec
 
-from .markdown import WIDE, chart, clause, folder_of, in_family, picture, played, table, text
+from .markdown import WIDE, chart, clause, fold, folder_of, in_family, picture, played, table, text
 
-ORDER = ("Run", "RunWithCreated", "ToolCall", "DerivedRun", "ResumeToolCall", "RunFlow")
+LEADING = {
+    "Run": "RunStatus",
+    "ToolCall": "ToolCallStatus",
+    "ResumeToolCall": "RESUME_TOOL_CALL",
+    "ToolCallPhases": "TOOL_CALL",
+}
+"""The charts to start with, and their names in the sources."""
+
+ORDER = (*LEADING, "DerivedRun", "RunFlow")
 """The charts to start with; the others follow by name."""
 
 
@@ -72,13 +80,17 @@ def _overview(family: str) -> str:
         for one in ordered(family)
     ]
     root = "../" * (folder_of(family).count("/") + 1)
+    named = ("chart", "what it describes", "states", "transitions")
+    leading = [name for name in LEADING if name in pictures(family)]
+    cards = _cards(family, leading) if leading else ""
+    others = table(named, rows[len(leading) :])
     return f"""# {in_family("State charts", family)}
 
 A state chart has states and transitions. Each transition names the clause that allows it, and each state
 names the clause that refuses every other event. A guard is the name of a fact. A chart contains no code, so
 it can be drawn, exported, executed, and compared with the tables of the sources transition by transition.
 
-{table(("chart", "what it describes", "states", "transitions"), rows)}
+{cards}{fold(f"{len(rows) - len(leading)} more charts", others) if leading else others}
 `runlock draw` writes each chart as text and as a picture, and this site has those files too.
 The [playground]({root}play.md) steps through them.
 
@@ -88,6 +100,17 @@ something has become durable. A good end is green, a bad one red, a wait yellow.
 
 Drag a picture to move it. The buttons above it, or Ctrl and the mouse wheel, change its size.
 """
+
+
+def _cards(family: str, names: Iterable[str]) -> str:
+    """A thumbnail of each of these charts, under its own name and that of the sources."""
+    lines = (
+        f"- **{chart(name, '..')}**, `{LEADING[name]}` in the sources\n\n"
+        f"    [![The chart {name}]({name}.svg){{ .thumbnail }}]({name}.md)\n\n"
+        f"    {text(about(pictures(family)[name]))}\n"
+        for name in names
+    )
+    return '<div class="grid cards" markdown>\n\n' + "\n".join(lines) + "\n</div>\n\n"
 
 
 def _page(one: Picture) -> str:

@@ -12,9 +12,13 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
 
+from runlock.conformance.campaign.targets import resolve
 from runlock.conformance.cli.main import main
+from runlock.conformance.driving.bench import Bench
+from runlock.conformance.driving.strategies.scripted import Script, corpus, send
 from runlock.conformance.families.lifecycle.exploration import CALLS
 from runlock.conformance.family.family import DEFAULT, family_named
+from runlock.conformance.family.recordings import parse
 from runlock.conformance.report.examples import example_of
 from runlock.conformance.trace.trace import Trace
 from runlock.diagrams import state_space as explored
@@ -39,7 +43,8 @@ from runlock.machines.tool_runner.joint import transitions as runner_transitions
 from runlock.spec.model import load_spec
 
 from . import architecture, evidence
-from .markdown import folder_of, picture, played
+from .markdown import folder_of, picture, played, text
+from .matrix import report
 
 CHECK = ("check", "reference", "--only", "GATE-*", "--examples", "0", "--jobs", "1")
 """The clauses that the coverage in a picture is about."""
@@ -133,6 +138,46 @@ def _timeline(name: str, _: str) -> str:
     return picture(drawn_timeline.drawn(trace, label, f"{clause}: {because}"))
 
 
+def _scene(name: str, root: str) -> str:
+    """The timeline of a scripted scenario on a reference, and a link that plays it."""
+    script = next((one for one in corpus(family_named(DEFAULT)) if one.name == name), None)
+    if script is None:
+        raise LookupError(f"There is no scenario {name}.")
+    trace = _on_its_reference(script)
+    drawing = drawn_timeline.drawn(trace, f"The scenario {name} on {script.target}")
+    return (
+        f"{picture(drawing)}\n{played(fragment(trace, ''), root, 'Play it step by step')}\n{{ .caption }}\n"
+    )
+
+
+def _on_its_reference(script: Script) -> Trace:
+    bench = Bench(resolve(script.target).open)
+    try:
+        session = bench.session(script.scenario)
+        for move in script.moves:
+            send(session, move)
+        session.close()
+        return session.trace
+    finally:
+        bench.close()
+
+
+def _finding(name: str, _: str) -> str:
+    """The messages that break a clause in a released runtime, and in which ones else, as in the matrix."""
+    found = [
+        (runtime, one)
+        for runtime in report()["runtimes"]
+        for one in runtime["violations"]
+        if one["clause"] == name and "cause" not in one
+    ]
+    (runtime, violation), *_ = found
+    trace = parse("\n".join(violation["witness"]) + "\n", f"{runtime['name']}.{name}").trace
+    drawing = drawn_sequence.drawn(trace, f"How {runtime['title']} breaks {name}", violation["because"])
+    releases = dict.fromkeys(f"{one['title']} {one['implementation']['version']}" for one, _ in found)
+    caption = f"{name} in released runtimes: {', '.join(map(text, releases))}."
+    return f"{picture(drawing)}\n{caption}\n{{ .caption }}\n"
+
+
 def _link(name: str, root: str) -> str:
     clause, because, trace = _witness(name)
     return played(fragment(trace, f"{clause}: {because}"), root, "play it step by step")
@@ -167,6 +212,8 @@ KINDS: dict[str, Callable[[str, str], str]] = {
     "explored": _explored,
     "sequence": _sequence,
     "timeline": _timeline,
+    "scene": _scene,
+    "finding": _finding,
     "play": _link,
     "diagram": _diagram,
     "source": _source,

@@ -1,9 +1,12 @@
 """The README keeps its word: its adapter runs as it stands, and its violation is the one that is printed."""
 
+import os
 import re
+import subprocess
 import sys
 import textwrap
 from importlib import import_module
+from pathlib import Path
 
 import pytest
 from command_line import run
@@ -12,6 +15,9 @@ from places import ROOT
 README = (ROOT / "README.md").read_text("utf-8")
 ADAPTER = README.partition("```python\n")[2].partition("```")[0]
 VIOLATION = README.partition("```\nGATE-2")[2].partition("```")[0]
+
+
+SETS_UP = re.findall(r"^python3 -m venv .*$", README, re.MULTILINE)
 
 
 @pytest.fixture(autouse=True)
@@ -74,3 +80,60 @@ def test_every_command_has_its_line():
     registered = {command.name or command.callback.__name__.strip("_") for command in app.registered_commands}
     groups = {group.name for group in app.registered_groups}
     assert named == registered | groups
+
+
+@pytest.fixture
+def clone(tmp_path):
+    """The files of the repository as they are now, in a folder without an environment."""
+    if not (ROOT / ".git").exists():
+        pytest.skip("a source archive is no clone")
+    listed = ("git", "ls-files", "-z", "--cached", "--others", "--exclude-standard")
+    names = subprocess.run(listed, cwd=ROOT, capture_output=True, check=True).stdout
+    packed = subprocess.run(
+        ("tar", "--create", "--null", "--files-from=-"),
+        cwd=ROOT,
+        input=names,
+        capture_output=True,
+        check=True,
+    )
+    folder = tmp_path / "runlock"
+    folder.mkdir()
+    subprocess.run(("tar", "--extract"), cwd=folder, input=packed.stdout, check=True)
+    return folder
+
+
+def typed(line, clone, tmp_path):
+    """Run a line in a shell that knows this Python as `python3`, and nothing else of this environment."""
+    programs = tmp_path / "bin"
+    programs.mkdir()
+    (programs / "python3").symlink_to(Path(sys.executable).resolve())
+    env = {key: value for key, value in os.environ.items() if not key.startswith(("PYTHON", "PYTEST"))}
+    env["PATH"] = f"{programs}{os.pathsep}/usr/bin{os.pathsep}/bin"
+    ran = subprocess.run(
+        ("bash", "-c", line), cwd=clone, env=env, capture_output=True, text=True, check=False
+    )
+    assert ran.returncode == 0, ran.stdout[-4000:] + ran.stderr[-4000:]
+    return ran.stdout
+
+
+def test_two_lines_set_everything_up():
+    """The first runs the main job, the second the tests."""
+    assert [line.rpartition(" && ")[2] for line in SETS_UP] == [
+        ".venv/bin/runlock check reference",
+        ".venv/bin/python -m pytest",
+    ]
+
+
+@pytest.mark.packaging
+def test_the_first_line_checks_the_reference(clone, tmp_path):
+    """In a fresh clone, on a machine with Python alone."""
+    printed = typed(SETS_UP[0], clone, tmp_path)
+
+    assert printed.startswith("held: reference is runlock-reference")
+
+
+@pytest.mark.packaging
+@pytest.mark.nightly
+def test_the_second_line_runs_the_tests(clone, tmp_path):
+    """In a fresh clone, on a machine with Python alone."""
+    assert re.search(r"^\d+ passed", typed(SETS_UP[1], clone, tmp_path), re.MULTILINE)

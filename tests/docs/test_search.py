@@ -48,16 +48,33 @@ def test_a_clause_of_a_further_family_comes_after_that_of_the_default_one(search
     assert second["boost"] < first.get("boost", 1)
 
 
+def test_a_text_of_a_generated_page_is_cut(search):
+    """Its beginning is kept, without tags; a page that was written by hand is kept whole."""
+    long = {"title": "t", "text": "<p>one <code>two</code></p> " + "word " * 100}
+    cut, whole = search.tagged([{**long, "location": where} for where in ("clauses/gate.html", "faq.html")])
+
+    assert cut["text"].startswith("one two word")
+    assert len(cut["text"]) <= search.BEGINNING + 2
+    assert len(whole["text"]) > 400
+
+
+@pytest.mark.site
+def test_the_index_is_small(site):
+    """A reader who opens the search waits for no more than a megabyte."""
+    assert (site / "search" / "search_index.json").stat().st_size <= 1_000_000
+
+
 @pytest.mark.skipif(NODE is None, reason="there is no `node` on the PATH")
 def test_what_is_typed_becomes_a_tag(search):
     """An id is recognized in any spelling; the area decides that it is one."""
     typed = ["GATE-2", "gate-2", "GATE2", "gate 02", "step 2", "--exhaustive", "a gate", "see RUN-3 now"]
-    typed += ["LangGraph GATE-2", "Installation guide", "human in the loop"]
+    typed += ["LangGraph GATE-2", "Installation guide", "human in the loop", "Is an AG UI server wrong?"]
+    typed += ["RESUME_TOOL_CALL", "a tool call", "the"]
     prepared = f"{json.dumps(typed)}.map(require({json.dumps(str(FIND))}).prepared)"
     code = f"{search.script()} console.log(JSON.stringify({prepared}))"
     ran = subprocess.run([NODE, "-e", code], capture_output=True, text=True, check=True)
 
     same = ["+gate2"] * 4
-    others = ["step 2", "exhaustive", "a gate", "see +run3 now"]
-    words = ["LangGraph +gate2", "Install guide", "human in the loop"]
-    assert json.loads(ran.stdout) == [*same, *others, *words]
+    others = ["step 2", "exhaustive", "gate", "see +run3 now"]
+    words = ["LangGraph +gate2", "Install guide", "human loop", "aguiserver wrong"]
+    assert json.loads(ran.stdout) == [*same, *others, *words, "xresumetoolcall", "tool call", "the"]

@@ -14,6 +14,7 @@ from runlock.conformance.report.badge import badge, drawn
 from runlock.conformance.report.html import web
 from runlock.conformance.report.junit import junit
 from runlock.conformance.report.markdown import markdown
+from runlock.conformance.report.pictures import pictures_of
 from runlock.conformance.report.sarif import sarif
 from runlock.conformance.report.stored_result import Stored, read_stored
 
@@ -29,7 +30,9 @@ FORMATS: Final[Mapping[str, Callable[[Stored], str]]] = {
 def report(path: Path, wanted: str | None, out: Path | None) -> int:
     """Run the whole command; the exit code does not depend on the verdict."""
     make = _format(wanted, out)
-    write(make(read_stored(path)), out)
+    result = read_stored(path)
+    folder = path if path.is_dir() else path.parent
+    write(web(result, pictures_of(result, folder)) if make is web else make(result), out)
     return 0
 
 

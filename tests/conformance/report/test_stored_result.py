@@ -8,7 +8,7 @@ from xml.etree import ElementTree
 
 import pytest
 from command_line import run
-from sample_result import FILES, RESULT
+from sample_result import FILES, RESULT, TRACE
 
 from runlock.conformance.families.lifecycle.family import FAMILY
 from runlock.conformance.report.clause_names import title
@@ -144,7 +144,7 @@ def test_a_page_shows_everything_and_needs_nothing(capsys):
 
     assert not {"script", "link", "img", "iframe"} & set(page.tags)
     assert not [name for name, _ in page.attributes if name in ("src", "onload", "style")]
-    assert {link for name, link in page.attributes if name == "href"} == {"#DECIDE-5"}
+    assert {link[0] for name, link in page.attributes if name in ("href", "xlink:href")} == {"#"}
     assert ("id", "DECIDE-5") in page.attributes
     assert ("class", "status Suspended") in page.attributes
     for words in ("DECIDE-5", "Suspended", "decide c1 resume with false (d1)", "1 broken", "CALL-24", "Run"):
@@ -153,13 +153,45 @@ def test_a_page_shows_everything_and_needs_nothing(capsys):
     assert "prefers-color-scheme: dark" in page.text
 
 
+def test_a_page_folds_consequences_under_their_cause(capsys, folder):
+    """One section for each cause, with the messages of its trace; what follows from it is folded in there."""
+    path = folder / "DECIDE-5.jsonl"
+    path.write_text(TRACE.to_jsonl())
+    stored = as_json(RESULT, FILES | {"DECIDE-5": path}, 1)
+    (cause,) = stored["violations"]
+    stored["violations"] = [cause, {**cause, "clause": "GATE-1", "cause": "DECIDE-5"}]
+    store(stored)
+    text = report(capsys, "html")
+
+    assert text.count('<section class="violation">') == 1
+    section = text.partition('<section class="violation">')[2].partition("</section>")[0]
+    assert "The same fault also breaks 1 more" in section.partition("GATE-1")[0]
+    assert section.count("The messages as a picture") == 1
+    assert ">tool c2 is entered</text>" in section
+
+
+def test_a_page_shows_how_often_each_transition_was_taken(capsys):
+    """The picture of a chart has a count at each transition; without a layout program the numbers stay."""
+    assert "how often each transition was taken" in report(capsys, "html")
+
+
+def test_a_page_without_a_layout_program_has_the_numbers(capsys, monkeypatch):
+    """Then a chart is a row of numbers and a list of what was never taken."""
+    monkeypatch.setattr("shutil.which", lambda *_, **__: None)
+    text = report(capsys, "html")
+
+    assert "how often each transition was taken" not in text
+    assert "transitions never taken" in text
+
+
 def uncoloured(page):
     """The attributes of a page, without the colours of statuses, which hostile ones do not have."""
     return [(name, value.partition(" ")[0] if name == "class" else value) for name, value in page.attributes]
 
 
-def test_hostile_names_are_text_in_a_page(capsys):
-    """No tag comes from a runtime, and what cannot be seen is shown by its code."""
+def test_hostile_names_are_text_in_a_page(capsys, monkeypatch):
+    """No tag comes from a runtime, and what cannot be seen is shown by its code; no chart is drawn."""
+    monkeypatch.setattr("shutil.which", lambda *_, **__: None)
     expected = Tags(report(capsys, "html"))
     store(hostile(as_json(RESULT, FILES, 1)))
     text = report(capsys, "html")
