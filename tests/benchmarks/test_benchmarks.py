@@ -32,6 +32,7 @@ BENCHMARKS = {
     "instructions": Small("count machine awaken-8 1 1", r"\A\Z"),  # what Valgrind counts, for minutes
     "kills": Small("1 1", r"call-by-call +1 +[1-9] +0\n"),
     "load": Small("101", r"file for a finished one, KiB +\d+\.\d\d +\d+\.\d\d +\d+\.\d\d\n"),
+    "pairs_of_faults": Small("6 1 100", r"message-loop +[1-9]\d* +\d+\n"),
     "pipe": Small("1", r"[1-9]\d* round trips, [1-9]"),
     "random_faults": Small("5", r"5 of 5 faults ended as they should\n"),
     "shares": Small("awaken-8 16 2", r"Hypothesis draws +[1-9]\d* +0\nthe judge +\d+ +[1-9]"),

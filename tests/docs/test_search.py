@@ -59,6 +59,7 @@ def test_a_text_of_a_generated_page_is_cut(search):
 
 
 @pytest.mark.site
+@pytest.mark.long
 def test_the_index_is_small(site):
     """A reader who opens the search waits for no more than a megabyte."""
     assert (site / "search" / "search_index.json").stat().st_size <= 1_000_000
