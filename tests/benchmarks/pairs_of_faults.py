@@ -52,7 +52,10 @@ def overridden(mutant: Faulty) -> set[str]:
     """The names that a mutant defines over the reference."""
     faulty = mutant.make.__mro__[: mutant.make.__mro__.index(mutant.innocent().make)]
     names = {name for layer in faulty for name in vars(layer)}
-    return {name for name in names if not name.startswith("__") or name == "__init__"} - {DECLARED, "_abc_impl"}
+    return {name for name in names if not name.startswith("__") or name == "__init__"} - {
+        DECLARED,
+        "_abc_impl",
+    }
 
 
 def both(one: Faulty, other: Faulty) -> Faulty | None:

@@ -39,7 +39,15 @@ def a_phase_fires_once_a_pass(state: ObservedState, seen: PhaseEntered) -> Check
         again = any(_may_begin_anew(one, call, seen.phase) for one in since)
         if not state.observes("call.status"):  # a replay has no word for its beginning
             again = again or bool(call.approvals)
+        again = again or _may_be_held_back(state, run, call)
         yield HELD if again else broken(f"{seen.phase} fires twice for call {call.id} in one pass")
+
+
+def _may_be_held_back(state: ObservedState, run: Run, call: ObservedCall) -> bool:
+    """Whether its sequential round may have held it back, where the states of resumes are not shown."""
+    siblings = (one for one in run.calls.values() if one.step == call.step and one is not call)
+    is_hidden = not state.observes("resume") and state.policy("round.rest") in (None, "deferred")
+    return is_hidden and not call.entries and any(one.suspensions for one in siblings)
 
 
 def _since(run: Run, call: ObservedCall, phase: str) -> Sequence[Observation] | None:
