@@ -42,6 +42,7 @@ WORDS: Final[Mapping[str, tuple[str, ...]]] = {
     "how-loops-behave.html": ("behave", "behaviour", "statuses"),
     "charts/Run.html": ("run_status",),
     "charts/ResumeToolCall.html": ("resume_tool_call",),
+    "charts/ToolCall.html": ("toolcall",),
     "charts/ToolCallPhases.html": ("tool_call", "phases"),
     "protocol.html": ("json-rpc", "schema", "schemas", "handshake"),
     "reference/policies.html": ("policy", "policies"),
