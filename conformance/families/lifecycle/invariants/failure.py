@@ -206,8 +206,9 @@ def the_rest_is_dealt_with(state: ObservedState, seen: GateOpened) -> CheckResul
 
 def _may_end_at_a_failure(state: ObservedState, run: Run, step: int) -> bool:
     """Whether a call of the round has failed, and that may have ended the round."""
-    results = (call.result for call in run.calls.values() if call.step == step)
-    failed = any(result is not None and result["kind"] == "error" for result in results)
+    ran = [call for call in run.calls.values() if call.step == step and call.entries]
+    outcomes = [entry.outcome or {} for call in ran for entry in call.entries[-1:]]
+    failed = any(outcome.get("kind") in ("error", "raise") for outcome in outcomes)
     return failed and state.policy("round.failure") != "isolated"
 
 

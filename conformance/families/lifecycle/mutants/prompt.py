@@ -77,7 +77,7 @@ class _Reopened(Prompter):
         self.send("tool_call_update", toolCallId=data["call"], status="in_progress")
 
 
-@prompted("PROMPT-5", "was failed, and is in_progress")
+@prompted("PROMPT-5", ", and is in_progress")
 class ReportsProgressAfterTheEnd(Prompting):
     """The progress of a call comes late."""
 
@@ -115,7 +115,7 @@ class _OneId(Prompter):
         return [ALLOW, {**ALLOW, "kind": "reject_once"}]
 
 
-@prompted("PROMPT-8", "two options of a permission have one id")
+@prompted("PROMPT-8", "two options of a permission have one id", also=("PROMPT-6",))
 class OffersOneIdTwice(Prompting):
     """Yes and no have one id."""
 
