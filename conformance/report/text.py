@@ -165,7 +165,7 @@ def counts(result: Result) -> str:
 def _shortcomings(result: Result) -> Iterator[str]:
     if not result.schedules and not result.troubles:
         yield "no schedule was played, and an empty run shows nothing"
-    elif result.unexercised and result.schedules:
+    elif result.unexercised and result.schedules and not result.witnesses:
         names = ", ".join(clause.id for clause in result.unexercised)
         yield f"not reached by any schedule, though the runtime makes it testable: {names}"
     if not result.count("held") and not result.witnesses and result.schedules:

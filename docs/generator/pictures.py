@@ -64,9 +64,8 @@ def _drawn(kind: str, name: str, root: str) -> str:
 
 def _chart(name: str, root: str) -> str:
     options = DotOptions(lambda clause: page_of(clause, root))
-    shown = drawn(pictures()[name], f"The chart {name}", options)
-    named = re.sub(r'id="((?:node|edge)\d+)"', rf'id="{name}-\1"', shown)  # a page may show several charts
-    return picture(named, is_graph=True)
+    shown = picture(drawn(pictures()[name], f"The chart {name}", options), is_graph=True)
+    return re.sub(r'id="((?:node|edge)\d+)"', rf'id="{name}-\1"', shown)  # a page may show several charts
 
 
 def _covered(name: str, root: str) -> str:

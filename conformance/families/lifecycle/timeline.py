@@ -132,7 +132,7 @@ def _refused(report: Mapping[str, Any]) -> list[str]:
 def _row(state: ObservedState, moment: _Moment) -> Row:
     run = state.run
     every = [*run.every_call, *(call for _, _, call in calls_within(state, run))] if run is not None else []
-    calls = {call.id: call_status(state, call) for call in every}
+    calls = {str(call.id): call_status(state, call) for call in every}
     return Row(calls, run_status(state, run) if run is not None else "", ", ".join(moment.words))
 
 

@@ -48,7 +48,7 @@ def test_the_failure_is_the_first_schedule(capsys, last):
     stored = json.loads((last / RESULT).read_text("utf-8"))
 
     assert ran.code == 1
-    assert "replayed first: 1 failure of the last run" in ran.out
+    assert "replayed first  1 failure of the last run" in ran.out
     assert (stored["schedules"], [one["clause"] for one in stored["violations"]]) == (1, ["GATE-2"])
 
 
