@@ -50,12 +50,12 @@ class Task:
 
     def importer(self, path: Path) -> Importer | None:
         """The importer of a file; None if there is nothing in it, `UsageError` if no format fits."""
-        if self.format is not None:
-            return importer_named(self.format)
         incidents: list[str] = []
         with closing(records_of(path, incidents.append)) as records:
             first = list(islice(records, HEAD))
         found = importer_of(first)
+        if self.format is not None:
+            return self._named(self.format, first, found, path)
         if found is None and not incidents and is_blank(first) and path.stat().st_size:
             return None
         if found is None:
@@ -65,6 +65,13 @@ class Task:
             error = NoRecords if is_found and not is_named(path) else UsageError
             raise error(f"{path}: {NOTHING_READ}; {why[0]}.")
         return found
+
+    def _named(self, name: str, first: Sequence[Any], found: Importer | None, path: Path) -> Importer:
+        """The importer that the user names, unless it knows none of the records and another one does."""
+        named = importer_named(name)
+        if found is not None and not any(map(named.recognises, first)):
+            raise UsageError(f"{path}: {NOTHING_READ}; it is no {name}, but looks like {found.name}.")
+        return named
 
 
 class NoRecords(UsageError):

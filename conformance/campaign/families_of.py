@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import fnmatch
 from collections.abc import Iterable, Sequence
+from difflib import get_close_matches
 
 from runlock.conformance.campaign.audit import facts_of
 from runlock.conformance.campaign.targets import Target
@@ -33,6 +35,18 @@ def clauses_for(target: Target) -> dict[str, Clause]:
 def families_for(target: Target) -> Sequence[Family]:
     """Its family; every family if only a running runtime could tell."""
     return families() if target.family is None else (target.family,)
+
+
+def refuse_idle(option: str, patterns: Iterable[str], among: Sequence[Family]) -> None:
+    """Refuse a pattern that matches no clause of these families, and say which may be meant."""
+    refuse_retired(option, patterns, among)
+    known = [clause for family in among for clause in family.spec.clauses]
+    areas = [f"{area}-*" for family in among for area in family.spec.areas]
+    for pattern in patterns:
+        if not fnmatch.filter(known, pattern):
+            near = get_close_matches(pattern.upper(), [*known, *areas], n=1)
+            right = f"Did you mean `{near[0]}`?" if near else "`runlock list clauses` shows them all."
+            raise UsageError(f"`{option} {pattern}` names no clause.", right)
 
 
 def refuse_retired(option: str, patterns: Iterable[str], among: Sequence[Family]) -> None:

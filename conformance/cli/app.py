@@ -452,7 +452,8 @@ def serve(
     store: StoreHolder = "kit",
     wire: Wire = None,
     port: Annotated[
-        int, typer.Option(min=1, max=65535, help="With --wire: the port of the application.")
+        int,
+        typer.Option(min=1, max=65535, envvar="PORT", help="With --wire: the port of the application."),
     ] = 8902,
     ask: Ask = None,
     free: Free = None,

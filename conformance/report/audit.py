@@ -96,7 +96,7 @@ def reading(audit: AuditResult) -> list[tuple[str, str]]:
     read = f"{many(sum(seen.read.values()), 'file')}{f' ({by_format})' if by_format else ''}"
     passed = f"{many(seen.left, 'file')} without records" if seen.left else ""
     failed = f"{many(seen.failed, 'input')} that could not be judged" if seen.failed else ""
-    without = f"; {IDLE} in {many(seen.idle, 'file')}, without calls" if seen.idle else ""
+    without = f"; {IDLE} in {many(seen.idle, 'file')}" if seen.idle else ""
     return [
         ("read", f"{read}, {many(audit.records, 'record')}"),
         ("not read", ", ".join(one for one in (failed, passed) if one) or "nothing"),

@@ -11,10 +11,12 @@ import asyncio
 import json
 import os
 import re
+import socket
 from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from typing import Any, Final
+from urllib.parse import urlsplit
 
 import httpx
 import uvicorn
@@ -25,6 +27,7 @@ from starlette.requests import Request
 from starlette.responses import JSONResponse, Response, StreamingResponse
 from starlette.routing import Route
 
+from runlock.conformance.errors import UsageError
 from runlock.conformance.families.lifecycle.adapter import (
     AdapterFactory,
     Refused,
@@ -256,7 +259,21 @@ async def _events(thread: Thread, asked: RunAgentInput) -> AsyncIterator[bytes]:
             kept(thread.leave())
 
 
+def _refuse_alone(url: str) -> None:
+    """Refuse to serve where nothing listens for the calls of tools."""
+    found = urlsplit(url)
+    try:
+        socket.create_connection((found.hostname or "", found.port or 80), timeout=5.0).close()
+    except OSError:
+        raise UsageError(
+            f"Nothing answers at {url}, where the tools would be.",
+            "Start `runlock serve-ends`, or set RUNLOCK_MCP_URL and OPENAI_BASE_URL.",
+        ) from None
+
+
 def serve(application: Served, port: int) -> None:
-    """Serve until the process ends."""
-    app = app_of({PATH: application}, {**exported(PORT), **os.environ})
+    """Serve until the process ends; `UsageError` if its ends are not there."""
+    environment = {**exported(PORT), **os.environ}
+    _refuse_alone(environment["RUNLOCK_MCP_URL"])
+    app = app_of({PATH: application}, environment)
     uvicorn.run(app, host="127.0.0.1", port=port, log_level="warning")

@@ -19,7 +19,7 @@ from runlock.conformance.audit.installed import AGENTS, sessions_here
 from runlock.conformance.audit.reading import files_of
 from runlock.conformance.audit.result import AuditResult, results_of
 from runlock.conformance.audit.workers import on_ray, processes
-from runlock.conformance.campaign.families_of import refuse_retired
+from runlock.conformance.campaign.families_of import refuse_idle
 from runlock.conformance.cli.commands.output_streams import results
 from runlock.conformance.cli.commands.progress import reading
 from runlock.conformance.errors import UsageError
@@ -54,7 +54,9 @@ def audit(paths: Sequence[str], task: Task, shown: Selection, options: Options) 
     if task.format is not None:
         importer_named(task.format)
     for option, patterns in (("--only", shown.only), ("--skip", shown.skip)):
-        refuse_retired(option, patterns, families())
+        refuse_idle(option, patterns, families())
+    if options.scratch is not None and not options.scratch.is_dir():
+        raise UsageError(f"`--scratch {options.scratch}` is no folder.", "Name one that exists.")
     folders = [Path(path) for path in paths if Path(path).is_dir()]
     if options.accepts and len(folders) != 1:
         raise UsageError("`--accept` keeps the verdicts of one folder.", "Name the folder, and nothing else.")

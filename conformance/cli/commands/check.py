@@ -5,11 +5,10 @@ from __future__ import annotations
 import json
 import os
 import sys
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from datetime import date
-from difflib import get_close_matches
 from fnmatch import fnmatchcase
 from pathlib import Path
 from typing import Any, Final, TextIO
@@ -23,10 +22,9 @@ from runlock.conformance.campaign.baseline import (
 )
 from runlock.conformance.campaign.exhaustive_campaign import exhaust
 from runlock.conformance.campaign.families_of import (
-    clauses_for,
     families_for,
     family_of,
-    refuse_retired,
+    refuse_idle,
 )
 from runlock.conformance.campaign.interrupts import held_back
 from runlock.conformance.campaign.order import Exhaustive, Means, Order, Sampled
@@ -40,7 +38,7 @@ from runlock.conformance.report import result_folder as folder
 from runlock.conformance.report import result_json as machine
 from runlock.conformance.report.console import Page
 from runlock.conformance.report.text import write_compared, write_report
-from runlock.spec.model import Clause, Spec
+from runlock.spec.model import Spec
 
 EXAMPLES: Final = 1_500
 """Number of schedules that keeps two cores busy for about a minute on the reference."""
@@ -124,8 +122,7 @@ def check(order: Checked, means: Means, options: Options) -> int:
     with results() as stdout:
         target, clauses = order.resolved(), order.clauses
         for option, patterns in (("--only", clauses.only), ("--skip", clauses.skip)):
-            refuse_retired(option, patterns, families_for(target))
-            _refuse_idle_patterns(option, patterns, clauses_for(target))
+            refuse_idle(option, patterns, families_for(target))
         known = _known(options)
         if options.spec is not None:
             only = _of_revision(clauses.only, options.spec, family_of(target).spec)
@@ -245,18 +242,6 @@ def _refuse_recorded(order: Checked, on: str | None) -> None:
             f"{order.target} is a recorded trace, and `--exhaustive` needs a runtime.",
             "Name a runtime, or leave --exhaustive out to judge the recording.",
         )
-
-
-def _refuse_idle_patterns(option: str, patterns: tuple[str, ...], known: Mapping[str, Clause]) -> None:
-    for pattern in patterns:
-        if not any(fnmatchcase(clause, pattern) for clause in known):
-            near = get_close_matches(pattern.upper(), [*known, *_areas(known)], n=1)
-            right = f"Did you mean `{near[0]}`?" if near else "`runlock list clauses` shows them all."
-            raise UsageError(f"`{option} {pattern}` names no clause.", right)
-
-
-def _areas(clauses: Mapping[str, Clause]) -> list[str]:
-    return [f"{clause.area}-*" for clause in clauses.values()]
 
 
 def _report(result: Result, options: Options, known: Known | None, stdout: TextIO) -> int:

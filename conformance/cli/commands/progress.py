@@ -21,7 +21,7 @@ from rich.progress import (
 )
 
 from runlock.conformance.report.search_summary import roughly
-from runlock.conformance.text import plain
+from runlock.conformance.text import counted, plain
 
 MORE_THAN_ANYBODY_WAITS_FOR: Final = 100_000
 """From this number of schedules on, it is announced that there are many."""
@@ -91,7 +91,7 @@ def reading(files: int, *, is_silent: bool) -> Iterator[Counting]:
             shown.expects(files)
             yield shown
     else:
-        print(f"reading {files} files", file=sys.stderr, flush=True)
+        print(f"reading {counted(files, 'file')}", file=sys.stderr, flush=True)
         yield Counting()
 
 

@@ -175,7 +175,7 @@ def test_a_session_without_calls_is_nothing_to_judge(text: str, capsys: Capsys, 
     ran = run(capsys, "audit", "c.json")
 
     assert (ran.code, run(capsys, "audit", "c.json", "--strict").code) == (0, 3)
-    assert ran.out.splitlines()[2].endswith("nothing to judge in 1 file, without calls")
+    assert ran.out.splitlines()[2].endswith("nothing to judge in 1 file")
     assert "nothing to judge: " in ran.out
 
 

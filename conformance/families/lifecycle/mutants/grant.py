@@ -119,3 +119,22 @@ class RevokesForTheNextRun(Runtime):
 
     def grants_left(self) -> list[dict[str, Any]]:
         return [grant for grant in super().grants_left() if grant["tool"] not in self.revoked]
+
+
+@fault("GRANT-4", "was revoked, and nobody approved")
+class StoresNoRevocation(Runtime):
+    """What is stored does not say that a grant was revoked, so that a crash brings it back."""
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        self.revoked: set[str] = set()
+
+    def revoke(self, tool: str) -> None:
+        self.revoked.add(tool)
+
+    def keep_grant(self, decision: Decision) -> None:
+        self.revoked.discard(self.state.calls[decision.call].name)
+        super().keep_grant(decision)
+
+    def is_covered(self, call: Call) -> bool:
+        return call.name not in self.revoked and super().is_covered(call)

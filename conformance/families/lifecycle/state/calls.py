@@ -373,4 +373,5 @@ class Grant:
     life: int
     depth: int
     revoked_at: int | None = None  # the stimulus that revoked it
-    is_surely_revoked: bool = False  # that met no race
+    is_surely_revoked: bool = False  # that met no race, and no crash before it was stored
+    checkpoints: int = 0  # how many there were when it was revoked

@@ -44,6 +44,7 @@ def revoked(state: Knowledge, params: Mapping[str, Any]) -> None:
         if grant.call.name == params["tool"] or grant.decided.edit:
             grant.revoked_at = grant.revoked_at or state.stimuli
             grant.is_surely_revoked = grant.is_surely_revoked or state.alone
+            grant.checkpoints = len(state.checkpoints)
     for run in state.runs.values():
         for call in run.calls.values():
             if call.is_granted and call.name == params["tool"] and not call.entries:
@@ -66,7 +67,10 @@ def verdict_under_grants(call: ObservedCall | None, outcome: Mapping[str, Any]) 
 
 
 def grants_crashed(state: Knowledge) -> None:
-    """Whether a runtime keeps its grants in a crash is left open, and so is what they cover by then."""
+    """A crash may cost grants, and the revocation of one that no checkpoint has followed."""
+    for grant in state.grants:
+        is_stored = len(state.checkpoints) > grant.checkpoints
+        grant.is_surely_revoked = grant.is_surely_revoked and is_stored
     for run in state.runs.values():
         for call in run.calls.values():
             call.may_be_granted = call.may_be_granted or call.is_granted
@@ -85,7 +89,7 @@ def covering(state: Knowledge, call: ObservedCall) -> Grant | None:
 def _covers(state: Knowledge, grant: Grant, call: ObservedCall) -> Cover:
     if call.tool is None or misfit(state, grant, call) or is_revoked(grant, call):
         return Cover.NO
-    return Cover.YES if grant.revoked_at is None and _is_sure(state, grant, call) else Cover.OPEN
+    return Cover.YES if _is_sure(state, grant, call) else Cover.OPEN
 
 
 def is_revoked(grant: Grant, call: ObservedCall) -> bool:
@@ -123,6 +127,6 @@ def _is_sure(state: Knowledge, grant: Grant, call: ObservedCall) -> bool:
     has_acted = decided.entries_before == 0 and len(given.entries) > 0
     is_plain = tool is not None and tool.resume_mode == "replay" and not given.is_unclear
     is_here = grant.life == state.life == call.life and grant.depth == state.depth
-    stands = grant.revoked_at is None or call.asked_at < grant.revoked_at
     is_later = call.asked_at > decided.at and state.policy("grant.match") is not None
-    return is_taken and has_acted and is_plain and is_here and stands and is_later and not call.duplicate_id
+    fits = is_taken and has_acted and is_plain and is_here and is_later and not call.duplicate_id
+    return fits and grant.revoked_at is None

@@ -13,6 +13,7 @@ TRACES = {path.stem: path for path in (DATA / "right_traces").glob("*.jsonl")}
 # The clause that each of them is about: it speaks of what was done, and holds.
 ABOUT = {
     "a-held-back-call-behind-one-that-raised": "ROUND-9",
+    "a-revocation-that-a-crash-cost": "RECOVER-3",
     "a-cut-call-behind-one-that-waits": "CUT-3",
     "an-early-decision-that-was-not-kept-is-sent-again": "DERIVE-6",
     "a-refused-edit-and-a-payload-for-the-tool": "EDIT-5",
