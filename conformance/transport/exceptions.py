@@ -33,7 +33,10 @@ OUTSIDE: Final = (
     world.ToolRaised,
     asyncio.CancelledError,
 )
-SLIPS: Final = (NameError, AttributeError, TypeError, ImportError, NotImplementedError, AssertionError)
+SLIPS: Final = (
+    NameError, AttributeError, TypeError, ImportError, NotImplementedError, AssertionError,
+    ArithmeticError, IndexError, RecursionError,
+)  # fmt: skip
 """Types that are never how a runtime turns something down."""
 
 _PLACE: Final = "_runlock_place"

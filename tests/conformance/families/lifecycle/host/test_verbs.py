@@ -3,6 +3,7 @@
 import asyncio
 import re
 
+import pytest
 from hosted_fakes import (
     OK,
     TURN,
@@ -128,6 +129,21 @@ def test_an_exception_before_anything_happened_is_a_refusal():
 
     assert talk.decide(resume())["refused"] == [{"stimulus": 0, "decision": "d1", "why": "no such call"}]
     assert talk("run.input", run="r1", input="x")["refused"] == [{"stimulus": 0, "why": "no such call"}]
+
+
+@pytest.mark.parametrize("slip", [ZeroDivisionError, IndexError, NameError, RecursionError])
+def test_a_slip_is_shown_although_it_counts_as_a_refusal(slip):
+    """No runtime turns a decision down with such an exception."""
+
+    async def fail(self, decisions):
+        raise slip("a mistake")
+
+    talk = Talk(toy(start=wait_for_a_decision, decide=fail))
+    talk.start()
+    report = talk.decide(resume())
+
+    assert kinds(report) == ["adapter.error"]
+    assert report["refused"] == [{"stimulus": 0, "decision": "d1", "why": "a mistake"}]
 
 
 def test_an_exception_after_something_happened_is_an_error():
