@@ -70,7 +70,7 @@ def _areas(result: Result, page: Page, verdict: Verdict) -> None:
     """Write the number of clauses with a verdict, in all and in each area."""
     areas = Counter(one.id.rpartition("-")[0] for one in result.clauses if one.verdict == verdict)
     if areas:
-        named = ", ".join(f"{area}{NO_BREAK}{many}" for area, many in areas.items())
+        named = ", ".join(f"{area}{NO_BREAK}({many})" for area, many in areas.items())
         _row(page, verdict, f"{areas.total()}: {named}", "red" if verdict == "broken" else "")
 
 
