@@ -41,7 +41,8 @@ def every_call_is_reported_from_its_beginning(state: ObservedState, seen: CallMo
     subject = _subject(state, seen)
     if subject is None or subject[0].disturbed_by(CRASH) or subject[1].claims:
         return
-    first = {call.id: call.claims[0] for run in state.runs.values() for call in run.every_call if call.claims}
+    runs = (run for run in state.runs.values() if not run.disturbed_by(CRASH))
+    first = {call.id: call.claims[0] for run in runs for call in run.every_call if call.claims}
     odd = [(call, status) for call, status in (*first.items(), (seen.call, seen.to)) if status != "New"]
     if seen.to == "New" and not odd:
         yield HELD

@@ -14,7 +14,7 @@ from runlock.conformance.families.lifecycle.messages import GateOpened, SegmentE
 from runlock.conformance.families.lifecycle.state import ObservedState
 from runlock.conformance.families.lifecycle.state.disturbances import CANCEL, CRASH, FAULT
 from runlock.conformance.families.lifecycle.state.inputs import Input
-from runlock.conformance.families.lifecycle.state.records import ObservedCall, Run
+from runlock.conformance.families.lifecycle.state.records import ObservedCall, ObservedGate, Run
 from runlock.conformance.family.invariant import HELD, CheckResults, broken, check, counts
 from runlock.conformance.family.rank import Rank
 from runlock.conformance.protocol import Message
@@ -187,12 +187,22 @@ def _decided_since(run: Run, given: Input) -> bool:
 
 def _was_last(state: ObservedState, given: Input) -> bool:
     """Whether the inference that it met has asked for no call, and no other one has begun since."""
-    asked = given.asked
-    if asked is None or asked is not state.last_model_gate or asked.outcome is None:
+    return given.asked is state.last_model_gate and _asks_for_nothing(given.asked)
+
+
+def _asks_for_nothing(asked: ObservedGate | None) -> bool:
+    """Whether an inference is certainly over and was the last of its run."""
+    if asked is None or asked.outcome is None:
         return False
     turn = asked.outcome
     ends = turn["kind"] == "turn" and turn.get("stop") != "pause"  # a turn that pauses is asked for again
     return asked.alone and ends and not turn.get("tool_calls")
+
+
+def _is_left_to_the_next(state: ObservedState, given: Input) -> bool:
+    """Whether its run was about to end by itself, and leave it to the next one, when the end broke."""
+    is_late = given.asked in (None, state.last_model_gate) and _asks_for_nothing(state.last_model_gate)
+    return given.met == "error" and state.policy("input.late") == "next_run" and is_late
 
 
 @check("INPUT-8", at=("model",), rank=Rank.LOST, requires=AN_INPUT)
@@ -200,8 +210,9 @@ def an_end_does_to_input_what_is_declared(state: ObservedState, seen: GateOpened
     """The first inference after a cancel, an error or a crash tells what became of what was not shown."""
     for given in state.given:
         met = given.met in ("cancel", "error", "crash") and given.alone and given.at < state.stimuli
-        left = given.met == "error" and state.policy("input.late") == "next_run" and _was_last(state, given)
-        if met and not left and given.is_due and seen.messages is not None and _is_its_own(state, given):
+        if _is_left_to_the_next(state, given):
+            continue
+        if met and given.is_due and seen.messages is not None and _is_its_own(state, given):
             why = _other_fate(state, given, is_shown=given.is_in(seen.messages))
             yield broken(why) if why else HELD
 
