@@ -14,7 +14,7 @@ TRACES = {path.stem: path for path in (DATA / "right_traces").glob("*.jsonl")}
 ABOUT = {
     "a-held-back-call-behind-one-that-raised": "ROUND-9",
     "a-revocation-that-a-crash-cost": "RECOVER-3",
-    "an-id-that-a-crash-frees-again": "CALL-1",
+    "an-id-that-a-crash-frees-again": "CALL-26",
     "an-input-behind-the-last-turn-and-an-end-that-fails": "AGAIN-1",
     "a-cut-call-behind-one-that-waits": "CUT-3",
     "an-early-decision-that-was-not-kept-is-sent-again": "DERIVE-6",
