@@ -7,6 +7,8 @@ from collections import Counter
 import pytest
 from played_once import PlayedOnce
 
+from runlock.conformance.campaign.worker import collect_rarely
+
 # The tests start many processes of the kit, and each would compile it anew.
 os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
 sys.dont_write_bytecode = False
@@ -37,6 +39,11 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
             if counts[name] % sampled.kwargs.get("nightly", 1):
                 item.add_marker(pytest.mark.nightly)
             counts[name] += 1
+
+
+def pytest_collection_finish() -> None:
+    """A quarter of the time of the tests went into collections that freed nothing."""
+    collect_rarely()
 
 
 @pytest.fixture

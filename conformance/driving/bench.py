@@ -77,7 +77,6 @@ class Bench(Connection):
         self.muted: frozenset[str] = frozenset()
         self._select(selection)
         self.scenarios = list(self.family.driving.scenarios(self.handshake, self.policies))
-        self.combined = list(self.family.driving.combined(self.handshake, self.policies))
         self.cached_rulings: CachedRulings = {}
 
     def _select(self, selection: Selection) -> None:
@@ -91,6 +90,11 @@ class Bench(Connection):
             self._select(self.selection.without(muted))
             self.__dict__.pop("asked", None)
             self.cached_rulings.clear()
+
+    @cached_property
+    def combined(self) -> list[Scenario]:
+        """Scenarios in which every two features of the runtime meet."""
+        return list(self.family.driving.combined(self.handshake, self.policies))
 
     @cached_property
     def asked(self) -> Asked:

@@ -142,4 +142,3 @@ class Made:
     durable: Callable[..., Callable[[], Any]] | None = None  # the same, with its own store
     mutants: Callable[[], Mapping[str, Mutant]] = _none
     variants: Callable[[], Mapping[str, Variant]] = _none
-    out_of_reach: frozenset[str] = frozenset()  # mutants for which no search has found a witness

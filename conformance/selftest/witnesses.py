@@ -58,11 +58,7 @@ def witnessed(family: Family) -> list[Mutant]:
 
     A clause that is checked by comparison needs two schedules, so a single one cannot reveal it.
     """
-    every = family.made.mutants().values()
-    return [
-        one for one in every
-        if one.clause != family.judging.determinism and one.name not in family.made.out_of_reach
-    ]  # fmt: skip
+    return [one for one in family.made.mutants().values() if one.clause != family.judging.determinism]
 
 
 def mutants_of(family: Family, clause: str) -> list[Mutant]:
@@ -131,7 +127,7 @@ def shortest(family: Family, mutant: Mutant, scenario: Scenario, moves: Sequence
 
 
 def _found(case: Case) -> Iterator[tuple[Scenario, Sequence[Move]]]:
-    """Schedules that break the clause: those of the corpus, the shortest first, then random walks."""
+    """Schedules that break the clause: of the corpus, the shortest first, random walks, the stored witness."""
     for script in sorted(corpus(case.family), key=lambda one: (len(one.moves), one.name)):
         if applicable(case.family, script, case.bench.handshake):
             continue
@@ -140,6 +136,8 @@ def _found(case: Case) -> Iterator[tuple[Scenario, Sequence[Move]]]:
     for scenario, schedule in _walks(case.bench):
         if (one := _tried(case, scenario, schedule)) is not None:
             yield one
+    if (stored := witnesses(case.family).get(case.mutant.name)) is not None:
+        yield stored.scenario, stored.moves
 
 
 def _walks(bench: Bench) -> Iterator[tuple[Scenario, Schedule]]:

@@ -42,9 +42,6 @@ TOUR_SHARE: Final = 16
 
 TOLD_BY_THE_TIMELINE: Final = ("gate.open", "gate.closed", "run.status", "call.status", "run.finished")
 
-OUT_OF_REACH: Final = frozenset({"AsksAgainWhileItWaits", "JudgesDuringABatch", "ReturnsAtAFailure"})
-"""Mutants that take longer walks than are searched, so that they have no witness yet."""
-
 MONITORS: Final = (Oracle, Paths, Refusals, Derived)
 
 
@@ -110,7 +107,7 @@ FAMILY: Final = Family(
     wording=Wording(step, shown, _timeline, TOLD_BY_THE_TIMELINE, _rendered, SPELLED),
     files=files(__package__),
     host=_host,
-    made=Made(_reference, _durable, _mutants, _variants, OUT_OF_REACH),
+    made=Made(_reference, _durable, _mutants, _variants),
     default_profile="awaken-8",
     actions=LIFECYCLE_ACTIONS,
     driving=Driving(

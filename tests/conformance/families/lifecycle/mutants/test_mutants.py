@@ -25,7 +25,7 @@ from runlock.conformance.selftest.mutation_testing import kill
 from runlock.conformance.selftest.witnesses import Case, witnesses
 
 WITHOUT_A_WITNESS = Sampled(6_000)
-"""What a mutant without a stored witness is hunted with; each takes less than 200 schedules."""
+"""What a mutant of the clause about determinism is hunted with, which no single schedule breaks."""
 
 QUICK, MORE = (36, 2), (12, 6)
 """A variant plays one script in N, the next variant from the next script on, and M random walks; (N, M)."""
