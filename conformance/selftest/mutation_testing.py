@@ -109,11 +109,15 @@ class MutantRun(Bench):
     def run(self, portions: Iterator[tuple[Stage, int]]) -> str:
         """Run units until there is nothing more to find; returns the stage that found it."""
         for stage, unit in portions:
-            with self.until_over():
-                self.troubles += stage.play(self, unit).troubles
+            self.play_unit(stage, unit)
             if self.is_over:
                 return stage.name if self.found is not None else ""
         return ""
+
+    def play_unit(self, stage: Stage, unit: int) -> None:
+        """Play one unit, or its first part if that is enough."""
+        with self.until_over():
+            self.troubles += stage.play(self, unit).troubles
 
 
 def portions(family: Family, plan: Sampled) -> Iterator[tuple[Stage, int]]:

@@ -3,8 +3,8 @@
     python tests/benchmarks/pairs_of_faults.py [PAIRS] [SEED] [EXAMPLES]
 
 A pair is two mutants of one family, under the same profile and policies, that override different methods.  It
-is played as `runlock selftest` plays a mutant, until both clauses were blamed.  A schedule ends at its first
-violation, so that one fault may hide the other: a pair of which one fault hides the other in every schedule
+is played as `runlock selftest` plays a mutant, until both clauses were blamed.  As in `runlock check`, what was
+blamed is muted, and the schedules that were cut short are played again.  A pair of which one fault was not seen
 is listed.
 """
 
@@ -18,6 +18,7 @@ from dataclasses import replace
 from typing import Any, Final
 
 from runlock.conformance.campaign.order import Sampled
+from runlock.conformance.campaign.stages import Stage
 from runlock.conformance.family.family import Family, family_named, family_names
 from runlock.conformance.family.made import DECLARED, Faulty
 from runlock.conformance.selftest.mutation_testing import MutantRun, portions
@@ -32,6 +33,14 @@ class PairRun(MutantRun):
     def __init__(self, family: Family, made: Faulty, pair: tuple[Faulty, Faulty]) -> None:
         super().__init__(lambda: family.host(made), "")
         self.pair = pair
+
+    def play_unit(self, stage: Stage, unit: int) -> None:
+        """Play a unit again without what was blamed, until nothing more breaks."""
+        before = None
+        while before != self.blamed.keys() and not self.is_over:
+            before = set(self.blamed)
+            self.mute(before)
+            super().play_unit(stage, unit)
 
     @property
     def unseen(self) -> list[str]:

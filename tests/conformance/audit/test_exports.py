@@ -24,6 +24,7 @@ def document(path: Path, whole: Any) -> Path:
     return path
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("export", EXPORTS)
 @pytest.mark.parametrize("name", PLAIN)
 def test_an_export_says_what_the_spans_say(export: str, name: str, tmp_path: Path) -> None:

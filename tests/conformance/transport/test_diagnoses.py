@@ -220,6 +220,7 @@ def waits(row: Row) -> bool:
     return row.scale == HANGS
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize(
     "row",
     [

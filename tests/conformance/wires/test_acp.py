@@ -56,7 +56,7 @@ def reasons(tally):
     return {clause: found.violation.reason for clause, found in tally.found.items()}
 
 
-@pytest.mark.sampled(3)
+@pytest.mark.sampled(6)
 @pytest.mark.parametrize("name", RIGHT)
 def test_how_it_asks_is_found_out(agents, name):
     """Also whether a session goes on in another process."""
@@ -68,7 +68,7 @@ def test_how_it_asks_is_found_out(agents, name):
     assert set(learned.entered) == {"write", "read"}
 
 
-@pytest.mark.sampled(3)
+@pytest.mark.sampled(6)
 @pytest.mark.parametrize("name", RIGHT)
 def test_a_right_agent_holds(agents, name):
     """In a few scripts."""
@@ -90,7 +90,7 @@ def test_a_right_agent_holds_in_every_script(agents, name):
     assert tally.schedules > 40
 
 
-@pytest.mark.sampled(3)
+@pytest.mark.sampled(9)
 @pytest.mark.parametrize(("name", "clause"), [*MUTATED.items(), *((one, WRONG[one][1]) for one in WRONG)])
 def test_a_wrong_agent_is_blamed(agents, name, clause):
     """By a script that is about its clause, or by another one."""

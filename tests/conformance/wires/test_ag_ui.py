@@ -72,6 +72,7 @@ def test_a_right_application_holds(apps, name):
     assert expected - {clause for clause, times in tally.exercised.items() if times} == set()
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("name", ["legacy", "prefixed", "twice-prefixed"])
 def test_an_older_or_longer_spelling_is_understood(apps, name):
     """Custom events that ask, and names of tools with that of their server."""
@@ -118,7 +119,7 @@ def test_a_wrong_application_is_blamed_as_its_runtime_is(apps, name, clause):
     assert clause in played(apps, name, scripts, until=clause).found
 
 
-@pytest.mark.sampled(3)
+@pytest.mark.sampled(9)
 @pytest.mark.parametrize("name", WRITERS)
 def test_a_wrong_event_writer_is_blamed(apps, name):
     """What a runtime does is right, and what its server sends is not."""

@@ -111,12 +111,14 @@ def played(apps, name, moves):
     return {clause: found.violation.reason for clause, found in tally.found.items()}
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("name", SCHEDULES)
 def test_the_right_application_is_not_misled(apps, name):
     """It does what the protocol says."""
     assert played(apps, "right", SCHEDULES[name]) == {}
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize(
     ("name", "clause"),
     [("runs-the-abandoned", "GATE-2"), ("one-inbox-for-all", "DECIDE-3"), ("asks-not-which", "DECIDE-3")],

@@ -144,6 +144,7 @@ def _values():
         yield from ((key, value) for value in values if (key, value) != ("round.executor", "sequential"))
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize(("key", "value"), list(_values()), ids=str)
 def test_every_value_of_a_policy_holds(key, value):
     """Whatever a runtime of the universal core chooses, its joint charts hold."""

@@ -186,6 +186,7 @@ def each_fault():
     ]
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("fault", each_fault())
 def test_a_fault_of_a_loop_is_blamed_on_its_clause(fault):
     """The clause is named, and the shortest way there takes the planted move."""

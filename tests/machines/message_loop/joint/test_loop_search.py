@@ -62,6 +62,7 @@ def test_what_needs_a_cancel_is_untested_without_one():
     assert {"CANCEL-1", "CANCEL-4", "CANCEL-8", "RUN-7", "LOOP-52"} <= left
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize(
     ("key", "value"),
     [
