@@ -1,6 +1,7 @@
 """LangChain's agent behind the hosted interface: LangGraph's adapter with a graph of LangChain's making.
 
-What asks is its middleware for human approval, in either of its two modes.
+What asks is its middleware for human approval, in either of its two modes.  In a third configuration, its
+middleware for summaries shortens the thread.
 """
 
 from __future__ import annotations
@@ -9,13 +10,14 @@ from collections.abc import Mapping, Sequence
 from typing import Any, ClassVar, Final
 
 from langchain.agents import create_agent
-from langchain.agents.middleware import HumanInTheLoopMiddleware, wrap_tool_call
+from langchain.agents.middleware import HumanInTheLoopMiddleware, SummarizationMiddleware, wrap_tool_call
+from langchain_core.messages import BaseMessage
 from langchain_core.tools import StructuredTool
 from pydantic import JsonValue
 
 from runlock.conformance.adapter import Decision, Host, PermissionOutcome, Refused, Scenario, Segment
 from runlock.conformance.adapters.langgraph import ANSWERS, NOBODY, LangGraph
-from runlock.conformance.adapters.models.langgraph import KitModel
+from runlock.conformance.adapters.models.langgraph import KitModel, seen
 from runlock.conformance.adapters.sqlite_saver import Saver
 
 MODES: Final[list[JsonValue]] = ["replay", "use_as_result"]
@@ -40,14 +42,18 @@ class PerCallAgent(LangGraph):
         if "suspend" in self.permission:
             interrupts |= {name: {**answers, "when": self._is_suspended} for name in self.gated}
         asking = HumanInTheLoopMiddleware(interrupts, interrupt_mode=self.mode)
-        return create_agent(
-            model, tools, middleware=[wrap_tool_call(self._permit(model.host)), asking], checkpointer=saver
-        )
+        middleware = [wrap_tool_call(self._permit(model.host)), asking, *self._more(model, saver)]
+        return create_agent(model, tools, middleware=middleware, checkpointer=saver)
+
+    def _more(self, model: KitModel, saver: Saver | None) -> Sequence[Any]:
+        """Middleware that the agent has besides."""
+        return ()
 
     def _is_suspended(self, request: Any) -> bool:
         return request.tool_call["id"] in self.suspended
 
     async def open(self, host: Host, scenario: Scenario) -> None:
+        self.compact_above = scenario.agent.compact_above if scenario.agent else None
         await super().open(host, scenario)
         self.actions: dict[str, Any] = {}  # what the requests say of each call
 
@@ -93,3 +99,47 @@ class BatchedAgent(PerCallAgent):
             raise Refused("answers are given by position, and no call of that id has one")
         given = [answers[call] for call in self.order if call in answers]
         return {self.asked[self.order[0]]: {"decisions": given}}
+
+
+class SummarizingAgent(PerCallAgent):
+    """An agent whose middleware puts a summary in the place of what is too long."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        observes = [*self.handshake.observes, "thread.edited"]
+        self.handshake = self.handshake.model_copy(update={"edits": ["compaction"], "observes": observes})
+
+    def _more(self, model: KitModel, saver: Saver | None) -> Sequence[Any]:
+        if self.compact_above is None or saver is None:  # an agent within a call has no such bound
+            return ()
+        return [Summarizing(model, self.compact_above)]
+
+
+class Summarizing(SummarizationMiddleware):
+    """The middleware of the library, which shows what it cut.
+
+    The documentation advises to keep less than what triggers it; the summary is a constant text.
+    """
+
+    def __init__(self, model: KitModel, most: int) -> None:
+        kept = ("messages", most // 2)
+        super().__init__(model, trigger=("messages", most + 1), keep=kept, summarizer=_summary)  # type: ignore[arg-type]
+        self.host = model.host
+
+    async def abefore_model(self, state: Any, runtime: Any) -> dict[str, Any] | None:
+        before: list[BaseMessage] = list(state["messages"])
+        change = await super().abefore_model(state, runtime)
+        if change is not None:
+            after: list[BaseMessage] = change["messages"][1:]  # the first says that all of them go
+            self.host.observe(
+                "thread.edited",
+                why="compaction",
+                at=0,
+                cut=[seen(one) for one in before if one not in after],
+                instead=[seen(one) for one in after if one not in before],
+            )
+        return change
+
+
+def _summary(messages: Sequence[BaseMessage]) -> str:
+    return f"{len(messages)} messages"

@@ -127,7 +127,7 @@ def shortest(family: Family, mutant: Mutant, scenario: Scenario, moves: Sequence
 
 
 def _found(case: Case) -> Iterator[tuple[Scenario, Sequence[Move]]]:
-    """Schedules that break the clause: of the corpus, the shortest first, random walks, the stored witness."""
+    """Schedules that break the clause: of the corpus, the shortest first, of random walks, and as stored."""
     for script in sorted(corpus(case.family), key=lambda one: (len(one.moves), one.name)):
         if applicable(case.family, script, case.bench.handshake):
             continue

@@ -3,9 +3,9 @@
     python tests/benchmarks/pairs_of_faults.py [PAIRS] [SEED] [EXAMPLES]
 
 A pair is two mutants of one family, under the same profile and policies, that override different methods.  It
-is played as `runlock selftest` plays a mutant, until both clauses were blamed.  As in `runlock check`, what was
-blamed is muted, and the schedules that were cut short are played again.  A pair of which one fault was not seen
-is listed.
+is played as `runlock selftest` plays a mutant, until both clauses were blamed.  As in `runlock check`, what
+was blamed is muted, and the schedules that were cut short are played again.  A pair of which one fault was
+not seen is listed.
 """
 
 from __future__ import annotations

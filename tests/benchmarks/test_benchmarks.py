@@ -42,6 +42,9 @@ BENCHMARKS = {
 }
 """Every benchmark, by name."""
 
+EACH_TIME = ("calm", "hunt", "throughput")
+"""Those that `.ci/run` plays; the others are nightly."""
+
 
 def test_no_benchmark_is_left_out() -> None:
     """Each program in the folder has a row, but for the one that plays every runtime at its smallest."""
@@ -60,9 +63,10 @@ def test_verdicts_are_compared_one_by_one() -> None:
     ]
 
 
-@pytest.mark.sampled(1, nightly=6)
 @pytest.mark.long
-@pytest.mark.parametrize("name", BENCHMARKS)
+@pytest.mark.parametrize(
+    "name", [one if one in EACH_TIME else pytest.param(one, marks=pytest.mark.nightly) for one in BENCHMARKS]
+)
 def test_a_benchmark_runs(name: str) -> None:
     """It ends well, and what it prints says that there was something to count."""
     if name == "equal_runs" and not ENVIRONMENTS.joinpath("pydantic-ai").exists():

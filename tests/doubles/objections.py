@@ -35,6 +35,7 @@ from runlock.conformance.judging.judge import Judge
 from runlock.conformance.protocol import Observation
 from runlock.conformance.report.examples import clauses_of
 from runlock.conformance.selftest.witnesses import replay
+from runlock.conformance.selftest.witnesses import witnesses as witness_of
 from runlock.conformance.trace.scenario_file import family_of
 from runlock.conformance.trace.trace import Record, Trace
 
@@ -103,8 +104,8 @@ def traces_of_arrows() -> Iterator[Records]:
 
 
 def traces_of_mutants(family: Family) -> Iterator[Records]:
-    """What each mutant shows in the schedule that gives it away."""
-    stored = {one.name: one for one in witnesses(family, sys.maxsize)}
+    """What each mutant shows in its shortest schedule, or in the first script that gives it away."""
+    stored = witness_of(family)
     for mutant in family.made.mutants().values():
         if family.name == "message-loop":
             yield _shown_in_a_walk(mutant)

@@ -28,12 +28,12 @@ class KitModel(BaseChatModel):
         raise TypeError("The turns of this model are awaited: the adapter runs its graphs with `ainvoke`.")
 
     async def _agenerate(self, messages: Sequence[BaseMessage], *args: Any, **more: Any) -> ChatResult:
-        turn = await self.host.infer([_seen(message) for message in messages])
+        turn = await self.host.infer([seen(message) for message in messages])
         calls = [{"id": call.id, "name": call.name, "args": dict(call.args)} for call in turn.tool_calls]
         return ChatResult(generations=[ChatGeneration(message=AIMessage(turn.text, tool_calls=calls))])
 
 
-def _seen(message: BaseMessage) -> Message:
+def seen(message: BaseMessage) -> Message:
     """What the model receives, in the protocol's words."""
     text = str(message.content)
     if isinstance(message, AIMessage):

@@ -28,6 +28,7 @@ def test_a_right_runtime_holds() -> None:
     assert result.count("held") > 50
 
 
+@pytest.mark.sampled(1, nightly=3)
 @pytest.mark.long
 @pytest.mark.parametrize(
     ("mistake", "clause", "says"),

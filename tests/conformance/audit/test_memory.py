@@ -13,6 +13,7 @@ FLAT = 1.5
 """Ten times as much may take this many times the memory: DuckDB fills its buffers, and nothing else grows."""
 
 
+@pytest.mark.sampled(1, nightly=3)
 @pytest.mark.long
 @pytest.mark.parametrize("kind", KINDS)
 def test_memory_is_flat(kind: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -76,7 +76,7 @@ def _started_there(folder: Path, *words: str) -> tuple[int, list[str]]:
     return ran.returncode, sorted(path.stem for path in folder.glob("*.ran"))
 
 
-@pytest.mark.sampled(2, nightly=2)
+@pytest.mark.sampled(2, nightly=4)
 @pytest.mark.parametrize(
     ("words", "jobs"),
     [

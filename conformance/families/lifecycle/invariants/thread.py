@@ -36,7 +36,7 @@ def an_edit_leaves_pairs_whole(state: ObservedState, seen: ThreadEdited) -> Chec
     """The calls whose turns an edit cuts are those whose results it cuts."""
     asked = _asked(seen.cut) - _asked(seen.instead)
     answered = _answered(seen.cut) - _answered(seen.instead)
-    apart = sorted((asked ^ answered) - _without_a_result(state))
+    apart = sorted((asked ^ answered) - _without_a_result(state) - _shown_without_a_result(state))
     if apart:
         what, left = ("turn", "result") if apart[0] in asked else ("result", "turn")
         yield broken(f"an edit cuts the {what} of call {apart[0]}, and leaves its {left}")
@@ -56,6 +56,11 @@ def _without_a_result(state: ObservedState) -> set[str]:
     """The calls that are not over, or whose result may not be written yet."""
     every = (call for run in state.runs.values() for call in run.every_call)
     return {call.id for call in every if not call.is_final}
+
+
+def _shown_without_a_result(state: ObservedState) -> set[str]:
+    """The calls whose result was missing before the edit, which is the fault of something else."""
+    return _asked(state.as_shown) - _answered(state.as_shown)
 
 
 def _calls(state: ObservedState) -> Iterator[ObservedCall]:

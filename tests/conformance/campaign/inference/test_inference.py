@@ -71,7 +71,7 @@ SHOWN_BY_ANY = {
 
 
 @pytest.mark.long
-@pytest.mark.sampled(1, nightly=2)
+@pytest.mark.sampled(1, nightly=5)
 @pytest.mark.parametrize(
     "profile",
     [

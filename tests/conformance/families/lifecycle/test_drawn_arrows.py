@@ -57,7 +57,7 @@ def taken(monkeypatch):
     return found
 
 
-@pytest.mark.sampled(8)
+@pytest.mark.sampled(8, nightly=3)
 @pytest.mark.parametrize("target", TARGETS)
 def test_every_arrow_that_is_taken_is_drawn(target, taken):
     """In every other script of the corpus nothing is taken but rows of charts; only a beginning is none."""

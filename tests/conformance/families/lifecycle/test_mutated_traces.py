@@ -85,7 +85,7 @@ def test_every_rule_names_its_document() -> None:
     assert all(rule["because"].endswith(".") and rule["source"] for rule in RULES)
 
 
-@pytest.mark.sampled(1, nightly=4)
+@pytest.mark.sampled(1, nightly=5)
 @pytest.mark.long
 @pytest.mark.parametrize("profile", PROFILES)
 def test_a_trace_that_was_not_changed_is_not_objected_to(profile: str) -> None:

@@ -19,7 +19,11 @@ def told(*words):
 
 
 @pytest.mark.parametrize(
-    "case", [pytest.param(one, marks=() if one == "step" else pytest.mark.processes) for one in CASES]
+    "case",
+    [
+        pytest.param(one, marks=() if one == "step" else [pytest.mark.processes, pytest.mark.nightly])
+        for one in CASES
+    ],
 )
 def test_a_killed_run_comes_back_and_ends(case: str) -> None:
     """Nothing durable is lost or half there, nothing final runs again, nothing twice for one kill."""
