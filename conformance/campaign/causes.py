@@ -29,17 +29,18 @@ class Rejudged:
     together: frozenset[str]
     first: str
     rank: Rank
+    gravity: int = 0  # of its clause: 0 is the worst
 
     @property
     def directness(self) -> tuple[bool, Rank, int, str]:
-        """Sorts what breaks after another clause last; else by severity."""
+        """Sorts what breaks after another clause last; else by blame, then the shortest first."""
         clause = self.witness.clause
-        return self.first not in ("", clause), *self.severity
+        return self.first not in ("", clause), self.rank, self.witness.steps, clause
 
     @property
-    def severity(self) -> tuple[Rank, int, str]:
-        """Sorts the worst first, then the shortest."""
-        return self.rank, self.witness.steps, self.witness.clause
+    def severity(self) -> tuple[int, Rank, int, str]:
+        """Sorts by the severity of the clause, then by blame, then the shortest first."""
+        return self.gravity, self.rank, self.witness.steps, self.witness.clause
 
 
 def grouped(witnesses: Sequence[Witness], facts: Facts, tally: Tally) -> list[Witness]:
@@ -66,7 +67,9 @@ def _rejudged(witness: Witness, facts: Facts) -> Rejudged:
     own = next((one for one in found if one.clause == witness.clause), None)
     together = {one.clause for one in found if own is not None and one.stimulus == own.stimulus}
     first = found[0].clause if found else ""
-    return Rejudged(witness, frozenset(together), first, own.rank if own is not None else Rank.CHART)
+    rank = own.rank if own is not None else Rank.CHART
+    gravity = facts.family.spec.clauses[witness.clause].gravity
+    return Rejudged(witness, frozenset(together), first, rank, gravity)
 
 
 def _follows(one: Rejudged, cause: str, tally: Tally) -> bool:
