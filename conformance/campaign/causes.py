@@ -3,6 +3,8 @@
 A fault often breaks several clauses: one directly, and others because the run goes on from there.
 A violation B is a consequence of A only if A breaks in the shrunk counterexample of B too: by the same answer
 of the runtime, or first.  A clause that most schedules break first explains nothing of what breaks after it.
+Neither does a milder clause, nor one whose own counterexample needs what that of B does not have: an
+execution without a cancel is no consequence of what a cancel does wrong.
 """
 
 from __future__ import annotations
@@ -53,9 +55,9 @@ def with_causes(rejudged: Sequence[Rejudged], tally: Tally) -> list[Witness]:
     causes: list[Rejudged] = []
     consequences: list[Witness] = []
     for one in sorted(rejudged, key=lambda one: one.directness):
-        known = (other.witness.clause for other in causes)
-        if cause := next((other for other in known if _follows(one, other, tally)), ""):
-            consequences.append(replace(one.witness, cause=cause))
+        cause = next((other for other in causes if _follows(one, other, tally)), None)
+        if cause is not None:
+            consequences.append(replace(one.witness, cause=cause.witness.clause))
         else:
             causes.append(one)
     worst_first = sorted(causes, key=lambda one: one.severity)
@@ -72,7 +74,14 @@ def _rejudged(witness: Witness, facts: Facts) -> Rejudged:
     return Rejudged(witness, frozenset(together), first, rank, gravity)
 
 
-def _follows(one: Rejudged, cause: str, tally: Tally) -> bool:
-    """Whether a clause breaks in the witness, by the answer that ends it or first."""
-    is_common = tally.ended_by[cause] > COMMON * tally.schedules
-    return cause in one.together or (cause == one.first and not is_common)
+def _follows(one: Rejudged, cause: Rejudged, tally: Tally) -> bool:
+    """Whether a clause breaks in the witness, by the answer that ends it or first, and can explain it."""
+    clause = cause.witness.clause
+    is_common = tally.ended_by[clause] > COMMON * tally.schedules
+    breaks = clause in one.together or (clause == one.first and not is_common)
+    return breaks and explains(cause.gravity, cause.witness.situation, one.gravity, one.witness.situation)
+
+
+def explains(cause: int, needed: frozenset[str], gravity: int, there: frozenset[str]) -> bool:
+    """Whether a violation can be the consequence of another one, by their gravity and their situations."""
+    return cause <= gravity and needed <= there

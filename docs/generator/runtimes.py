@@ -62,10 +62,8 @@ def undeclared() -> Mapping[str, Mapping[str, str]]:
 
 
 def _summary(found: Object) -> str:
-    held, broken, must, should, untested = counts(found)
-    causes = (
-        f" (violations with a cause of their own: {must} of a MUST, {should} of a SHOULD)" if broken else ""
-    )
+    held, broken, violations, documented, untested = counts(found)
+    causes = f" (findings: {violations}; documented, and we disagree: {documented})" if broken else ""
     install = f" `runlock matrix --install {found['name']}` creates the environment that its violations need."
     return (
         f"Clauses held: {held}, broken: {broken}{causes}, untested: {untested}. [How to read the matrix]"
