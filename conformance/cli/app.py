@@ -578,6 +578,10 @@ def matrix(  # each is a separate option
     versions: Annotated[
         bool, typer.Option(help="Only run the programs of docs/standalone, in old and new releases.")
     ] = False,
+    report: Annotated[
+        str | None,
+        typer.Option(metavar="NAME", help="Only write texts for reports to the maintainers of a library."),
+    ] = None,
     infer: Annotated[
         bool, typer.Option(help="Also infer the policies of each runtime, and compare the declared ones.")
     ] = False,
@@ -602,5 +606,7 @@ def matrix(  # each is a separate option
     options = command.Options(tuple(only or ()), envs, out, json, infer)
     if versions:
         return command.compare_versions(options)
+    if report is not None:
+        return command.write_reports(report, options)
     plan = Sampled(EXAMPLES if examples is None else examples, seed)
     return command.run(options, plan, timeout_scale)

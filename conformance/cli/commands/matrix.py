@@ -17,13 +17,16 @@ from runlock.conformance.campaign.programs import PROGRAMS, THERE, compared
 from runlock.conformance.campaign.runtimes import Runtime, runtimes
 from runlock.conformance.cli.commands.output_streams import results
 from runlock.conformance.errors import UsageError
+from runlock.conformance.inputs import json_of
 from runlock.conformance.report import matrix as written
 from runlock.conformance.report import result_folder as folder
-from runlock.conformance.report import versions
+from runlock.conformance.report import upstream, versions
 from runlock.conformance.report.console import Page
 from runlock.conformance.text import plain
 
 UNDECIDED: Final = 3
+KEPT: Final = Path("docs/matrix.json")
+"""The matrix of the repository."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,6 +79,23 @@ def compare_versions(options: Options) -> int:
             is_seen = is_seen or THERE in said
     print(f"written: {file}")
     return 0 if is_seen else UNDECIDED
+
+
+def write_reports(name: str, options: Options) -> int:
+    """Write a text for each finding of a library or a configuration; the exit code."""
+    file = next((one for one in (options.out / "matrix.json", KEPT) if one.is_file()), None)
+    if file is None:
+        raise UsageError(f"There is no {options.out / 'matrix.json'}.", "`runlock matrix -o DIR` writes one.")
+    known = runtimes()
+    names = sorted({one.name for one in known} | {one.library for one in known})
+    if name not in names:
+        raise _unknown(name, "--report", names)
+    place = options.out / "reports" / name
+    folder.ready(place)
+    for stem, text in upstream.texts(json_of(file), known, name, PROGRAMS):
+        outputs.write(place / stem, text)
+        print(f"{place / stem}: {text.splitlines()[0].removeprefix('# ')}")
+    return 0
 
 
 def run(options: Options, plan: Sampled, timeout_scale: float) -> int:
