@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cache
 from typing import Any, Final, Literal, NamedTuple
 
 from runlock.conformance.campaign.causes import explains
@@ -49,12 +49,12 @@ class Violated:
         """The family of the runtime."""
         return family_named(self.column.get("family", DEFAULT_FAMILY))
 
-    @cached_property
+    @property
     def moves(self) -> tuple[Move, ...]:
         """The witness."""
         return witness_moves(self.found, self.family)
 
-    @cached_property
+    @property
     def situation(self) -> frozenset[str]:
         """The class of the witness."""
         return situation(self.moves)
@@ -160,7 +160,13 @@ def witness_text(found: Object) -> str:
 
 def witness_moves(found: Object, family: Family) -> tuple[Move, ...]:
     """The moves of the witness of a violation."""
-    return tuple(moves_of(parse(witness_text(found)).trace, family.line_formats.gate_name))
+    return _moves(witness_text(found), family.name)
+
+
+@cache
+def _moves(text: str, family: str) -> tuple[Move, ...]:
+    """The same, read once: a page asks for the findings several times."""
+    return tuple(moves_of(parse(text).trace, family_named(family).line_formats.gate_name))
 
 
 def findings(report: Object, known: Sequence[Runtime] | None = None) -> tuple[Finding, ...]:

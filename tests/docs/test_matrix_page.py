@@ -9,7 +9,9 @@ from pathlib import Path
 import pytest
 from places import ROOT
 
+from runlock.conformance.campaign.runtimes import as_of
 from runlock.conformance.report.matrix import causes, place
+from runlock.spec.model import SEVERITIES
 
 REPORT = json.loads((ROOT / "docs" / "matrix.json").read_text("utf-8"))
 
@@ -112,3 +114,41 @@ def lacks(runtime):
     """What the kit misses in the handshake of a runtime, apart from policies and exact settling."""
     parts = [part for why in runtime["clauses"].get("untested", {}) for part in why.split(", and ")]
     return [part for part in parts if LACKED.match(part) and "settles" not in part]
+
+
+# --- by question, and by library ------------------------------------------------------------------
+
+
+def test_each_finding_stands_on_the_page_of_a_question(module):
+    """What a program shows belongs to one of the questions at least."""
+    questions = module("questions")
+    on_a_page = {one.name for question in questions.QUESTIONS for one in questions.about(question)}
+
+    assert {one.name for one in questions.every()} - on_a_page == set()
+
+
+def test_a_question_compares_all_configurations_sorted(module):
+    """Those without a finding come first, and what was not exercised at all comes last."""
+    for text in dict(module("questions").pages()).values():
+        rows = [line.split(" | ") for line in text.splitlines() if line.startswith("| [")]
+        worst = [row[2] for row in rows]
+
+        assert len(rows) == len([one for one in REPORT["runtimes"] if one["verdict"]])
+        order = ["none", *reversed(SEVERITIES), "not tested"]
+        assert worst == sorted(worst, key=order.index)
+        assert [row[3] for row in rows if row[2] == "none"] == ["0"] * worst.count("none")
+
+
+def test_each_library_has_a_page_with_its_findings_its_day_and_how_to_dispute_them(module):
+    """Every link leads to a clause on the page of a configuration; what is documented stands apart."""
+    pages = dict(module("libraries").pages())
+    own = {one["library"] for one in REPORT["findings"]}
+
+    assert {f"libraries/{name}.md" for name in own} <= pages.keys()
+    assert len(pages) == REPORT["counts"]["libraries"]
+    for text in pages.values():
+        assert f" {as_of()}" in text
+        assert "\n## How to dispute this\n" in text
+    assert "\n## Documented, and we disagree\n" in pages["libraries/agno.md"]
+    rows = sum(line.startswith("| ") for text in pages.values() for line in text.splitlines())
+    assert rows == REPORT["counts"]["violations"] + sum("\n## Findings\n" in text for text in pages.values())
