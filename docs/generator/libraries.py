@@ -104,6 +104,6 @@ def _dispute(name: str) -> str:
         "## How to dispute this\n\nRun the program of a finding, which its configuration's page links to. If "
         f"it uses {name} wrongly, or if a page documents what it shows, [say so]"
         "(../how-to-read-the-matrix.md#how-to-dispute-a-finding): adapters, programs and verdicts are data, "
-        f"and a correction is a small change. `runlock matrix --report {name}` writes a text for each finding, "
-        "for those who maintain it."
+        f"and a correction is a small change. `runlock matrix --report {name}` writes a text for each "
+        "finding, for those who maintain it."
     )

@@ -113,9 +113,9 @@ def _page(question: Question) -> str:
     found = "\n".join(told(one, "..") for one in about(question)) or "Nothing was found."
     intro = (
         f"{question.asks} This page compares the configurations of all libraries in this respect, as they "
-        f"were on {as_of()}. First come those without a finding, then the others by their worst one; what was "
-        "hardly tested says little, and stands below what was tested more. *Held*, *broken* and *untested* count "
-        "clauses; *exercised* says how often one of them could have broken. "
+        f"were on {as_of()}. First come those without a finding, then the others by their worst one; what "
+        "was hardly tested says little, and stands below what was tested more. *Held*, *broken* and "
+        "*untested* count clauses; *exercised* says how often one of them could have broken. "
         "[How to read the matrix](../how-to-read-the-matrix.md) explains the words."
     )
     compared = table(HEAD, [row.cells for row in rows])

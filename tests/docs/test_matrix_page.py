@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 from places import ROOT
 
-from runlock.conformance.campaign.runtimes import as_of
+from runlock.conformance.campaign.runtimes import as_of, runtimes
 from runlock.conformance.report.matrix import causes, place
 from runlock.spec.model import SEVERITIES
 
@@ -152,3 +152,24 @@ def test_each_library_has_a_page_with_its_findings_its_day_and_how_to_dispute_th
     assert "\n## Documented, and we disagree\n" in pages["libraries/agno.md"]
     rows = sum(line.startswith("| ") for text in pages.values() for line in text.splitlines())
     assert rows == REPORT["counts"]["violations"] + sum("\n## Findings\n" in text for text in pages.values())
+
+
+# --- what adapters decide -------------------------------------------------------------------------
+
+WRITTEN_DOWN = ("langgraph", "langchain-per-call", "openai-agents", "pydantic-ai", "google-adk", "strands")
+
+
+@pytest.mark.parametrize("runtime", runtimes(), ids=lambda one: one.name)
+def test_what_an_adapter_decides_stands_on_the_page_with_its_reason(module, runtime):
+    """Each decision and each reason is a sentence; where none is written down, the page says so."""
+    text = module("runtimes")._deviations(runtime.name).replace("\\", "")
+    words = [word for pair in runtime.deviations.items() for word in pair]
+
+    assert all(re.fullmatch(r"[A-Z].*\.", word) for word in words)
+    assert [word for word in words if word not in text] == []
+    assert ("has not been written down yet" in text) != bool(words)
+
+
+def test_adapters_of_libraries_have_their_decisions_written_down():
+    """Those that were read line by line."""
+    assert {one.name for one in runtimes() if one.deviations} >= {*WRITTEN_DOWN, "vercel-ai-6", "vercel-ai-7"}
