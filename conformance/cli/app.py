@@ -578,6 +578,10 @@ def matrix(  # each is a separate option
     versions: Annotated[
         bool, typer.Option(help="Only run the programs of docs/standalone, in old and new releases.")
     ] = False,
+    entry: Annotated[
+        list[Path] | None,
+        typer.Option(metavar="FOLDER", help="The runtime of an entry.toml, in the place of the kit's own."),
+    ] = None,
     report: Annotated[
         str | None,
         typer.Option(metavar="NAME", help="Only write texts for reports to the maintainers of a library."),
@@ -603,7 +607,7 @@ def matrix(  # each is a separate option
 
     if install:
         return command.make(install, envs)
-    options = command.Options(tuple(only or ()), envs, out, json, infer)
+    options = command.Options(tuple(only or ()), envs, out, json, infer, tuple(entry or ()))
     if versions:
         return command.compare_versions(options)
     if report is not None:

@@ -254,6 +254,6 @@ def counted(report: Object, known: Sequence[Runtime] | None = None) -> Counted:
     )
 
 
-def of_configuration(column: Object) -> tuple[Finding, ...]:
+def of_configuration(column: Object, known: Sequence[Runtime] | None = None) -> tuple[Finding, ...]:
     """The findings of one column of a matrix, the most severe first."""
-    return findings({"runtimes": [column]})
+    return findings({"runtimes": [column]}, known)

@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from runlock.conformance import outputs
+from runlock.conformance.campaign.entries import ThirdParty
 from runlock.conformance.campaign.matrix import Column
 from runlock.conformance.campaign.programs import PROGRAMS
 from runlock.conformance.campaign.result import THIN, Result
@@ -165,13 +166,16 @@ def witness_files(report: Object) -> Iterator[tuple[Path, str]]:
             yield place(Path(), runtime["name"], found["clause"]), witness_text(found)
 
 
-def as_markdown(report: Object, history: Object | None = None) -> str:
-    """One page of everything, with the clauses by runtimes as a table; `history` is of versions."""
-    sections = (line for one in report["runtimes"] for line in section(one, history or {}))
-    return "\n".join((*overview(report, _table, "#{}"), *sections)) + "\n"
+def as_markdown(report: Object, history: Object | None = None, known: Sequence[Runtime] | None = None) -> str:
+    """One page of everything, with the clauses by runtimes as a table; `history` is of versions.
+
+    `known` are the runtimes of the report, by default those of the kit.
+    """
+    sections = (line for one in report["runtimes"] for line in section(one, history or {}, known))
+    return "\n".join((*overview(report, _table, "#{}", known), *sections)) + "\n"
 
 
-def overview(report: Object, grid: Grid, page: str) -> Iterator[str]:
+def overview(report: Object, grid: Grid, page: str, known: Sequence[Runtime] | None = None) -> Iterator[str]:
     """All runtimes at a glance; `grid` shows the clauses, and `page` is where a runtime has its own part."""
     yield "# The matrix: clauses by runtimes\n"
     yield (
@@ -180,12 +184,12 @@ def overview(report: Object, grid: Grid, page: str) -> Iterator[str]:
         "where one takes seconds. [How to read the matrix](how-to-read-the-matrix.md) explains the words. "
         f"The versions were the newest ones on {as_of()}, and the reports of bugs were read then.\n"
     )
-    yield from _versions(report["runtimes"], page)
+    yield from _versions(report["runtimes"], page, known)
     for family, some in _by_family(report["runtimes"]).items():
         yield from grid(family, some)
 
 
-def _versions(found: Sequence[Object], page: str) -> Iterator[str]:
+def _versions(found: Sequence[Object], page: str, known: Sequence[Runtime] | None) -> Iterator[str]:
     yield (
         "The columns *held*, *broken* and *untested* count clauses. A *finding* is one fault of a library, "
         "which a program shows without the kit; it may break several clauses, in several configurations. "
@@ -199,15 +203,15 @@ def _versions(found: Sequence[Object], page: str) -> Iterator[str]:
         if one["verdict"] is None:
             yield f"| {link} | not judged | | | | | | |"
         else:
-            numbers = (one["implementation"]["version"], one["schedules"], *counts(one))
+            numbers = (one["implementation"]["version"], one["schedules"], *counts(one, known))
             yield f"| {link} | {' | '.join(map(str, numbers))} |"
     yield ""
 
 
-def counts(found: Object) -> tuple[int, int, int, int, int]:
+def counts(found: Object, known: Sequence[Runtime] | None = None) -> tuple[int, int, int, int, int]:
     """Held and broken clauses, findings, documented disagreements, and untested clauses of a runtime."""
     held, broken, untested = (len(clauses(found, word)) for word in ("held", "broken", "untested"))
-    own = of_configuration(found)
+    own = of_configuration(found, known)
     documented = sum(one.against == DOCUMENTED for one in own)
     return held, broken, sum(one.is_violation for one in own), documented, untested
 
@@ -261,9 +265,10 @@ def anchor(runtime: str, clause: str) -> str:
     return f"{runtime}-{clause.lower()}"
 
 
-def section(found: Object, history: Object) -> Iterator[str]:
+def section(found: Object, history: Object, known: Sequence[Runtime] | None = None) -> Iterator[str]:
     """What is known of one runtime: its violations, each with its steps."""
-    runtime = next(one for one in runtimes() if one.name == found["name"])
+    every = runtimes() if known is None else known
+    runtime = next(one for one in every if one.name == found["name"])
     by_itself = re.sub(
         r"[^a-z0-9]+", "-", runtime.title.lower()
     )  # the anchor that the heading has in any case
@@ -278,8 +283,17 @@ def section(found: Object, history: Object) -> Iterator[str]:
     yield from matrix_policies.section(found, runtime.pages)
     for trouble in found["troubles"]:
         yield f"A schedule could not be judged: {_shown(trouble)}\n"
-    for finding in of_configuration(found):
+    yield from _decisions(runtime)
+    for finding in of_configuration(found, known):
         yield from _finding(finding, history)
+
+
+def _decisions(runtime: Runtime) -> Iterator[str]:
+    """What the adapter decides, on the page of everything; the site has a part of its own for it."""
+    if isinstance(runtime, ThirdParty) and runtime.deviations:
+        yield "The adapter decides:\n"
+        yield from (f"- {_shown(what)} {_shown(why)}" for what, why in runtime.deviations.items())
+        yield ""
 
 
 def causes(found: Object) -> list[Object]:

@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any, Final, TextIO
 
 from runlock.conformance import outputs
+from runlock.conformance.campaign.entries import entry_in
 from runlock.conformance.campaign.matrix import Column, matrix
 from runlock.conformance.campaign.order import Order, Sampled
 from runlock.conformance.campaign.programs import PROGRAMS, THERE, compared
@@ -38,6 +39,7 @@ class Options:
     out: Path
     as_json: bool = False
     infers: bool = False
+    entries: tuple[Path, ...] = ()
 
 
 def make(patterns: Sequence[str], environments: Path) -> int:
@@ -99,8 +101,13 @@ def write_reports(name: str, options: Options) -> int:
 
 
 def run(options: Options, plan: Sampled, timeout_scale: float) -> int:
-    """Judge the runtimes and write the matrix; the exit code."""
-    asked = chosen(options.only, "--only")
+    """Judge the runtimes and write the matrix; the exit code.
+
+    With entries, of the runtimes of the kit only those that are named are judged.
+    """
+    entries = [entry_in(one) for one in options.entries]
+    named = chosen(options.only, "--only") if options.only or not entries else []
+    asked = [*entries, *named]
     folder.ready(options.out)
     budget = {"examples": plan.examples, "seed": plan.seed}
     with results() as stdout:
@@ -134,7 +141,10 @@ def _report(columns: Sequence[Column], options: Options, budget: Mapping[str, An
     report = written.as_json(columns, budget)
     outputs.write(options.out / "matrix.json", written.dumped(report) + "\n")
     history = versions.known(options.out / versions.FILE)
-    outputs.write(options.out / "matrix.md", written.as_markdown(report, history=history))
+    outputs.write(
+        options.out / "matrix.md",
+        written.as_markdown(report, history, [column.runtime for column in columns]),
+    )
     lines = Page(stdout)
     if options.as_json:
         lines.console.out(written.dumped(report))
