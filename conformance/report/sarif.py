@@ -38,7 +38,7 @@ def sarif(result: Stored) -> str:
 
 def _gravity(result: Stored) -> Callable[[StoredClause], int]:
     """The place of a clause in the order of severity; one that this kit does not know comes last."""
-    places = {word: place for place, word in enumerate(SEVERITIES)}
+    places: dict[str, int] = {word: place for place, word in enumerate(SEVERITIES)}
     return lambda clause: places.get(result.severity(clause.id), len(places))
 
 
