@@ -9,7 +9,7 @@ from runlock.conformance.campaign.runtimes import Runtime, as_of, runtimes
 from runlock.conformance.report import versions
 from runlock.conformance.report.findings import DOCUMENTED, Finding
 
-from .markdown import clauses, table, text
+from .markdown import clauses, folder_of, table, text
 from .matrix import history, report
 from .questions import every, told
 
@@ -69,7 +69,8 @@ def _table(found: list[Finding]) -> str:
 
 def _row(one: Finding) -> tuple[str, ...]:
     against = one.against + "".join(f" ([page]({page}))" for page in one.pages if page.startswith("https:"))
-    labels = clauses(", ".join(one.clauses), family=one.lead.family.name)
+    family = one.lead.family.name
+    labels = clauses(", ".join(one.clauses), f"../{folder_of(family)}".rstrip("/"), family)
     shown = told(one, "..").partition("*: ")[2]
     return one.severity, shown, labels, against, _releases(one), _reports(one)
 

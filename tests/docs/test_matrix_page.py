@@ -154,6 +154,25 @@ def test_each_library_has_a_page_with_its_findings_its_day_and_how_to_dispute_th
     assert rows == REPORT["counts"]["violations"] + sum("\n## Findings\n" in text for text in pages.values())
 
 
+def test_the_clauses_of_a_library_are_those_of_its_family(module):
+    """A clause of a tool runner leads to the pages of that family."""
+    pages = dict(module("libraries").pages())
+
+    assert "(../families/tool-runner/clauses/runner.md#runner-33)" in pages["libraries/anthropic.md"]
+    assert "(../clauses/pair.md#pair-8)" in pages["libraries/agno.md"]
+
+
+def test_a_finding_leads_to_its_place_on_the_page_of_a_configuration(module, pages):
+    """Each anchor is there."""
+    texts = {**dict(module("libraries").pages()), **dict(module("questions").pages())}
+    links = {
+        link for text in texts.values() for link in re.findall(r"\.\./(runtimes/[\w.-]+\.md)#([\w-]+)", text)
+    }
+
+    assert links
+    assert {(page, anchor) for page, anchor in links if f'<a id="{anchor}">' not in pages[page]} == set()
+
+
 # --- what adapters decide -------------------------------------------------------------------------
 
 WRITTEN_DOWN = ("langgraph", "langchain-per-call", "openai-agents", "pydantic-ai", "google-adk", "strands")
