@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from functools import cache, cached_property
 from importlib import resources
 from importlib.resources.abc import Traversable
-from typing import Annotated, Any, Final, Literal, TypeVar
+from typing import Annotated, Any, Final, Literal, TypeVar, get_args
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 from pydantic_core import ErrorDetails
@@ -20,11 +20,22 @@ from pydantic_core import ErrorDetails
 from runlock.spec.text import known_words
 
 __all__ = [
-    "Clause", "Erratum", "Place", "Policy", "Profile", "Question", "Retired", "Revision", "Spec", "SpecError",
-    "Term", "Value", "load_spec", "read_entries", "read_spec",
+    "SEVERITIES", "Clause", "Erratum", "Place", "Policy", "Profile", "Question", "Retired", "Revision",
+    "Severity", "Spec", "SpecError", "Term", "Value", "load_spec", "read_entries", "read_spec",
 ]  # fmt: skip
 
 Level = Literal["MUST", "SHOULD", "MAY"]
+Severity = Literal[
+    "runs without consent",
+    "runs twice",
+    "wrong call or wrong arguments",
+    "result lost or invented",
+    "thread dead",
+    "status wrong",
+    "cosmetic",
+]
+"""What a broken clause means for those who use the runtime, the worst first; the list is closed."""
+
 Value = str | list[str]
 """What a policy is set to: one of its values, or for a policy that is a set any of them."""
 
@@ -32,6 +43,7 @@ ClauseId = Annotated[str, Field(pattern=r"^[A-Z]+-[1-9][0-9]*$")]
 Sentence = Annotated[str, Field(pattern=r"^\S.*\.$")]
 Source = Annotated[str, Field(pattern=r"^\S+ § \S.*$")]
 Words = Annotated[str, Field(pattern=r"^\S.*$")]
+SEVERITIES: Final[tuple[Severity, ...]] = get_args(Severity)
 FIRST: Final = "1.0"
 """The revision of a clause that names none."""
 
@@ -52,10 +64,12 @@ class Clause(Word):
     """One normative sentence: what it asks, why, under which policies, and what it takes to see it.
 
     Its `occasion` is something that a runtime shows if it likes: without it, the clause says nothing.
+    `severity` is the worst that a violation can mean, and sorts the findings of every report.
     """
 
     id: ClauseId
     level: Level
+    severity: Severity = "status wrong"
     sentence: Sentence
     intent: Sentence
     sources: Annotated[list[Source], Field(min_length=1)]
@@ -72,6 +86,11 @@ class Clause(Word):
     def area(self) -> str:
         """The family of the clause: CALL of CALL-4."""
         return self.id.rpartition("-")[0]
+
+    @property
+    def gravity(self) -> int:
+        """The place of its severity in the list: 0 is the worst."""
+        return SEVERITIES.index(self.severity)
 
 
 class Retired(Word):

@@ -3,6 +3,8 @@
 A fault often breaks several clauses: one directly, and others because the run goes on from there.
 A violation B is a consequence of A only if A breaks in the shrunk counterexample of B too: by the same answer
 of the runtime, or first.  A clause that most schedules break first explains nothing of what breaks after it.
+Neither does a milder clause, nor one whose own counterexample needs what that of B does not have: an
+execution without a cancel is no consequence of what a cancel does wrong.
 """
 
 from __future__ import annotations
@@ -29,17 +31,18 @@ class Rejudged:
     together: frozenset[str]
     first: str
     rank: Rank
+    gravity: int = 0  # of its clause: 0 is the worst
 
     @property
     def directness(self) -> tuple[bool, Rank, int, str]:
-        """Sorts what breaks after another clause last; else by severity."""
+        """Sorts what breaks after another clause last; else by blame, then the shortest first."""
         clause = self.witness.clause
-        return self.first not in ("", clause), *self.severity
+        return self.first not in ("", clause), self.rank, self.witness.steps, clause
 
     @property
-    def severity(self) -> tuple[Rank, int, str]:
-        """Sorts the worst first, then the shortest."""
-        return self.rank, self.witness.steps, self.witness.clause
+    def severity(self) -> tuple[int, Rank, int, str]:
+        """Sorts by the severity of the clause, then by blame, then the shortest first."""
+        return self.gravity, self.rank, self.witness.steps, self.witness.clause
 
 
 def grouped(witnesses: Sequence[Witness], facts: Facts, tally: Tally) -> list[Witness]:
@@ -52,9 +55,9 @@ def with_causes(rejudged: Sequence[Rejudged], tally: Tally) -> list[Witness]:
     causes: list[Rejudged] = []
     consequences: list[Witness] = []
     for one in sorted(rejudged, key=lambda one: one.directness):
-        known = (other.witness.clause for other in causes)
-        if cause := next((other for other in known if _follows(one, other, tally)), ""):
-            consequences.append(replace(one.witness, cause=cause))
+        cause = next((other for other in causes if _follows(one, other, tally)), None)
+        if cause is not None:
+            consequences.append(replace(one.witness, cause=cause.witness.clause))
         else:
             causes.append(one)
     worst_first = sorted(causes, key=lambda one: one.severity)
@@ -66,10 +69,19 @@ def _rejudged(witness: Witness, facts: Facts) -> Rejudged:
     own = next((one for one in found if one.clause == witness.clause), None)
     together = {one.clause for one in found if own is not None and one.stimulus == own.stimulus}
     first = found[0].clause if found else ""
-    return Rejudged(witness, frozenset(together), first, own.rank if own is not None else Rank.CHART)
+    rank = own.rank if own is not None else Rank.CHART
+    gravity = facts.family.spec.clauses[witness.clause].gravity
+    return Rejudged(witness, frozenset(together), first, rank, gravity)
 
 
-def _follows(one: Rejudged, cause: str, tally: Tally) -> bool:
-    """Whether a clause breaks in the witness, by the answer that ends it or first."""
-    is_common = tally.ended_by[cause] > COMMON * tally.schedules
-    return cause in one.together or (cause == one.first and not is_common)
+def _follows(one: Rejudged, cause: Rejudged, tally: Tally) -> bool:
+    """Whether a clause breaks in the witness, by the answer that ends it or first, and can explain it."""
+    clause = cause.witness.clause
+    is_common = tally.ended_by[clause] > COMMON * tally.schedules
+    breaks = clause in one.together or (clause == one.first and not is_common)
+    return breaks and explains(cause.gravity, cause.witness.situation, one.gravity, one.witness.situation)
+
+
+def explains(cause: int, needed: frozenset[str], gravity: int, there: frozenset[str]) -> bool:
+    """Whether a violation can be the consequence of another one, by their gravity and their situations."""
+    return cause <= gravity and needed <= there

@@ -28,7 +28,9 @@ FOLDER: Final = "conformance/adapters"
 class Known:
     """Known facts about a violation: a program that shows it without the kit, and what its maintainers know.
 
-    `upstream` has the address of each report with its state, and `maintainers` their answer in a sentence.
+    `promise` is what the runtime breaks besides the specification: a page of its documentation, or of an API
+    or a protocol that it uses.  `documented` is a page that says that it behaves so on purpose.  `upstream`
+    has the address of each report with its state, and `maintainers` their answer in a sentence.
     """
 
     clause: str
@@ -36,6 +38,8 @@ class Known:
     standalone: str | None = None
     upstream: Mapping[str, str] = field(default_factory=dict)
     maintainers: str = ""
+    promise: str = ""
+    documented: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,6 +47,8 @@ class Runtime:
     """A runtime with its adapter; `pages` document each policy that it declares beyond its profile.
 
     `hidden` has the clauses that the adapter keeps from being broken, with the reasons: they are not held.
+    `deviations` are what the adapter decides, normalises or changes of the defaults, each with why a user of
+    the library would do the same.  A `library` may have several configurations, each of which is a runtime.
     """
 
     name: str
@@ -50,11 +56,13 @@ class Runtime:
     environment: str
     adapter: str
     lives_in: Environment
+    library: str = ""
     family: str = DEFAULT
     examples: int | None = None  # the most schedules, in addition to the scripted ones
     pages: Mapping[str, str] = field(default_factory=dict)
     seen: Sequence[Known] = ()
     hidden: Mapping[str, str] = field(default_factory=dict)
+    deviations: Mapping[str, str] = field(default_factory=dict)
     older: Sequence[str] = ()  # earlier releases: the pins in place of those of the environment
 
     @property
@@ -112,16 +120,23 @@ def as_of() -> str:
 def runtimes() -> tuple[Runtime, ...]:
     """All runtimes, in the order of the file."""
     data = tomllib.loads(ADAPTERS.joinpath("runtimes.toml").read_text("utf-8"))
-    return tuple(_runtime(one, data["environments"], data["older"]) for one in data["runtime"])
+    return tuple(_runtime(one, data) for one in data["runtime"])
 
 
-def _runtime(
-    data: Mapping[str, Any], environments: Mapping[str, Any], older: Mapping[str, Sequence[str]]
-) -> Runtime:
+def _runtime(data: Mapping[str, Any], every: Mapping[str, Any]) -> Runtime:
     name = data["environment"]
-    lives_in = _environment(environments[name], data["adapter"])
-    seen = tuple(Known(**one) for one in data.get("seen", ()))
-    return Runtime(**{**data, "lives_in": lives_in, "seen": seen, "older": older.get(name, ())})
+    lives_in = _environment(every["environments"][name], data["adapter"])
+    seen = tuple(_known(one, every["rules"]) for one in data.get("seen", ()))
+    library = data.get("library", name)
+    older = every["older"].get(name, ())
+    return Runtime(**{**data, "lives_in": lives_in, "library": library, "seen": seen, "older": older})
+
+
+def _known(data: Mapping[str, Any], rules: Mapping[str, str]) -> Known:
+    """What is known of a violation; some clauses say what the API of every model asks for."""
+    known = Known(**data)
+    is_said = known.promise or known.documented
+    return known if is_said else replace(known, promise=rules.get(known.clause, ""))
 
 
 def _environment(needs: Any, adapter: str) -> Environment:

@@ -578,6 +578,14 @@ def matrix(  # each is a separate option
     versions: Annotated[
         bool, typer.Option(help="Only run the programs of docs/standalone, in old and new releases.")
     ] = False,
+    entry: Annotated[
+        list[Path] | None,
+        typer.Option(metavar="FOLDER", help="The runtime of an entry.toml, in the place of the kit's own."),
+    ] = None,
+    report: Annotated[
+        str | None,
+        typer.Option(metavar="NAME", help="Only write texts for reports to the maintainers of a library."),
+    ] = None,
     infer: Annotated[
         bool, typer.Option(help="Also infer the policies of each runtime, and compare the declared ones.")
     ] = False,
@@ -599,8 +607,10 @@ def matrix(  # each is a separate option
 
     if install:
         return command.make(install, envs)
-    options = command.Options(tuple(only or ()), envs, out, json, infer)
+    options = command.Options(tuple(only or ()), envs, out, json, infer, tuple(entry or ()))
     if versions:
         return command.compare_versions(options)
+    if report is not None:
+        return command.write_reports(report, options)
     plan = Sampled(EXAMPLES if examples is None else examples, seed)
     return command.run(options, plan, timeout_scale)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from runlock.conformance.trace.moves import Move
+from runlock.conformance.trace.situation import situation
 from runlock.conformance.trace.trace import Trace
 
 
@@ -23,6 +24,11 @@ class Witness:
     def steps(self) -> int:
         """The number of stimuli."""
         return len(self.moves)
+
+    @property
+    def situation(self) -> frozenset[str]:
+        """The class of its schedule."""
+        return situation(self.moves)
 
 
 @dataclass(frozen=True, slots=True)

@@ -92,6 +92,7 @@ def of_clause(family: Family, clause: Clause) -> Sheet:
         Said("sources", clause.sources),
         Said("since", [f"revision {clause.since} of the spec"]),
         Said("applies", list(_applies(family, clause))),
+        Said("severity", [clause.severity]),
         Said("needs", clause.needs),
         Said("occasion", [clause.occasion] if clause.occasion else []),
         Said("checks", checks_of(family, clause)),

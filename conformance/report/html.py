@@ -182,6 +182,8 @@ def _named(result: Stored, violation: StoredViolation) -> str:
 
 def _violation(result: Stored, violation: StoredViolation, pictures: Pictures) -> Iterator[str]:
     yield f"<p>{safe(violation.reason)}</p>"
+    if severity := result.severity(violation.clause):
+        yield f"<p>Severity: {safe(severity)}</p>"
     if violation.clause in result.expected:
         yield f'<p class="dim">Expected: {safe(result.expected[violation.clause])}</p>'
     yield from _witness(result, violation)

@@ -51,6 +51,8 @@ def _testcase(suite: Element, clause: StoredClause, result: Stored) -> None:
     if clause.id in result.expected:
         SubElement(case, "skipped", message=plain(f"expected to break: {result.expected[clause.id]}"))
     elif clause.verdict == "broken":
+        properties = SubElement(case, "properties")
+        SubElement(properties, "property", name="severity", value=result.severity(clause.id))
         failure = SubElement(case, "failure", type=plain(clause.level), message=plain(clause.why))
         failure.text = "\n".join(_witness(result, violation)) if violation is not None else None
     elif clause.verdict == "error":
@@ -66,6 +68,7 @@ def _why_not(clause: StoredClause) -> str:
 
 def _witness(result: Stored, violation: StoredViolation) -> Iterator[str]:
     yield f"because {plain(violation.reason)}"
+    yield from filter(None, [result.severity(violation.clause)])
     yield from result.steps(violation)
     yield from filter(None, [result.replay(violation)])
 

@@ -67,6 +67,7 @@ def _clauses(family: Family) -> Listing:
         {
             "id": one.id,
             "level": one.level,
+            "severity": one.severity,
             "checks": checks[one.id],
             "mutants": mutants[one.id],
             "since": one.since,

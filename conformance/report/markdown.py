@@ -94,6 +94,8 @@ def _violations(result: Stored) -> Iterator[str]:
 def _violation(result: Stored, violation: StoredViolation) -> Iterator[str]:
     title = result.title(violation.clause)
     yield from ("", f"### {code(violation.clause)} broken{f': {title}' if title else ''}")
+    if severity := result.severity(violation.clause):
+        yield from ("", f"severity: {severity}")
     yield from _witness(result, violation)
 
 

@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from runlock.conformance import outputs
+from runlock.conformance.campaign.entries import ThirdParty
 from runlock.conformance.campaign.matrix import Column
 from runlock.conformance.campaign.programs import PROGRAMS
 from runlock.conformance.campaign.result import THIN, Result
@@ -20,12 +21,20 @@ from runlock.conformance.campaign.runtimes import Known, Runtime, as_of, runtime
 from runlock.conformance.driving.findings import Witness
 from runlock.conformance.driving.strategies.scripted import without_answers
 from runlock.conformance.family.family import Family, family_named
-from runlock.conformance.family.recordings import family_of_trace, parse, render, to_text
+from runlock.conformance.family.recordings import family_of_trace, render, to_text
 from runlock.conformance.report import matrix_policies, versions
 from runlock.conformance.report.clause_names import title
+from runlock.conformance.report.findings import (
+    DOCUMENTED,
+    Finding,
+    Violated,
+    counted,
+    findings,
+    of_configuration,
+    witness_text,
+)
 from runlock.conformance.text import in_markdown, plain
 from runlock.conformance.trace.document import Document, Entry
-from runlock.conformance.trace.moves import moves_of
 from runlock.conformance.trace.scenario_file import DEFAULT_FAMILY, ENDING
 from runlock.spec.model import Clause
 
@@ -33,7 +42,6 @@ SCHEMA: Final = 2
 TESTED: Final = ("held", "broken", "error")
 THINLY: Final = "held, thinly"
 MARKS: Final = {"broken": "**broken**"}
-LEVELS: Final = ("MUST", "SHOULD")
 NOTHING: Final = ""
 ENVIRONMENTS: Final = ".runlock"
 """The folder of environments in the commands on the page, independent of the actual folder."""
@@ -71,7 +79,18 @@ def install_command(runtime: Runtime) -> str:
 
 def as_json(columns: Sequence[Column], budget: Object) -> dict[str, Any]:
     """The whole matrix."""
-    return {"schema": SCHEMA, "budget": dict(budget), "runtimes": [_runtime(column) for column in columns]}
+    report = {
+        "schema": SCHEMA,
+        "budget": dict(budget),
+        "runtimes": [_runtime(column) for column in columns],
+    }
+    return with_findings(report, [column.runtime for column in columns])
+
+
+def with_findings(report: Object, known: Sequence[Runtime]) -> dict[str, Any]:
+    """The matrix with its findings, and with how many there are of each."""
+    numbers = counted(report, known)._asdict()
+    return {**report, "counts": numbers, "findings": [one.as_json() for one in findings(report, known)]}
 
 
 def _runtime(column: Column) -> dict[str, Any]:
@@ -144,20 +163,19 @@ def witness_files(report: Object) -> Iterator[tuple[Path, str]]:
     """The witnesses of a report as scenario files, each with its place next to the page."""
     for runtime in report["runtimes"]:
         for found in runtime.get("violations", ()):
-            yield place(Path(), runtime["name"], found["clause"]), _scenario_of(found)
+            yield place(Path(), runtime["name"], found["clause"]), witness_text(found)
 
 
-def _scenario_of(found: Object) -> str:
-    return "\n".join(found["witness"]) + "\n"
+def as_markdown(report: Object, history: Object | None = None, known: Sequence[Runtime] | None = None) -> str:
+    """One page of everything, with the clauses by runtimes as a table; `history` is of versions.
+
+    `known` are the runtimes of the report, by default those of the kit.
+    """
+    sections = (line for one in report["runtimes"] for line in section(one, history or {}, known))
+    return "\n".join((*overview(report, _table, "#{}", known), *sections)) + "\n"
 
 
-def as_markdown(report: Object, history: Object | None = None) -> str:
-    """One page of everything, with the clauses by runtimes as a table; `history` is of versions."""
-    sections = (line for one in report["runtimes"] for line in section(one, history or {}))
-    return "\n".join((*overview(report, _table, "#{}"), *sections)) + "\n"
-
-
-def overview(report: Object, grid: Grid, page: str) -> Iterator[str]:
+def overview(report: Object, grid: Grid, page: str, known: Sequence[Runtime] | None = None) -> Iterator[str]:
     """All runtimes at a glance; `grid` shows the clauses, and `page` is where a runtime has its own part."""
     yield "# The matrix: clauses by runtimes\n"
     yield (
@@ -166,19 +184,18 @@ def overview(report: Object, grid: Grid, page: str) -> Iterator[str]:
         "where one takes seconds. [How to read the matrix](how-to-read-the-matrix.md) explains the words. "
         f"The versions were the newest ones on {as_of()}, and the reports of bugs were read then.\n"
     )
-    yield from _versions(report["runtimes"], page)
+    yield from _versions(report["runtimes"], page, known)
     for family, some in _by_family(report["runtimes"]).items():
         yield from grid(family, some)
 
 
-def _versions(found: Sequence[Object], page: str) -> Iterator[str]:
+def _versions(found: Sequence[Object], page: str, known: Sequence[Runtime] | None) -> Iterator[str]:
     yield (
-        "The columns *held*, *broken* and *untested* count clauses. A *violation* is a broken clause with a "
-        "cause of its own; the other broken clauses of a runtime follow from one of its violations. A SHOULD "
-        "is advice that a runtime may have a reason not to follow.\n"
+        "The columns *held*, *broken* and *untested* count clauses. A *finding* is one fault of a library, "
+        "which a program shows without the kit; it may break several clauses, in several configurations. "
+        "What a library *documents* and this specification forbids is no violation: there, we disagree.\n"
     )
-    violations = (f"violations ({level})" for level in LEVELS)
-    heads = ("runtime", "version", "schedules", "held", "broken", *violations, "untested")
+    heads = ("runtime", "version", "schedules", "held", "broken", "findings", "documented", "untested")
     yield f"| {' | '.join(heads)} |"
     yield "|---" * len(heads) + "|"
     for one in found:
@@ -186,18 +203,17 @@ def _versions(found: Sequence[Object], page: str) -> Iterator[str]:
         if one["verdict"] is None:
             yield f"| {link} | not judged | | | | | | |"
         else:
-            numbers = (one["implementation"]["version"], one["schedules"], *counts(one))
+            numbers = (one["implementation"]["version"], one["schedules"], *counts(one, known))
             yield f"| {link} | {' | '.join(map(str, numbers))} |"
     yield ""
 
 
-def counts(found: Object) -> tuple[int, int, int, int, int]:
-    """Held and broken clauses, violations of a MUST and of a SHOULD, and untested clauses of a runtime."""
+def counts(found: Object, known: Sequence[Runtime] | None = None) -> tuple[int, int, int, int, int]:
+    """Held and broken clauses, findings, documented disagreements, and untested clauses of a runtime."""
     held, broken, untested = (len(clauses(found, word)) for word in ("held", "broken", "untested"))
-    spec = _family(found).spec.clauses
-    levels: list[str] = [spec[one["clause"]].level for one in causes(found)]
-    must, should = map(levels.count, LEVELS)
-    return held, broken, must, should, untested
+    own = of_configuration(found, known)
+    documented = sum(one.against == DOCUMENTED for one in own)
+    return held, broken, sum(one.is_violation for one in own), documented, untested
 
 
 def clauses(runtime: Object, *verdicts: str) -> set[str]:
@@ -249,9 +265,10 @@ def anchor(runtime: str, clause: str) -> str:
     return f"{runtime}-{clause.lower()}"
 
 
-def section(found: Object, history: Object) -> Iterator[str]:
+def section(found: Object, history: Object, known: Sequence[Runtime] | None = None) -> Iterator[str]:
     """What is known of one runtime: its violations, each with its steps."""
-    runtime = next(one for one in runtimes() if one.name == found["name"])
+    every = runtimes() if known is None else known
+    runtime = next(one for one in every if one.name == found["name"])
     by_itself = re.sub(
         r"[^a-z0-9]+", "-", runtime.title.lower()
     )  # the anchor that the heading has in any case
@@ -266,9 +283,17 @@ def section(found: Object, history: Object) -> Iterator[str]:
     yield from matrix_policies.section(found, runtime.pages)
     for trouble in found["troubles"]:
         yield f"A schedule could not be judged: {_shown(trouble)}\n"
-    for violation in causes(found):
-        yield from _broken(violation, runtime, _family(found), history)
-        yield from _consequences(found, violation["clause"])
+    yield from _decisions(runtime)
+    for finding in of_configuration(found, known):
+        yield from _finding(finding, history)
+
+
+def _decisions(runtime: Runtime) -> Iterator[str]:
+    """What the adapter decides, on the page of everything; the site has a part of its own for it."""
+    if isinstance(runtime, ThirdParty) and runtime.deviations:
+        yield "The adapter decides:\n"
+        yield from (f"- {_shown(what)} {_shown(why)}" for what, why in runtime.deviations.items())
+        yield ""
 
 
 def causes(found: Object) -> list[Object]:
@@ -276,38 +301,52 @@ def causes(found: Object) -> list[Object]:
     return [one for one in found["violations"] if "cause" not in one]
 
 
-def _consequences(found: Object, cause: str) -> Iterator[str]:
-    """What else was seen broken in schedules that show a violation."""
-    also = [one["clause"] for one in found["violations"] if one.get("cause") == cause]
-    reasons = {one["clause"]: _sentence(one["because"]) for one in found["violations"]}
-    if also:
-        yield "Consequences of the same cause:\n"
-        for clause in also:
-            file = place(Path(), found["name"], clause)
-            yield f'- <a id="{anchor(found["name"], clause)}"></a>[{clause}]({file}): {reasons[clause]}'
+def _finding(finding: Finding, history: Object) -> Iterator[str]:
+    """A finding: its lead, the other clauses that label it, and what is known of it elsewhere."""
+    lead = finding.lead
+    yield from _broken(lead)
+    yield f"- Severity: {finding.severity}.\n- Against {_against(finding)}.\n"
+    yield from _labels([one for one in finding.violated if one is not lead])
+    yield from _elsewhere(lead.known, lead.runtime, history)
+
+
+def _against(finding: Finding) -> str:
+    """What the finding is against, with the pages that say so."""
+    pages = ", ".join(f"<{page}>" if page.startswith("https:") else page for page in finding.pages)
+    if finding.against == DOCUMENTED:
+        return f"the specification; its documentation says that it is meant, and we disagree: {pages}"
+    return f"{finding.against}{f': {pages}' if pages else ''}"
+
+
+def _labels(others: Sequence[Violated]) -> Iterator[str]:
+    """The other clauses that the same fault breaks."""
+    if others:
+        yield "The same fault breaks:\n"
+    for one in others:
+        name = one.clause.id
+        file = place(Path(), one.runtime.name, name)
+        said = f" {one.known.sentence}" if one.known is not None else ""
+        reason = _sentence(one.found["because"])
+        yield f'- <a id="{anchor(one.runtime.name, name)}"></a>[{name}]({file}): {reason}{said}'
+    if others:
         yield ""
 
 
-def _broken(found: Object, runtime: Runtime, family: Family, history: Object) -> Iterator[str]:
-    clause = family.spec.clauses[found["clause"]]
+def _broken(one: Violated) -> Iterator[str]:
+    clause, runtime = one.clause, one.runtime
     file = place(Path(), runtime.name, clause.id)
-    yield f"### {clause.id} ({clause.level}) {title(family, clause)}"
+    yield f"### {clause.id} ({clause.level}) {title(one.family, clause)}"
     yield f'<a id="{anchor(runtime.name, clause.id)}"></a>\n'
-    known = runtime.known(clause.id)
-    yield from [f"{known.sentence}\n"] if known is not None else []
-    yield f"{_sentence('the kit saw that ' + found['because'])}\n"
-    yield from (f"{number}. {_shown(step)}" for number, step in enumerate(_steps(found), 1))
+    yield from [f"{one.known.sentence}\n"] if one.known is not None else []
+    yield f"{_sentence('the kit saw that ' + one.found['because'])}\n"
+    yield from (f"{number}. {_shown(step)}" for number, step in enumerate(_steps(one), 1))
     target = runtime.target(Path(ENVIRONMENTS))
     yield f"\nThe [file]({file}) replays it:\n\n```sh\nrunlock replay {file} \\\n  '{target}'\n```\n"
-    yield from _elsewhere(known, runtime, history)
 
 
-def _steps(found: Object) -> list[str]:
+def _steps(one: Violated) -> list[str]:
     """The moves of a witness in words."""
-    document = parse(_scenario_of(found))
-    family = family_named(document.family or DEFAULT_FAMILY)
-    moves = moves_of(document.trace, family.line_formats.gate_name)
-    return [family.wording.move(move) for move in moves]
+    return [one.family.wording.move(move) for move in one.moves]
 
 
 def _elsewhere(known: Known | None, runtime: Runtime, history: Object) -> Iterator[str]:

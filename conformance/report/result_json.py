@@ -64,7 +64,7 @@ def stored(
         partial=result.partial or None,
         schedules=result.schedules,
         stimuli=result.stimuli,
-        clauses=[_clause(clause) for clause in result.clauses],
+        clauses=[_clause(clause, result.family) for clause in result.clauses],
         violations=[
             StoredViolation.model_validate(_witness(result.family, one, paths.get(one.clause)))
             for one in result.witnesses
@@ -119,7 +119,7 @@ def _search(search: Search) -> StoredSearch:
     return StoredSearch.model_validate({**asdict(search), **summary})
 
 
-def _clause(clause: ClauseVerdict) -> StoredClause:
+def _clause(clause: ClauseVerdict, family: Family) -> StoredClause:
     return StoredClause(
         id=clause.id,
         level=clause.level,
@@ -128,6 +128,7 @@ def _clause(clause: ClauseVerdict) -> StoredClause:
         exercised=clause.exercised,
         thin=clause.is_thin,
         offered=clause.offered,
+        severity=family.spec.clauses[clause.id].severity,
     )
 
 
@@ -169,6 +170,7 @@ def _question(family: Family, asked: Unanswered, path: str | None) -> StoredQues
 def _witness(family: Family, witness: Witness, path: str | None) -> dict[str, Any]:
     return {
         "clause": witness.clause,
+        "severity": family.spec.clauses[witness.clause].severity,
         "because": witness.reason,
         "cause": witness.cause or None,
         "steps": witness.steps,

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Callable
 from typing import Any, Final
 
 from runlock.conformance.report.stored_result import Stored, StoredClause, StoredQuestion, StoredViolation
 from runlock.conformance.text import plain
+from runlock.spec.model import SEVERITIES
 
 VERSION: Final = "2.1.0"
 SCHEMA: Final = "https://json.schemastore.org/sarif-2.1.0.json"
@@ -17,7 +19,7 @@ DEFAULT: Final = "warning"
 
 def sarif(result: Stored) -> str:
     """The whole document; a clause that is expected to break is a suppressed result."""
-    broken = [clause for clause in result.clauses if clause.verdict == "broken"]
+    broken = sorted((one for one in result.clauses if one.verdict == "broken"), key=_gravity(result))
     driver = {
         "name": "runlock",
         "version": result.spec,
@@ -32,6 +34,21 @@ def sarif(result: Stored) -> str:
         ],
     }
     return json.dumps({"$schema": SCHEMA, "version": VERSION, "runs": [run]}, indent=1) + "\n"
+
+
+def _gravity(result: Stored) -> Callable[[StoredClause], int]:
+    """The place of a clause in the order of severity; one that this kit does not know comes last."""
+    places: dict[str, int] = {word: place for place, word in enumerate(SEVERITIES)}
+    return lambda clause: places.get(result.severity(clause.id), len(places))
+
+
+def _severity(result: Stored, clause: StoredClause) -> dict[str, Any]:
+    """The severity in words, and as the priority of SARIF, from 100 for the worst to 0."""
+    words = result.severity(clause.id)
+    if not words:
+        return {}
+    left = len(SEVERITIES) - 1 - _gravity(result)(clause)
+    return {"rank": round(100 * left / (len(SEVERITIES) - 1), 1), "properties": {"severity": words}}
 
 
 def _rule(result: Stored, clause: StoredClause) -> dict[str, Any]:
@@ -54,6 +71,7 @@ def _result(result: Stored, clause: StoredClause) -> dict[str, Any]:
         "level": LEVELS.get(clause.level, DEFAULT),
         "message": {"text": plain(clause.why)},
         "locations": _locations(violation),
+        **_severity(result, clause),
     }
     if clause.id in result.expected:
         found["suppressions"] = [{"kind": "external", "justification": plain(result.expected[clause.id])}]

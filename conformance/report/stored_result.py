@@ -44,6 +44,7 @@ class StoredClause(Part):
     exercised: int
     thin: bool
     offered: bool
+    severity: str = ""
 
     @property
     def area(self) -> str:
@@ -70,6 +71,7 @@ class StoredViolation(Part):
     """A clause that broke, with its violation."""
 
     clause: str
+    severity: str = ""
     reason: str = Field(validation_alias="because", serialization_alias="because")
     cause: str | None = None
     steps: int
@@ -302,6 +304,12 @@ class Stored(Part):
         if family is None or clause not in family.spec.clauses:
             return ""
         return title(family, family.spec.clauses[clause])
+
+    def severity(self, clause: str) -> str:
+        """What it means that a clause is broken; an empty string if this kit does not know it."""
+        family = self.known_family
+        known = family.spec.clauses.get(clause) if family is not None else None
+        return known.severity if known is not None else ""
 
     def words(self, violation: StoredViolation) -> list[str]:
         """The moves of a witness in words."""

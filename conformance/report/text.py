@@ -85,7 +85,9 @@ def contents(result: Result, page: Page) -> None:
     for cause in result.causes:
         also = len(result.symptoms_of(cause))
         more = f" (and {_many(also, 'consequence')})" if also else ""
-        page.columns(f"  {cause.clause:<11}", f"{title(result.family, _clause(result, cause))}{more}", "red")
+        clause = _clause(result, cause)
+        words = f"{clause.severity}: {title(result.family, clause)}{more}"
+        page.columns(f"  {cause.clause:<11}", words, "red")
 
 
 def _clause(result: Result, witness: Witness) -> Clause:
@@ -199,6 +201,7 @@ def violation(result: Result, witness: Witness, page: Page, path: Path | None, r
     version = plain(result.implementation.get("version", "?"))
     page.headline(f"{clause.id} broken", f" by {name} {version}: {title(family, clause)}", "red")
     page.labelled("because", plain(witness.reason))
+    page.labelled("severity", clause.severity)
     page.labelled("clause", f"{clause.sentence}   {file_of(family, clause)}")
     for number, symptom in enumerate(result.symptoms_of(witness)):
         page.labelled("" if number else "also", f"{symptom.clause}: {plain(symptom.reason)}")

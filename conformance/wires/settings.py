@@ -40,11 +40,19 @@ def address_in_file(name: str) -> Address | None:
     found = agents.get(name) if isinstance(agents, Mapping) else None
     if found is None:
         return None
-    if isinstance(found, Mapping) and isinstance(found.get(PIPED), str):
+    address = address_in_table(found) if isinstance(found, Mapping) else None
+    if address is None:
+        raise UsageError(f"{FILE} names no URL for {name}.", f"Write `url = …` under [{TABLE}.{name}].")
+    return address
+
+
+def address_in_table(found: Mapping[str, Any]) -> Address | None:
+    """The address that a table gives, with its settings; None if it names neither a URL nor a command."""
+    if isinstance(found.get(PIPED), str):
         settings = {key: _text(value) for key, value in found.items() if key != PIPED}
         return address_from(PIPED, found[PIPED], settings)
-    if not isinstance(found, Mapping) or not isinstance(found.get("url"), str):
-        raise UsageError(f"{FILE} names no URL for {name}.", f"Write `url = …` under [{TABLE}.{name}].")
+    if not isinstance(found.get("url"), str):
+        return None
     settings = {key: _text(value) for key, value in found.items() if key not in ("url", "wire")}
     return address_from(str(found.get("wire", "ag-ui")), found["url"], settings)
 

@@ -133,6 +133,7 @@ def _words(one: Clause) -> str:
 
 def _facts(family: Family, one: Clause) -> Iterator[tuple[str, str]]:
     yield "Source", _lines(source(each, family.name) for each in one.sources)
+    yield "Severity", f"{one.severity}, the worst that a violation means"
     yield "Since", f"revision {one.since} of the specification"
     yield "Applies", _lines(_applies(family, one))
     yield "Needs", ", ".join(f"`{need}`" for need in one.needs)

@@ -13,6 +13,7 @@ from runlock.conformance.campaign.one_program import file_name, text_of
 from runlock.conformance.campaign.programs import programs_of
 from runlock.conformance.campaign.runtimes import Known, runtimes
 from runlock.conformance.family.family import Family, families
+from runlock.conformance.report.findings import counted
 from runlock.conformance.report.matrix import causes
 
 from .markdown import table, text
@@ -57,15 +58,14 @@ def _judged() -> tuple[Mapping[str, Any], ...]:
 
 def summary() -> str:
     """The numbers of the matrix, each with what it counts."""
-    names = {one.runtime["name"] for one in findings()}
-    clauses = {one.clause for one in findings()}
-    alone = sum(one.known is not None and one.known.standalone is not None for one in findings())
-    some = "Each violation" if alone == len(findings()) else f"{alone} of the violations"
+    counts = counted(json.loads(MATRIX.read_text("utf-8")))
     return (
-        f"{len(_judged())} released agent runtimes were checked (one that is used in two ways counts twice), "
-        f"and {len(names)} of them break at least one clause. The kit found {len(findings())} violations of "
-        f"{len(clauses)} different clauses, each with a cause of its own. {some} is also shown by a small "
-        "program that uses the runtime alone, without the kit."
+        f"{counts.libraries} released libraries were checked, in {counts.configurations} configurations, and "
+        f"{counts.libraries_with} of them break at least one clause. The kit found {counts.violations} "
+        "faults: each is one fault of one library, which may break several clauses, and is also shown by a "
+        f"small program that uses the library alone, without the kit. {counts.promised} of them are against "
+        "the library's own documentation, or against a rule of an API or a protocol. What a library "
+        f"documents as meant is not counted ({counts.documented})."
     )
 
 

@@ -10,6 +10,7 @@ from typing import Any, Final
 
 from runlock.conformance.campaign.environments import ADAPTERS
 from runlock.conformance.campaign.one_program import file_name
+from runlock.conformance.campaign.runtimes import runtimes
 from runlock.conformance.family.family import DEFAULT, Family, family_named
 from runlock.conformance.report.clause_names import grouped, title
 from runlock.conformance.report.examples import illegal
@@ -51,7 +52,9 @@ def _page(found: Object) -> str:
     family = family_named(found.get("family", DEFAULT))
     about, _, broken = _linked(found, family, rest).partition("### ")
     broken = f"## Broken\n\n### {broken}" if broken else ""
-    parts = (about, _summary(found), broken, _held(found, family), _not_tested(found))
+    parts = (
+        about, _summary(found), broken, _deviations(found["name"]), _held(found, family), _not_tested(found)
+    )  # fmt: skip
     return page + "\n\n".join(parts)
 
 
@@ -62,10 +65,8 @@ def undeclared() -> Mapping[str, Mapping[str, str]]:
 
 
 def _summary(found: Object) -> str:
-    held, broken, must, should, untested = counts(found)
-    causes = (
-        f" (violations with a cause of their own: {must} of a MUST, {should} of a SHOULD)" if broken else ""
-    )
+    held, broken, violations, documented, untested = counts(found)
+    causes = f" (findings: {violations}; documented, and we disagree: {documented})" if broken else ""
     install = f" `runlock matrix --install {found['name']}` creates the environment that its violations need."
     return (
         f"Clauses held: {held}, broken: {broken}{causes}, untested: {untested}. [How to read the matrix]"
@@ -104,6 +105,19 @@ def _playground(family: str, name: str) -> str:
         return ""
     link = played(fragment(wrong.trace, f"{name}: {wrong.because}"), "..", "playground")
     return f"The {link} shows a mutant of the reference that breaks the same clause, step by step.\n\n"
+
+
+def _deviations(name: str) -> str:
+    """What the adapter decides, normalises or changes of the defaults, each with its reason."""
+    runtime = next(one for one in runtimes() if one.name == name)
+    listed = "\n".join(f"- {text(what)} {text(why)}" for what, why in runtime.deviations.items())
+    said = (
+        "An adapter passes on what it is given. These are its own decisions, each with the reason for which "
+        f"a user of the library would do the same:\n\n{listed}"
+        if listed
+        else "What this adapter decides or changes has not been written down yet; its file is linked above."
+    )
+    return f"## What the adapter decides\n\n{said}"
 
 
 def _held(found: Object, family: Family) -> str:

@@ -16,8 +16,10 @@ from . import (
     evidence,
     interfaces,
     kills,
+    libraries,
     matrix,
     overviews,
+    questions,
     reference,
     runtimes,
     scenarios,
@@ -30,7 +32,10 @@ HERE = Path(__file__).parent.parent
 THEME = HERE / "theme"
 """Templates, which are no pages."""
 DARK = '[data-md-color-scheme="slate"] '
-PAGES = (bugs, charts, clauses, reference, interfaces, kills, matrix, overviews, runtimes, scenarios)
+PAGES = (
+    bugs, charts, clauses, reference, interfaces, kills, libraries, matrix, overviews, questions, runtimes,
+    scenarios,
+)  # fmt: skip
 FILES = (charts, evidence, interfaces, matrix, scenarios)
 PARTS = ("profiles", "policies", "errata", "glossary")
 LISTING = ".written"
@@ -96,7 +101,11 @@ def sections() -> dict[str, Nav]:
         "Clauses": _areas(family_named(DEFAULT)),
         "Charts": _charts(family_named(DEFAULT)),
         "Families": [{one.name: _family(one)} for one in families()],
-        "Results": [{"Each runtime": runtimes.navigation()}],
+        "Results": [
+            {"By question": questions.navigation()},
+            {"Each library": libraries.navigation()},
+            {"Each runtime": runtimes.navigation()},
+        ],
     }
 
 

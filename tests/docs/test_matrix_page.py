@@ -9,7 +9,9 @@ from pathlib import Path
 import pytest
 from places import ROOT
 
+from runlock.conformance.campaign.runtimes import as_of, runtimes
 from runlock.conformance.report.matrix import causes, place
+from runlock.spec.model import SEVERITIES
 
 REPORT = json.loads((ROOT / "docs" / "matrix.json").read_text("utf-8"))
 
@@ -36,7 +38,7 @@ def test_a_broken_cell_leads_to_its_counterexample_and_program(pages):
             [section] = [one for one in sections if f'<a id="{found["clause"].lower()}">' in one]
 
             assert f"(../{place(Path(), runtime['name'], found['clause']).as_posix()})" in section
-            assert "](../standalone/" in section
+            assert ("](../standalone/" in section) != ("No program shows this without the kit yet" in section)
 
 
 def test_what_a_clause_says_of_a_runtime_has_its_place(module, pages):
@@ -74,10 +76,14 @@ def test_each_page_links_to_its_adapter(module, pages):
 
 
 def test_the_numbers_of_the_pages_agree(module, pages):
-    """The violations of the summary are those that the pages list, each under a heading of its own."""
-    found = re.search(r"found (\d+) violations", module("evidence").summary())[1]
+    """The faults of the summary are the findings of the matrix; a page has a heading for each of its own."""
+    found = re.search(r"found (\d+)\s+faults", module("evidence").summary())[1]
+    shown = [one for one in REPORT["findings"] if one["program"] and one["against"] != "documented"]
 
-    assert sum(page.count("\n### ") for page in pages.values()) == int(found)
+    assert len(shown) == int(found)
+    for runtime in REPORT["runtimes"]:
+        own = [one for one in REPORT["findings"] if runtime["name"] in one["configurations"]]
+        assert pages[f"runtimes/{runtime['name']}.md"].count("\n### ") == len(own)
 
 
 def test_the_playground_shows_a_mutant_that_breaks_the_same_clause(module):
@@ -108,3 +114,81 @@ def lacks(runtime):
     """What the kit misses in the handshake of a runtime, apart from policies and exact settling."""
     parts = [part for why in runtime["clauses"].get("untested", {}) for part in why.split(", and ")]
     return [part for part in parts if LACKED.match(part) and "settles" not in part]
+
+
+# --- by question, and by library ------------------------------------------------------------------
+
+
+def test_each_finding_stands_on_the_page_of_a_question(module):
+    """What a program shows belongs to one of the questions at least."""
+    questions = module("questions")
+    on_a_page = {one.name for question in questions.QUESTIONS for one in questions.about(question)}
+
+    assert {one.name for one in questions.every()} - on_a_page == set()
+
+
+def test_a_question_compares_all_configurations_sorted(module):
+    """Those without a finding come first, and what was not exercised at all comes last."""
+    for text in dict(module("questions").pages()).values():
+        rows = [line.split(" | ") for line in text.splitlines() if line.startswith("| [")]
+        worst = [row[2] for row in rows]
+
+        assert len(rows) == len([one for one in REPORT["runtimes"] if one["verdict"]])
+        order = ["none", *reversed(SEVERITIES), "not tested"]
+        assert worst == sorted(worst, key=order.index)
+        assert [row[3] for row in rows if row[2] == "none"] == ["0"] * worst.count("none")
+
+
+def test_each_library_has_a_page_with_its_findings_its_day_and_how_to_dispute_them(module):
+    """Every link leads to a clause on the page of a configuration; what is documented stands apart."""
+    pages = dict(module("libraries").pages())
+    own = {one["library"] for one in REPORT["findings"]}
+
+    assert {f"libraries/{name}.md" for name in own} <= pages.keys()
+    assert len(pages) == REPORT["counts"]["libraries"]
+    for text in pages.values():
+        assert f" {as_of()}" in text
+        assert "\n## How to dispute this\n" in text
+    assert "\n## Documented, and we disagree\n" in pages["libraries/agno.md"]
+    rows = sum(line.startswith("| ") for text in pages.values() for line in text.splitlines())
+    assert rows == REPORT["counts"]["violations"] + sum("\n## Findings\n" in text for text in pages.values())
+
+
+def test_the_clauses_of_a_library_are_those_of_its_family(module):
+    """A clause of a tool runner leads to the pages of that family."""
+    pages = dict(module("libraries").pages())
+
+    assert "(../families/tool-runner/clauses/runner.md#runner-33)" in pages["libraries/anthropic.md"]
+    assert "(../clauses/pair.md#pair-8)" in pages["libraries/agno.md"]
+
+
+def test_a_finding_leads_to_its_place_on_the_page_of_a_configuration(module, pages):
+    """Each anchor is there."""
+    texts = {**dict(module("libraries").pages()), **dict(module("questions").pages())}
+    links = {
+        link for text in texts.values() for link in re.findall(r"\.\./(runtimes/[\w.-]+\.md)#([\w-]+)", text)
+    }
+
+    assert links
+    assert {(page, anchor) for page, anchor in links if f'<a id="{anchor}">' not in pages[page]} == set()
+
+
+# --- what adapters decide -------------------------------------------------------------------------
+
+WRITTEN_DOWN = ("langgraph", "langchain-per-call", "openai-agents", "pydantic-ai", "google-adk", "strands")
+
+
+@pytest.mark.parametrize("runtime", runtimes(), ids=lambda one: one.name)
+def test_what_an_adapter_decides_stands_on_the_page_with_its_reason(module, runtime):
+    """Each decision and each reason is a sentence; where none is written down, the page says so."""
+    text = module("runtimes")._deviations(runtime.name).replace("\\", "")
+    words = [word for pair in runtime.deviations.items() for word in pair]
+
+    assert all(re.fullmatch(r"[A-Z].*\.", word) for word in words)
+    assert [word for word in words if word not in text] == []
+    assert ("has not been written down yet" in text) != bool(words)
+
+
+def test_adapters_of_libraries_have_their_decisions_written_down():
+    """Those that were read line by line."""
+    assert {one.name for one in runtimes() if one.deviations} >= {*WRITTEN_DOWN, "vercel-ai-6", "vercel-ai-7"}

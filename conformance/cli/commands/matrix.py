@@ -11,19 +11,23 @@ from pathlib import Path
 from typing import Any, Final, TextIO
 
 from runlock.conformance import outputs
+from runlock.conformance.campaign.entries import entry_in
 from runlock.conformance.campaign.matrix import Column, matrix
 from runlock.conformance.campaign.order import Order, Sampled
 from runlock.conformance.campaign.programs import PROGRAMS, THERE, compared
 from runlock.conformance.campaign.runtimes import Runtime, runtimes
 from runlock.conformance.cli.commands.output_streams import results
 from runlock.conformance.errors import UsageError
+from runlock.conformance.inputs import json_of
 from runlock.conformance.report import matrix as written
 from runlock.conformance.report import result_folder as folder
-from runlock.conformance.report import versions
+from runlock.conformance.report import upstream, versions
 from runlock.conformance.report.console import Page
 from runlock.conformance.text import plain
 
 UNDECIDED: Final = 3
+KEPT: Final = Path("docs/matrix.json")
+"""The matrix of the repository."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,6 +39,7 @@ class Options:
     out: Path
     as_json: bool = False
     infers: bool = False
+    entries: tuple[Path, ...] = ()
 
 
 def make(patterns: Sequence[str], environments: Path) -> int:
@@ -78,9 +83,31 @@ def compare_versions(options: Options) -> int:
     return 0 if is_seen else UNDECIDED
 
 
+def write_reports(name: str, options: Options) -> int:
+    """Write a text for each finding of a library or a configuration; the exit code."""
+    file = next((one for one in (options.out / "matrix.json", KEPT) if one.is_file()), None)
+    if file is None:
+        raise UsageError(f"There is no {options.out / 'matrix.json'}.", "`runlock matrix -o DIR` writes one.")
+    known = runtimes()
+    names = sorted({one.name for one in known} | {one.library for one in known})
+    if name not in names:
+        raise _unknown(name, "--report", names)
+    place = options.out / "reports" / name
+    folder.ready(place)
+    for stem, text in upstream.texts(json_of(file), known, name, PROGRAMS):
+        outputs.write(place / stem, text)
+        print(f"{place / stem}: {text.splitlines()[0].removeprefix('# ')}")
+    return 0
+
+
 def run(options: Options, plan: Sampled, timeout_scale: float) -> int:
-    """Judge the runtimes and write the matrix; the exit code."""
-    asked = chosen(options.only, "--only")
+    """Judge the runtimes and write the matrix; the exit code.
+
+    With entries, of the runtimes of the kit only those that are named are judged.
+    """
+    entries = [entry_in(one) for one in options.entries]
+    named = chosen(options.only, "--only") if options.only or not entries else []
+    asked = [*entries, *named]
     folder.ready(options.out)
     budget = {"examples": plan.examples, "seed": plan.seed}
     with results() as stdout:
@@ -114,7 +141,10 @@ def _report(columns: Sequence[Column], options: Options, budget: Mapping[str, An
     report = written.as_json(columns, budget)
     outputs.write(options.out / "matrix.json", written.dumped(report) + "\n")
     history = versions.known(options.out / versions.FILE)
-    outputs.write(options.out / "matrix.md", written.as_markdown(report, history=history))
+    outputs.write(
+        options.out / "matrix.md",
+        written.as_markdown(report, history, [column.runtime for column in columns]),
+    )
     lines = Page(stdout)
     if options.as_json:
         lines.console.out(written.dumped(report))

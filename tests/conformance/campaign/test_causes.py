@@ -1,6 +1,7 @@
 """A violation is a consequence only of what breaks in its own counterexample."""
 
 from collections.abc import Mapping
+from dataclasses import replace
 
 import pytest
 
@@ -8,6 +9,7 @@ from runlock.conformance.campaign.causes import Rejudged, with_causes
 from runlock.conformance.driving.findings import Witness
 from runlock.conformance.driving.tally import Tally
 from runlock.conformance.family.rank import Rank
+from runlock.conformance.trace.moves import Move
 from runlock.conformance.trace.trace import Trace
 
 
@@ -50,3 +52,22 @@ def test_what_most_schedules_break_first_is_no_cause(ended: int, cause: str) -> 
     known = (rejudged("A", Rank.CONSENT), rejudged("B", Rank.STATUS, first="A"))
 
     assert causes_of(*known, ended={"A": ended}) == {"A": "", "B": cause}
+
+
+def test_a_milder_clause_is_no_cause() -> None:
+    """A call that runs twice is no consequence of a status, even if the status was wrong first."""
+    mild = replace(rejudged("A", Rank.STATUS), gravity=5)
+    worse = replace(rejudged("B", Rank.STATUS, "A", first="A"), gravity=1)
+
+    assert causes_of(mild, worse) == {"B": "", "A": ""}
+
+
+def test_a_cause_needs_nothing_that_its_consequence_has_not() -> None:
+    """What breaks without a cancel does not follow from what a cancel breaks."""
+    cancelled = rejudged("A", Rank.CONSENT)
+    witness = replace(cancelled.witness, moves=(Move("cancel", {"run": "r1"}),))
+
+    assert causes_of(replace(cancelled, witness=witness), rejudged("B", Rank.STATUS, "A")) == {
+        "A": "",
+        "B": "",
+    }

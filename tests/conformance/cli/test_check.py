@@ -54,7 +54,7 @@ def test_a_violation_is_told_to_a_person(played_once: PlayedOnce) -> None:
     labels = [line.split()[0] for line in block.splitlines() if line[:2] == "  " and line[2:3].strip()]
     assert ran.code == 1
     assert block.startswith(" tiny 1.0: a rejected call is not executed\n")
-    assert labels[:7] == ["because", "clause", "also", "timeline", "scenario", "witness", "look"]
+    assert labels[:7] == ["because", "severity", "clause", "also", "timeline", "scenario", "witness"]
 
 
 def test_the_replay_line_reproduces_the_violation(capsys: Capsys, broken: Ran) -> None:
