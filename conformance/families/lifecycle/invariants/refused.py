@@ -50,7 +50,7 @@ def a_rejected_call_was_not_executed(state: ObservedState) -> CheckResults:
 def a_rejected_call_was_not_executed_when_the_run_goes_on(
     state: ObservedState, seen: GateOpened
 ) -> CheckResults:
-    """Counts the same when the model is asked next: what was rejected is over then, which needs no silence."""
+    """Counts the same when the model is asked next: the run goes on without it, which needs no silence."""
     yield from a_rejected_call_was_not_executed(state)
 
 
