@@ -26,7 +26,7 @@ class Reached:
         resolved = resolve(self.target, timeout_scale=self.timeout_scale)
         if resolved.path is not None:
             raise UsageError(f"`{self.target}` is a recorded trace, and not a runtime.", "Name a runtime.")
-        return self._served if not resolved.has_process and not self.in_process else resolved.open
+        return self._served if resolved.kind == "py" and not self.in_process else resolved.open
 
     def _served(self) -> Sut:
         words = [sys.executable, SAFE, "-m", "runlock.conformance.cli", "serve", self.target]

@@ -39,9 +39,9 @@ from runlock.conformance.transport.hosting import has_handshake, refuse_incomple
 from runlock.conformance.transport.in_process import MANDATORY, InProcess
 from runlock.conformance.transport.stdio import Pipe
 from runlock.conformance.transport.sut import Sut, SutFactory
-from runlock.conformance.wires.address import Address, address_of, is_address
+from runlock.conformance.wires.address import Address
 from runlock.conformance.wires.opened import mouth_at
-from runlock.conformance.wires.settings import address_in_file
+from runlock.conformance.wires.settings import address_named
 from runlock.spec.model import SpecError
 from runlock.spec.text import known_words
 
@@ -110,7 +110,7 @@ def resolve(target: str, *, timeout_scale: float = 1.0, own_store: bool = False)
         return Target(target, "cmd", _command(rest, timeout_scale))
     if kind == "trace" and colon:
         return Target(target, "trace", *_trace(rest))
-    address = address_of(target) if is_address(target) else address_in_file(target)
+    address = address_named(target)
     if address is not None:
         return Target(target, "wire", partial(_behind, address), address=address)
     raise UsageError(f"`{target}` names no target.", _meant(target) or FORMS)
@@ -173,14 +173,22 @@ def _setting(family: Family, profile: str, setting: str) -> tuple[str, Any]:
     """`tool.raises=end_run`, and a set's values with a plus between them."""
     key, equals, value = setting.partition("=")
     if not equals:
-        raise UsageError(
-            f"`{setting}` settles no policy.",
-            f"After the profile stand policies and values: `reference:{profile},tool.raises=end_run`.",
-        )
+        what = f"`{setting}` settles no policy." if setting else "Nothing follows the comma."
+        raise UsageError(what, f"After the profile stand policies and values: {_settled(family, profile)}.")
     policy = family.spec.policies.get(key)
     if policy is not None and policy.kind == "set of":
         return key, value.split("+")
     return key, value
+
+
+def _settled(family: Family, profile: str) -> str:
+    """A name of the reference with a setting, which can be typed as it stands."""
+    known = family.spec.profile(profile).policies
+    profile = profile if known else family.default_profile
+    key, value = next(
+        (key, value) for key, value in family.spec.profile(profile).policies.items() if isinstance(value, str)
+    )
+    return f"`reference:{profile},{key}={value}`"
 
 
 def _mutant(name: str) -> tuple[Family, SutFactory]:

@@ -26,13 +26,16 @@ from runlock.conformance.transport import guardian
 from runlock.conformance.transport.child_process import kill_group, new_cookie, with_cookie
 from runlock.conformance.transport.journal import in_flight
 from runlock.conformance.transport.stdio import ANSWER_LIMIT_SECONDS, INITIALIZE_LIMIT_SECONDS
+from runlock.conformance.wires.settings import address_named
 
 GRACE_SECONDS: Final = 2.0
 """Margin by which the transport's own time limits come first."""
 
 GLANCE_SECONDS: Final = 0.5
-AGENT_LIMIT_SECONDS: Final = 150.0
-"""How long an agent may take: the first runs start it twice, and one that has died is started again."""
+WIRE_LIMIT_SECONDS: Final = 150.0
+"""How long the first runs behind a wire may take: they start what the kit starts twice.
+
+What the kit starts may also have to be started again later."""
 
 NOT_YET: Final = (0, 0)
 _ENTRY: Final = "from runlock.conformance.campaign.worker import main; main()"
@@ -62,7 +65,7 @@ class WorkerHandle:
         self.journal = journal
         self.scale = order.timeout_scale
         self._is_in_process = not order.target.startswith("cmd:")  # else a target may have to start again
-        self._is_agent = order.target.startswith("acp:")
+        self._address = address_named(order.target)
         with theirs:
             cookie = new_cookie()
             guardian.watch(cookie)
@@ -108,11 +111,12 @@ class WorkerHandle:
         if self._progress() != progress:
             self._last_moved = (self._progress(), time.monotonic())
             return False
-        return time.monotonic() - since > self._limit_seconds(progress[0])
+        return time.monotonic() - since > self.limit_seconds(progress[0])
 
-    def _limit_seconds(self, size: int) -> float:
-        if self._is_agent:
-            return AGENT_LIMIT_SECONDS * max(self.scale, 1)
+    def limit_seconds(self, size: int) -> float:
+        """How long it may make no progress, when its journal has this size."""
+        if self._address is not None and (not size or self._address.is_launched):
+            return WIRE_LIMIT_SECONDS * max(self.scale, 1)
         if size and self._is_in_process:
             return (ANSWER_LIMIT_SECONDS + GRACE_SECONDS) * self.scale
         return (INITIALIZE_LIMIT_SECONDS + GRACE_SECONDS) * max(self.scale, 1)  # it has to start first

@@ -447,7 +447,8 @@ def draw(
 
 
 @app.command()
-def serve(
+def serve(  # each is a separate option
+    context: typer.Context,
     target: TargetName,
     store: StoreHolder = "kit",
     wire: Wire = None,
@@ -461,9 +462,16 @@ def serve(
     """Serve an in-process runtime over standard input and output, or as an application behind a wire."""
     from runlock.conformance.cli.commands import serve as command
 
+    command.refuse_idle(wire, [name for name in context.params if _is_typed(context, name)])
     if wire is not None:
         return command.behind_a_wire(target, wire, port, ask or ["write"], free or ["read"])
     return command.run(target, store)
+
+
+def _is_typed(context: typer.Context, name: str) -> bool:
+    """Whether an option stands on the command line."""
+    source = context.get_parameter_source(name)
+    return source is not None and source.name == "COMMANDLINE"
 
 
 @app.command("serve-ends")
@@ -477,7 +485,7 @@ def serve_ends(
     """Serve the model and the tools of the kit, while you wire up an application."""
     from runlock.conformance.cli.commands import serve as command
 
-    return command.ends(port, [*(ask or ["write"]), *(free or ["read"])])
+    return command.ends(port, ask or ["write"], free or ["read"])
 
 
 @app.command()

@@ -13,7 +13,7 @@ from runlock.conformance.report import chart_text as chart
 from runlock.conformance.report.clause_names import grouped
 from runlock.conformance.report.examples import clauses_of, profiles_of
 from runlock.diagrams.charts.picture import Picture, pictures
-from runlock.spec.model import Policy
+from runlock.spec.model import Clause, Policy
 
 Entry = Mapping[str, Any]
 """The facts about one entry, by name; the first fact is its name."""
@@ -74,7 +74,7 @@ def _clauses(family: Family) -> Listing:
             "sentence": one.sentence,
             "area": one.area,
             "core": one.core,
-            "profile": profiles_of(family, one),
+            "profile": _profiles_with(family, one),
             "untestable": one.untestable,
         }
         for one in family.spec.clauses.values()
@@ -85,6 +85,12 @@ def _clauses(family: Family) -> Listing:
         ("area", "profile", "level"),
         _counted,
     )
+
+
+def _profiles_with(family: Family, clause: Clause) -> list[str]:
+    """The profiles under which a clause applies: one that settles no policy has the core."""
+    bare = [one.name for one in family.spec.profiles.values() if not one.policies]
+    return [*profiles_of(family, clause), *(bare if clause.core else [])]
 
 
 def _counted(clauses: Sequence[Entry]) -> str:
@@ -105,8 +111,7 @@ def _profiles(family: Family) -> Listing:
             "name": one.name,
             "family": family.name,
             "settles": len(one.policies),
-            "clauses": sum(one.name in profiles_of(family, clause) for clause in clauses)
-            or sum(clause.core for clause in clauses),
+            "clauses": sum(one.name in _profiles_with(family, clause) for clause in clauses),
             "sentence": one.sentence,
             "source": one.source,
         }

@@ -8,13 +8,15 @@ from __future__ import annotations
 
 import difflib
 import json
+import re
 import shlex
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, fields
 from typing import Any, Final
 from urllib.parse import parse_qsl, quote, urlencode, urlsplit
 
 from runlock.conformance.errors import UsageError
+from runlock.spec.model import SpecError, load_spec
 from runlock.spec.text import known_words
 
 WIRES: Final = ("ag-ui", "acp")
@@ -34,6 +36,12 @@ READABLE: Final = " /{}:,.'\"[]"
 
 PLACE: Final = "{port}"
 """What stands in a URL or a command for a port that the kit chooses."""
+
+FAMILY: Final = "lifecycle"
+BARE: Final = "core"
+"""The family whose runtimes are behind wires, and its profile that settles no policy."""
+
+BRACED: Final = re.compile(r"\{[^{}]*\}")
 
 
 @dataclass(frozen=True, slots=True)
@@ -131,13 +139,18 @@ def _check(address: Address) -> None:
         _check_piped(address)
     else:
         _check_url(address)
-    both = sorted({*address.ask} & {*address.free})
+    refuse_both(address.ask, address.free)
+    if not (address.ask or address.free):
+        raise UsageError("No tool is named.", "Give `--ask TOOL` or `--free TOOL`.")
+
+
+def refuse_both(ask: Sequence[str], free: Sequence[str]) -> None:
+    """Raise a `UsageError` for a tool that needs an approval and needs none."""
+    both = sorted({*ask} & {*free})
     if both:
         raise UsageError(
             f"The tool {both[0]} is in `ask` and in `free`.", "A tool needs an approval, or it does not."
         )
-    if not (address.ask or address.free):
-        raise UsageError("No tool is named.", "Give `--ask TOOL` or `--free TOOL`.")
 
 
 def _check_piped(address: Address) -> None:
@@ -157,8 +170,13 @@ def _check_piped(address: Address) -> None:
 def _check_url(address: Address) -> None:
     if address.recipe:
         raise UsageError("A recipe is of an agent behind `acp:`.", "Name the command, as in `acp:my-agent`.")
-    parts = urlsplit(address.url.replace(PLACE, "1"))
-    if parts.scheme not in ("http", "https") or not parts.hostname:
+    url = address.url.replace(PLACE, "1")
+    if place := BRACED.search(url):
+        raise UsageError(
+            f"`{place[0]}` in `{address.url}` stands for nothing.",
+            f"`{PLACE}` is a port that the kit chooses.",
+        )
+    if not _is_url(url):
         raise UsageError(
             f"`{address.url}` is no URL of an agent.", "Write `http://127.0.0.1:8000/agent`, with its path."
         )
@@ -167,6 +185,14 @@ def _check_url(address: Address) -> None:
             f"`{address.url}` leaves its port to the kit, which starts no application.",
             "Name the port, or give `--launch` with the command that takes `{port}`.",
         )
+
+
+def _is_url(text: str) -> bool:
+    try:
+        parts = urlsplit(text)
+        return parts.scheme in ("http", "https") and bool(parts.hostname) and parts.port != 0
+    except ValueError:  # its port is no number, or too large
+        return False
 
 
 def _tools(name: str, text: str) -> tuple[str, ...]:
@@ -189,6 +215,10 @@ def _policies(name: str, text: str) -> Any:
             f"`{name}` is no JSON object: {text}",
             'Write `{"decision.kept": "acceptance"}`; `runlock infer` finds them.',
         )
+    try:
+        load_spec(FAMILY).policies_of(BARE, found)
+    except SpecError as error:
+        raise UsageError(f"`{name}`: {error}") from None
     return found
 
 

@@ -13,10 +13,10 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import IO, Final
 from urllib.parse import urlsplit
 
-from runlock.conformance.errors import AdapterError
+from runlock.conformance.errors import AdapterError, TimedOut
 from runlock.conformance.transport import guardian
 from runlock.conformance.transport.child_process import kill_group, new_cookie, with_cookie
-from runlock.conformance.wires.address import DATA
+from runlock.conformance.wires.address import DATA, PLACE
 
 UP_SECONDS: Final = 60.0
 """How long an application may take until its port is open."""
@@ -86,9 +86,9 @@ class Launched:
                     f"The application ended with exit code {code} before it listened at {url}.", self.tail()
                 )
             if loop.time() > deadline:
-                raise AdapterError(
+                raise TimedOut(
                     f"The application has not listened at {url} within {UP_SECONDS:.0f} seconds.",
-                    self.tail(),
+                    f"It runs, and finds that port as `{PLACE}` in its command, or in PORT. {self.tail()}",
                 )
             await asyncio.sleep(LOOK_SECONDS)
 

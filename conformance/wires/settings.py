@@ -33,6 +33,11 @@ FILE: Final = "runlock.toml"
 TABLE: Final = "agents"
 
 
+def address_named(target: str) -> Address | None:
+    """The runtime behind a wire that the name of a target means; None if it means none."""
+    return address_of(target) if is_address(target) else address_in_file(target)
+
+
 def address_in_file(name: str) -> Address | None:
     """The address of that name in the file of the current folder; raises a `UsageError` for a wrong one."""
     path = Path(FILE)

@@ -21,6 +21,7 @@ from runlock.conformance.report.clause_names import grouped
 from runlock.conformance.report.console import Page
 from runlock.conformance.report.text import incidents
 from runlock.conformance.text import plain
+from runlock.conformance.wires.settings import address_named
 
 SCHEMA: Final = 1
 STYLES: Final = {WORKS: "green", FAILS: "red", NOT_REACHED: "yellow"}
@@ -64,6 +65,10 @@ def _as_json(target: str, found: Smoke) -> dict[str, Any]:
 
 
 def _write(target: str, found: Smoke, page: Page) -> None:
+    fault = found.verbs["initialize"]
+    if fault.state == FAILS and address_named(target) is not None:  # there is no adapter to mend
+        page.headline("does not work", plain(f": {fault.why}"), "red")
+        return
     for line in _first(found):
         page.wrapped(line, "red")
     _write_headline(target, found, page)

@@ -29,7 +29,7 @@ HELD = {
     "otel_genai": "PAIR-1 PAIR-2 PAIR-3 PAIR-4 PAIR-8 ROUND-2 ONCE-1 CALL-23 DECIDE-7",
     "openinference": "PAIR-1 PAIR-2 PAIR-3 PAIR-4 PAIR-8 ROUND-1 ROUND-2 ONCE-1 CALL-23",
     "ag_ui": f"PAIR-1 PAIR-2 PAIR-3 RUN-3 RUN-20 RUN-21 RUN-23 {WIRE} {STREAM}",
-    "ai_sdk": f"PAIR-1 PAIR-2 PAIR-3 RUN-3 RUN-20 RUN-21 RUN-23 GATE-1 ONCE-1 {WIRE}",
+    "ai_sdk": f"PAIR-1 PAIR-2 PAIR-3 RUN-3 RUN-20 RUN-21 RUN-23 GATE-1 GATE-2 ONCE-1 {WIRE}",
     "claude_code": "PAIR-1 PAIR-2 PAIR-3",
 }
 THREADS = {"otel_genai": 4, "openinference": 3, "ag_ui": 2, "ai_sdk": 3, "claude_code": 2}

@@ -161,8 +161,9 @@ NO_TARGET = {
     "reference:tirea,drain": (
         UsageError,
         "`drain` settles no policy.",
-        "`reference:tirea,tool.raises=end_run`",
+        "`reference:tirea,run.created=no`",
     ),
+    "reference:core,": (UsageError, "Nothing follows the comma.", "`reference:awaken-8,run.created=no`"),
     "reference:tirea,tool.raise=x": (UsageError, "names no policy; did you mean 'tool.raises'?", ""),
     "reference:tirea,tool.raises=end": (
         UsageError,

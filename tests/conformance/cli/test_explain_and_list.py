@@ -267,6 +267,7 @@ def test_what_is_checked_is_explained_by_what():
         (("mutants", "--area", "ONCE"), lambda entry: entry["clause"].startswith("ONCE-")),
         (("mutants", "--profile", "tirea"), lambda entry: entry["profile"] == "tirea"),
         (("variants", "--profile", "tirea"), lambda entry: entry["profile"] == "tirea"),
+        (("clauses", "--profile", "ag-ui-1.1"), lambda entry: entry["core"]),
         (("scenarios", "--area", "ONCE"), lambda entry: any("ONCE-" in one for one in entry["clauses"])),
         (("charts", "--area", "CALL"), lambda entry: entry["name"] in ("ToolCall", "DerivedRun")),
     ],
@@ -292,6 +293,10 @@ def test_a_list_is_filtered(capsys, words, kept):
         (
             ("clauses", "--level", "WISH"),
             "`--level WISH` matches none of the clauses. There are M",
+        ),
+        (
+            ("clauses", "--profile", "nope"),
+            "awaken-8, awaken-9, awaken-concurrent, tirea-stream, tirea, ag-ui-1.0, ag-ui-1.1, core.",
         ),
         (("errata", "--area", "CALL"), "`list errata` takes no --area. It takes no filter."),
         (("mutants", "--level", "MUST"), "`list mutants` takes no --level. It takes --area and --profile."),

@@ -30,7 +30,7 @@ FEW = (
 )  # fmt: skip
 """A rejection, a part of the permissions, cancels, an answer to nothing, and one after a cancel."""
 
-EXERCISED = {"GATE-1", "PAIR-1", "PAIR-4", "CANCEL-2", "DECIDE-5", "ONCE-1"}
+EXERCISED = {"GATE-1", "GATE-2", "PAIR-1", "PAIR-4", "CANCEL-2", "DECIDE-5", "ONCE-1"}
 
 
 @pytest.fixture(scope="module")

@@ -68,7 +68,7 @@ def test_a_right_application_holds(apps, name):
     tally = played(apps, name, few, **DIALECTS.get(name, {}))
 
     assert {clause: found.violation.reason for clause, found in tally.found.items()} == {}
-    expected = {"GATE-1", "PAIR-1", "PAIR-4", *EXERCISED}
+    expected = {"GATE-1", "GATE-2", "PAIR-1", "PAIR-4", *EXERCISED}
     assert expected - {clause for clause, times in tally.exercised.items() if times} == set()
 
 

@@ -1,12 +1,16 @@
 """What is no agent behind AG-UI, or is not wired up: a sentence says what was expected, and what to set."""
 
+from pathlib import Path
+
 import pytest
 from bad_apps import app_of
 from served_apps import served
 
-from runlock.conformance.errors import AdapterError
+from runlock.conformance.campaign.order import Order, Sampled
+from runlock.conformance.campaign.worker_process import WIRE_LIMIT_SECONDS, WorkerHandle
+from runlock.conformance.errors import AdapterError, TimedOut
 from runlock.conformance.transport.real_time import RealTime
-from runlock.conformance.wires import wiring
+from runlock.conformance.wires import launch, wiring
 from runlock.conformance.wires.address import Address, exported
 from runlock.conformance.wires.ends import Ends
 from runlock.conformance.wires.wire import Wire
@@ -85,3 +89,35 @@ def test_an_application_that_does_not_start_is_named(launch, says):
     """With the last line that it wrote."""
     with pytest.raises(AdapterError, match=says):
         Wire(Address("http://127.0.0.1:{port}/agent", launch=launch))
+
+
+def test_an_application_at_another_port_is_waited_for_once(monkeypatch):
+    """It runs, so that a second attempt would take as long."""
+    monkeypatch.setattr(launch, "UP_SECONDS", 0.1)
+    with pytest.raises(
+        TimedOut, match=r"has not listened at http.*/agent within 0 seconds. It runs, and finds"
+    ):
+        Wire(Address("http://127.0.0.1:{port}/agent", launch="sleep 60"))
+
+
+@pytest.mark.parametrize(
+    ("target", "size", "seconds"),
+    [
+        ("http://127.0.0.1:{port}/agent#launch=x", 9, 150),  # it may have to be started again
+        ("acp:agent", 9, 150),
+        ("mine", 0, 150),  # in the settings of the current folder
+        ("http://127.0.0.1:1/agent", 9, 12),
+        ("py:acme:Verbs", 0, 17),
+    ],
+)
+def test_a_worker_waits_longer_than_an_application_may_take_to_start(
+    tmp_path, monkeypatch, target, size, seconds
+):
+    """So the sentence is about the application, and not about the worker that waits for it."""
+    monkeypatch.chdir(tmp_path)
+    Path("runlock.toml").write_text('[agents.mine]\nurl = "http://127.0.0.1:1/agent"\n', "utf-8")
+    handle = WorkerHandle(Order(target, Sampled(0)), tmp_path / "journal")
+    handle.kill()
+
+    assert handle.limit_seconds(size) == seconds
+    assert launch.UP_SECONDS < WIRE_LIMIT_SECONDS

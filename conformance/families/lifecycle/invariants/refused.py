@@ -46,6 +46,14 @@ def a_rejected_call_was_not_executed(state: ObservedState) -> CheckResults:
             yield HELD
 
 
+@counts("GATE-2", at=("model",), requires="a decision")
+def a_rejected_call_was_not_executed_when_the_run_goes_on(
+    state: ObservedState, seen: GateOpened
+) -> CheckResults:
+    """Counts the same when the model is asked next: the run goes on without it, which needs no silence."""
+    yield from a_rejected_call_was_not_executed(state)
+
+
 @check("GATE-7", at=("permission",), rank=Rank.CONSENT, excuses=(CRASH,))
 def a_blocked_call_is_not_asked_about_again(state: ObservedState, seen: GateOpened) -> CheckResults:
     """A call that the permission hook blocked is not asked about again."""

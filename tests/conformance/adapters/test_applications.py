@@ -1,0 +1,47 @@
+"""The applications that serve AG-UI: each folder says how it is started, and with which packages."""
+
+import ast
+
+import pytest
+from places import ROOT
+
+from runlock.conformance.wires.address import exported
+from runlock.conformance.wires.settings import address_named
+
+APPLICATIONS = ROOT / "conformance" / "adapters" / "applications"
+NAMES = sorted(path.parent.name for path in APPLICATIONS.glob("*/app.py"))
+
+
+def test_there_are_some():
+    """So that the tests below are about something."""
+    assert len(NAMES) >= 5
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_one_word_checks_it(monkeypatch, name):
+    """The settings in its folder name it, and start it at a port of the kit, in an environment of its own."""
+    monkeypatch.chdir(APPLICATIONS / name)
+    address = address_named(name)
+
+    assert address is not None
+    assert address.can_be_many
+    assert address.command == [".venv/bin/python", "app.py"]
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_it_finds_the_ends_by_the_environment(name):
+    """It reads the port and the tools of the kit there; its model is reached by a variable of its library."""
+    source = (APPLICATIONS / name / "app.py").read_text("utf-8")
+    read = {one.value for one in ast.walk(ast.parse(source)) if isinstance(one, ast.Constant)}
+
+    assert {"PORT", "RUNLOCK_MCP_URL"} <= read
+    assert {one for one in read if isinstance(one, str) and one.startswith("RUNLOCK_")} <= exported(1).keys()
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_it_says_which_packages_it_imports(name):
+    """Each package stands on a line of its own, without a release: the newest is checked."""
+    lines = (APPLICATIONS / name / "requirements.txt").read_text("utf-8").splitlines()
+
+    assert lines == sorted(lines)
+    assert lines and not any(set(line) & set("=<>~ ") for line in lines)
