@@ -173,12 +173,20 @@ def bare(scenario: Scenario, moves: Sequence[Move]) -> Iterator[Scenario]:
     asked = str([move.params for move in moves])
     used = [tool for tool in scenario.tools if repr(tool.name) in asked]
     if len(used) < len(scenario.tools):
-        yield scenario.model_copy(update={"tools": used})
+        yield scenario.model_copy(update={"tools": _offering_one_another(used)})
     for stop in _each_left_out(scenario.agent.stop):
         yield scenario.model_copy(update={"agent": scenario.agent.model_copy(update={"stop": stop})})
     for part in ("hold", "hooks"):
         for left in _each_left_out(getattr(scenario, part)):
             yield scenario.model_copy(update={part: left})
+
+
+def _offering_one_another(tools: Sequence[ToolSpec]) -> list[ToolSpec]:
+    """The tools, where an agent among them has no tool that is not there."""
+    names = {tool.name for tool in tools}
+    within = {tool.name: tool.agent.tools for tool in tools if tool.agent is not None}
+    agents = {name: AgentSpec(tools=[one for one in some if one in names]) for name, some in within.items()}
+    return [tool.model_copy(update={"agent": agents.get(tool.name)}) for tool in tools]
 
 
 def _each_left_out(some: Sequence[Any]) -> Iterator[list[Any]]:
