@@ -12,12 +12,13 @@ from typing import Any
 
 from pydantic import JsonValue
 from strands import Agent, ToolContext, tool
+from strands.agent.conversation_manager import ConversationManager, SummarizingConversationManager
 from strands.hooks import BeforeToolCallEvent
 from strands.session.file_session_manager import FileSessionManager
 
-from runlock.conformance.adapter import Decision, Host, Refused, Scenario, Segment, ToolSpec
+from runlock.conformance.adapter import Decision, Host, Message, Refused, Scenario, Segment, ToolSpec
 from runlock.conformance.adapters.libraries import YES_OR_NO, Thread, offers
-from runlock.conformance.adapters.models.strands import KitModel
+from runlock.conformance.adapters.models.strands import KitModel, Summaries, seen
 
 
 class Strands(Thread):
@@ -41,13 +42,19 @@ class Strands(Thread):
         self.held: set[str] = set()  # the calls that the hook interrupted on a verdict
         self.pended: Counter[str] = Counter()  # how often the body of a call has interrupted it
         self.agent = Agent(
-            model=KitModel(host),
+            model=KitModel(host, scenario.agent.compact_above),
             tools=[self._tool(spec) for spec in scenario.tools],
+            conversation_manager=self._manager(scenario.agent.compact_above),
             session_manager=FileSessionManager("thread", storage_dir=scenario.data),
             callback_handler=None,
             agent_id="agent",
+            **({"aux_model": Summaries()} if scenario.agent.compact_above else {}),
         )
         self.agent.add_hook(self._ask, BeforeToolCallEvent)
+
+    def _manager(self, most: int | None) -> ConversationManager | None:
+        """What bounds the thread; left out, the default of the library."""
+        return None
 
     async def start(self, text: str) -> Segment:
         self.held.clear()
@@ -129,3 +136,35 @@ class Strands(Thread):
 def _response(decision: Decision) -> dict[str, Any]:
     """The answer to an interrupt, for the hook or the body that raised it."""
     return {"action": decision.action, "args": decision.edit.args if decision.edit is not None else None}
+
+
+class SummarizingStrands(Strands):
+    """An agent that puts a summary in the place of what its model refuses as too long."""
+
+    handshake = Strands.handshake.model_copy(
+        update={"edits": ["compaction"], "observes": [*Strands.handshake.observes, "thread.edited"]}
+    )
+
+    def _manager(self, most: int | None) -> ConversationManager | None:
+        return None if most is None else Summarizing(self.host, most)
+
+
+class Summarizing(SummarizingConversationManager):
+    """The manager of the library, which shows what it cut."""
+
+    def __init__(self, host: Host, most: int) -> None:
+        super().__init__(summary_ratio=0.5, preserve_recent_messages=most // 2, summarization_agent=None)
+        self.host = host
+
+    def reduce_context(self, agent: Any, e: Exception | None = None, **more: Any) -> None:
+        before = list(agent.messages)
+        super().reduce_context(agent, e, **more)
+        after = list(agent.messages)
+        cut, instead = _new_in(before, after), _new_in(after, before)
+        self.host.observe("thread.edited", why="compaction", at=0, cut=cut, instead=instead)
+
+
+def _new_in(some: list[Any], others: list[Any]) -> list[Message]:
+    """The messages, in the protocol's words, that are not among the others."""
+    known = set(map(id, others))
+    return [one for message in some if id(message) not in known for one in seen(message)]

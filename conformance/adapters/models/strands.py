@@ -7,16 +7,14 @@ from collections.abc import AsyncIterator, Iterator
 from typing import Any
 
 from strands.models.model import Model
+from strands.types.exceptions import ContextWindowOverflowException
 
 from runlock.conformance.adapter import Host, Message, ToolCall
 from runlock.conformance.adapters.libraries import parts
 
 
-class KitModel(Model):
-    """A model whose turns are the kit's."""
-
-    def __init__(self, host: Host) -> None:
-        self.host = host
+class Offline(Model):
+    """A model without settings, which is never asked for structured output."""
 
     def update_config(self, **more: Any) -> None: ...
 
@@ -26,14 +24,38 @@ class KitModel(Model):
     def structured_output(self, *args: Any, **more: Any) -> Any:
         raise TypeError("The agent of this adapter is never asked for structured output.")
 
+
+class KitModel(Offline):
+    """A model whose turns are the kit's; with a limit, it refuses a longer thread once."""
+
+    def __init__(self, host: Host, most: int | None = None) -> None:
+        self.host = host
+        self.most = most
+        self.refused = False
+
     async def stream(self, messages: Any, *args: Any, **more: Any) -> AsyncIterator[Any]:
-        turn = await self.host.infer([seen for message in messages for seen in _seen(message)])
+        shown = [one for message in messages for one in seen(message)]
+        self.refused = self.most is not None and len(shown) > self.most and not self.refused
+        if self.refused:
+            raise ContextWindowOverflowException(f"{len(shown)} messages are too many")
+        turn = await self.host.infer(shown)
         yield {"messageStart": {"role": "assistant"}}
         for start, delta in parts(turn, _text, _call):
             yield {"contentBlockStart": {"start": start}}
             yield {"contentBlockDelta": {"delta": delta}}
             yield {"contentBlockStop": {}}
         yield {"messageStop": {"stopReason": "tool_use" if turn.tool_calls else "end_turn"}}
+
+
+class Summaries(Offline):
+    """A model that writes the same summary of anything."""
+
+    async def stream(self, *args: Any, **more: Any) -> AsyncIterator[Any]:
+        yield {"messageStart": {"role": "assistant"}}
+        yield {"contentBlockStart": {"start": {}}}
+        yield {"contentBlockDelta": {"delta": {"text": "a summary"}}}
+        yield {"contentBlockStop": {}}
+        yield {"messageStop": {"stopReason": "end_turn"}}
 
 
 def _text(text: str) -> tuple[Any, Any]:
@@ -46,7 +68,7 @@ def _call(call: ToolCall) -> tuple[Any, Any]:
     return start, {"toolUse": {"input": json.dumps(call.args)}}
 
 
-def _seen(message: Any) -> Iterator[Message]:
+def seen(message: Any) -> Iterator[Message]:
     """What the model receives, in the protocol's words: results first."""
     content = message["content"]
     for one in (part["toolResult"] for part in content if "toolResult" in part):

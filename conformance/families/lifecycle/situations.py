@@ -186,7 +186,10 @@ def _offering_one_another(tools: Sequence[ToolSpec]) -> list[ToolSpec]:
     names = {tool.name for tool in tools}
     within = {tool.name: tool.agent.tools for tool in tools if tool.agent is not None}
     agents = {name: AgentSpec(tools=[one for one in some if one in names]) for name, some in within.items()}
-    return [tool.model_copy(update={"agent": agents.get(tool.name)}) for tool in tools]
+    return [
+        tool.model_copy(update={"agent": agents[tool.name]}) if tool.name in agents else tool
+        for tool in tools
+    ]
 
 
 def _each_left_out(some: Sequence[Any]) -> Iterator[list[Any]]:
