@@ -123,7 +123,7 @@ class Summarizing(SummarizationMiddleware):
 
     def __init__(self, model: KitModel, most: int) -> None:
         kept = ("messages", most // 2)
-        super().__init__(model, trigger=("messages", most + 1), keep=kept, summarizer=_summary)  # type: ignore[arg-type]
+        super().__init__(model, trigger=("messages", most + 1), keep=kept, summarizer=_summary)
         self.host = model.host
 
     async def abefore_model(self, state: Any, runtime: Any) -> dict[str, Any] | None:

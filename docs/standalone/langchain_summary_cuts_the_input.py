@@ -1,6 +1,6 @@
-"""LangChain's middleware for summaries: what the user has just said goes into the summary, in the middle of its run.
+"""LangChain's middleware for summaries: what the user has just said goes into the summary.
 
-pip install langchain==1.5.2
+pip install langgraph==1.2.24 langchain==1.5.2 langgraph-checkpoint-sqlite==3.1.2
 
 expected: the newest input of the user is shown to the model word for word until it is answered.
 it hurts: the model goes on from a summary, and what the user asked for in detail is lost.

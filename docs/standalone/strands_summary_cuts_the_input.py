@@ -1,4 +1,4 @@
-"""strands-agents: after an overflow, what the user has just said goes into the summary, in the middle of its run.
+"""strands-agents: after an overflow, what the user has just said goes into the summary.
 
 pip install strands-agents==1.62.0
 
