@@ -14,8 +14,8 @@ from runlock.conformance.protocol.wire import Json, Wire
 class Scenario(Wire):
     """The start of a scenario: a name, and an empty folder; a family adds the rest."""
 
-    scenario: str
-    data: str | None = None
+    scenario: str  # its name
+    data: str | None = None  # an empty folder, for a runtime with a store of its own
 
     @cached_property
     def in_full(self) -> Mapping[str, Any]:

@@ -20,7 +20,6 @@ from runlock.conformance.cli.app import app
 from .markdown import fold, table, text
 
 MODULES = {
-    "runlock.conformance.families.lifecycle.adapter": "What an adapter implements.",
     "runlock.conformance.protocol": "The messages, as models.",
     "runlock.conformance.trace.trace": "Traces.",
     "runlock.conformance.family.recordings": "Scenario files.",
@@ -231,13 +230,13 @@ def _thing(name: str, value: Any) -> str:
         return f"### {name}\n\n{shown}\n\n{text(_first(inspect.getdoc(value)))}\n\n"
     members = [(key, one) for key, one in vars(value).items() if _is_method(key, one)]
     rows = [(f"`{key}{_brief(one)}`", text(_first(inspect.getdoc(one)))) for key, one in members]
-    fields = [(f"`{key}`", _code(_named(kind))) for key, kind in _annotations(value).items()]
+    fields = [(f"`{key}`", code(_named(kind))) for key, kind in _annotations(value).items()]
     below = table(("field", "type"), fields) + "\n" if fields and not issubclass(value, Enum) else ""
     below += table(("method", "what it does"), rows) + "\n" if rows else ""
     return f"### {name}\n\n{text(_first(value.__doc__))}\n\n{below}"
 
 
-def _code(words: str) -> str:
+def code(words: str) -> str:
     """Code in a table cell, with pipes escaped."""
     return f"<code>{escape(words).replace('|', '&#124;')}</code>"
 

@@ -10,6 +10,7 @@ from runlock.diagrams.charts import playable, playable_joint
 from runlock.diagrams.render import palette
 
 from . import (
+    adapter,
     bugs,
     charts,
     clauses,
@@ -30,8 +31,10 @@ HERE = Path(__file__).parent.parent
 THEME = HERE / "theme"
 """Templates, which are no pages."""
 DARK = '[data-md-color-scheme="slate"] '
-PAGES = (bugs, charts, clauses, reference, interfaces, kills, matrix, overviews, runtimes, scenarios)
-FILES = (charts, evidence, interfaces, matrix, scenarios)
+PAGES = (
+    adapter, bugs, charts, clauses, reference, interfaces, kills, matrix, overviews, runtimes, scenarios,
+)  # fmt: skip
+FILES = (adapter, charts, evidence, interfaces, matrix, scenarios)
 PARTS = ("profiles", "policies", "errata", "glossary")
 LISTING = ".written"
 """The names of the files that were written last time, so that obsolete ones are removed."""
