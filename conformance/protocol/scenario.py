@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from functools import cached_property
-from typing import Any
+from typing import Any, Literal
 
 from pydantic import Field
 
@@ -26,11 +26,13 @@ class Scenario(Wire):
 class Closed(Wire):
     """The answer to `scenario.close`: gates or tasks that are still alive.
 
-    `asides` says of each request of the runtime that belonged to no scenario what it was.
+    `asides` says of each request of the runtime that belonged to no scenario what it was.  The `clock` is
+    unread where the kit advanced it, and the runtime has never looked at it or set a timer.
     """
 
     leaks: list[Json] = Field(default_factory=list)
     asides: list[str] = Field(default_factory=list)
+    clock: Literal["unread"] | None = None
 
 
 class RecordedVerdict(Wire):

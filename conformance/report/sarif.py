@@ -1,11 +1,22 @@
-"""A result as SARIF 2.1.0, for code scanning: a rule and a result for each broken clause and question."""
+"""A result as SARIF 2.1.0, for code scanning: a rule and a result for each finding.
+
+A finding is a broken clause, an exception or a question.  It is located in the user's own code where that is
+known, and else in its trace, which is a related location otherwise.
+"""
 
 from __future__ import annotations
 
 import json
 from typing import Any, Final
 
-from runlock.conformance.report.stored_result import Stored, StoredClause, StoredQuestion, StoredViolation
+from runlock.conformance.report.stored_result import (
+    Stored,
+    StoredClause,
+    StoredException,
+    StoredQuestion,
+    StoredViolation,
+)
+from runlock.conformance.report.user_code import Place, place_of_exception, place_of_target
 from runlock.conformance.text import plain
 
 VERSION: Final = "2.1.0"
@@ -15,20 +26,33 @@ DEFAULT: Final = "warning"
 """What SARIF takes a result for that has no level; a later version of the kit may have more levels."""
 
 
+EXCEPTION: Final = "exception"
+RULE_OF_EXCEPTIONS: Final = {
+    "id": EXCEPTION,
+    "defaultConfiguration": {"level": "error"},
+    "shortDescription": {"text": "the adapter or the runtime raised an exception"},
+}
+
+
 def sarif(result: Stored) -> str:
     """The whole document; a clause that is expected to break is a suppressed result."""
     broken = [clause for clause in result.clauses if clause.verdict == "broken"]
     driver = {
         "name": "runlock",
         "version": result.spec,
-        "rules": [*(_rule(result, clause) for clause in broken), *map(_rule_asked, result.questions)],
+        "rules": [
+            *(_rule(result, clause) for clause in broken),
+            *([RULE_OF_EXCEPTIONS] if result.exceptions else []),
+            *map(_rule_asked, result.questions),
+        ],
     }
     run = {
         "tool": {"driver": driver},
         "invocations": [_invocation(result)],
         "results": [
             *(_result(result, clause) for clause in broken),
-            *map(_question, result.questions),
+            *map(_exception, result.exceptions),
+            *(_question(result, question) for question in result.questions),
         ],
     }
     return json.dumps({"$schema": SCHEMA, "version": VERSION, "runs": [run]}, indent=1) + "\n"
@@ -52,8 +76,8 @@ def _result(result: Stored, clause: StoredClause) -> dict[str, Any]:
     found: dict[str, Any] = {
         "ruleId": clause.id,
         "level": LEVELS.get(clause.level, DEFAULT),
-        "message": {"text": plain(clause.why)},
-        "locations": _locations(violation),
+        "message": {"text": plain(" ".join(filter(None, [clause.why, violation and violation.adapter])))},
+        **_locations(result, violation),
     }
     if clause.id in result.expected:
         found["suppressions"] = [{"kind": "external", "justification": plain(result.expected[clause.id])}]
@@ -68,20 +92,39 @@ def _rule_asked(question: StoredQuestion) -> dict[str, Any]:
     }
 
 
-def _question(question: StoredQuestion) -> dict[str, Any]:
+def _exception(raised: StoredException) -> dict[str, Any]:
+    return {
+        "ruleId": EXCEPTION,
+        "level": "error",
+        "message": {"text": plain(raised.what)},
+        **_located(place_of_exception(raised.error), raised.trace),
+    }
+
+
+def _question(result: Stored, question: StoredQuestion) -> dict[str, Any]:
     return {
         "ruleId": question.policy,
         "level": DEFAULT,
         "message": {"text": plain(f"{question.question} ({question.reason})")},
-        "locations": _locations(question),
+        **_locations(result, question),
     }
 
 
-def _locations(violation: StoredViolation | None) -> list[dict[str, Any]]:
-    """The trace of a violation, if it was stored."""
-    if violation is None or violation.trace is None:
-        return []
-    return [{"physicalLocation": {"artifactLocation": {"uri": violation.trace}}}]
+def _locations(result: Stored, violation: StoredViolation | None) -> dict[str, Any]:
+    """The method of the adapter that took the last stimulus of a witness, and its trace."""
+    if violation is None:
+        return {"locations": []}
+    last = violation.witness[-1].method if violation.witness else ""
+    return _located(place_of_target(result.target, last), violation.trace)
+
+
+def _located(place: Place | None, trace: str | None) -> dict[str, Any]:
+    stored = [] if trace is None else [{"physicalLocation": {"artifactLocation": {"uri": trace}}}]
+    if place is None:
+        return {"locations": stored}
+    region = {"artifactLocation": {"uri": place.file}, "region": {"startLine": place.line}}
+    related = [{"id": number, **one} for number, one in enumerate(stored, 1)]
+    return {"locations": [{"physicalLocation": region}], "relatedLocations": related}
 
 
 def _invocation(result: Stored) -> dict[str, Any]:

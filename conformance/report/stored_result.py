@@ -76,6 +76,7 @@ class StoredViolation(Part):
     witness: list[StoredMove]
     timeline: list[StoredRow] = Field(default_factory=list)
     trace: str | None
+    adapter: str = ""  # what makes it look like a mistake of the adapter
 
 
 class StoredQuestion(StoredViolation):

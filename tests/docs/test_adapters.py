@@ -107,6 +107,30 @@ def test_the_adapter_with_every_method_holds(capsys, folder):
     assert (broken, troubles) == ([], [])
 
 
+@pytest.mark.long
+@pytest.mark.parametrize(
+    ("right", "wrong", "said"),
+    [
+        ('origin=self.status.get("run")', 'origin="Running"', "goes from Running to Running, and no status"),
+        (
+            'self.host.refuse(f"call {decision.call} does not wait", decision.id)',
+            "pass",
+            "does not wait, and",
+        ),
+        ("asyncio.get_running_loop().time()", "__import__('time').monotonic()", "never looked at it"),
+    ],
+)
+def test_a_mistake_in_this_adapter_is_recognized(capsys, folder, right, wrong, said):
+    """The report says that it looks like the adapter, and why."""
+    source = (ROOT / "docs" / "examples" / "every_method.py").read_text("utf-8")
+    (folder / "every.py").write_text(source.replace(right, wrong))
+    found, _, _ = checked(capsys, "py:every:Adapter")
+
+    assert right in source
+    assert any(one["adapter"].startswith("this looks like the adapter") for one in found)
+    assert any(said in one["adapter"] for one in found)
+
+
 @pytest.mark.kits
 @pytest.mark.skipif(shutil.which("node") is None, reason="there is no `node` on the PATH")
 def test_the_javascript_adapter_holds(capsys, folder):

@@ -6,7 +6,14 @@ from collections.abc import Callable, Iterable, Mapping
 from importlib.resources import files
 from typing import TYPE_CHECKING, Any, Final
 
-from runlock.conformance.families.lifecycle import draining, grounding, needs, requirements, situations
+from runlock.conformance.families.lifecycle import (
+    adapter_mistakes,
+    draining,
+    grounding,
+    needs,
+    requirements,
+    situations,
+)
 from runlock.conformance.families.lifecycle.actions import LIFECYCLE_ACTIONS
 from runlock.conformance.families.lifecycle.inference import known, learner, questions
 from runlock.conformance.families.lifecycle.invariants import INVARIANTS
@@ -107,7 +114,9 @@ FAMILY: Final = Family(
     spec=load_spec(NAME),
     vocabulary=VOCABULARY,
     line_formats=LINE_FORMATS,
-    wording=Wording(step, shown, _timeline, TOLD_BY_THE_TIMELINE, _rendered, SPELLED),
+    wording=Wording(
+        step, shown, _timeline, TOLD_BY_THE_TIMELINE, _rendered, SPELLED, adapter_mistakes.mistake
+    ),
     files=files(__package__),
     host=_host,
     made=Made(_reference, _durable, _mutants, _variants, OUT_OF_REACH),
