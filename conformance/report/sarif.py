@@ -76,7 +76,7 @@ def _result(result: Stored, clause: StoredClause) -> dict[str, Any]:
     found: dict[str, Any] = {
         "ruleId": clause.id,
         "level": LEVELS.get(clause.level, DEFAULT),
-        "message": {"text": plain(" ".join(filter(None, [clause.why, violation and violation.adapter])))},
+        "message": {"text": plain(_said(clause, violation))},
         **_locations(result, violation),
     }
     if clause.id in result.expected:
@@ -90,6 +90,11 @@ def _rule_asked(question: StoredQuestion) -> dict[str, Any]:
         "defaultConfiguration": {"level": DEFAULT},
         "shortDescription": {"text": f"the policy {question.policy} is not declared"},
     }
+
+
+def _said(clause: StoredClause, violation: StoredViolation | None) -> str:
+    looks = violation.adapter if violation is not None else ""
+    return f"{clause.why}. {looks[:1].upper()}{looks[1:]}" if looks else clause.why
 
 
 def _exception(raised: StoredException) -> dict[str, Any]:

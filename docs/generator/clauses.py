@@ -29,6 +29,7 @@ from .markdown import (
     fold,
     folder_of,
     in_family,
+    later,
     picture,
     played,
     policy,
@@ -97,13 +98,12 @@ def _page(family: Family, area: str) -> str:
 
 def _clause(family: Family, one: Clause) -> str:
     facts = "".join(f"{label}\n:   {words}\n\n" for label, words in _facts(family, one) if words)
-    return f"""## {one.id}: {text(title(family, one))} {{ #{one.id.lower()} data-toc-label="{one.id}" }}
+    more = f"{facts}\n{_charts(family, one)}\n{_examples(family, one)}"
+    return f"""## {one.id}: {text(title(family, one))} {{ #{one.id.lower()} .clause data-toc-label="{one.id}" }}
 
 {_words(one)}
 
-{facts}
-{_charts(family, one)}
-{_examples(family, one)}
+{fold("Source, checks, mutants and examples", more, "clause")}
 """
 
 
@@ -187,10 +187,11 @@ def _examples(family: Family, one: Clause) -> str:
 def _example(headline: str, example: Example, one: Clause, kind: str) -> str:
     seen = example.seen(one)
     below = f"\nAt the last step: {text(', '.join(seen))}\n" if seen else ""
+    shown = timeline(example, one)
     if example.because and example.family.name == DEFAULT:
         what = fragment(example.trace, f"{one.id}: {example.because}")
-        below += f"\n{played(what, '..', 'Play it step by step')}\n"
-    return fold(text(headline), f"{timeline(example, one)}{below}", kind)
+        shown += f"<p>{played(what, '..', 'Play it step by step')}</p>"
+    return fold(text(headline), f"{later(shown) if shown.startswith('<') else shown}{below}", kind)
 
 
 def timeline(example: Example, one: Clause) -> str:

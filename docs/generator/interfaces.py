@@ -17,7 +17,7 @@ import typer
 from runlock.conformance import protocol
 from runlock.conformance.cli.app import app
 
-from .markdown import fold, table, text
+from .markdown import table, text
 
 MODULES = {
     "runlock.conformance.protocol": "The messages, as models.",
@@ -88,6 +88,8 @@ next to it.
 {"".join(parts)}
 ## Definitions {{ data-search-exclude }}
 
+Each is a schema of [`definitions.json`](../schemas/definitions.json).
+
 {"".join(_definition(name, one) for name, one in defined.items())}"""
 
 
@@ -108,11 +110,8 @@ def _file(name: str) -> str:
 
 
 def _definition(name: str, one: dict[str, Any]) -> str:
-    whole = fold(f"{name} as a schema", f"```json\n{json.dumps(one, indent=2)}\n```", "quote")
     about = text(one.get("description", ""))
-    return (
-        f"### {name} {{ #part-{name.lower()} data-search-exclude }}\n\n{about}\n\n{_fields(one)}\n{whole}\n"
-    )
+    return f"### {name} {{ #part-{name.lower()} data-search-exclude }}\n\n{about}\n\n{_fields(one)}\n"
 
 
 def _fields(schema: dict[str, Any]) -> str:

@@ -23,6 +23,7 @@ from . import (
     runtimes,
     scenarios,
     search,
+    stores,
 )
 from .markdown import folder_of
 from .pictures import drawn_into
@@ -71,15 +72,23 @@ def _by_hand() -> Iterator[Made]:
         name = path.relative_to(HERE)
         if path.suffix in (".py", ".pyc") or path.is_relative_to(THEME):
             continue
-        content = path.read_bytes()
         if path.suffix == ".md":
-            content = drawn_into(content.decode(), len(name.parts) - 1).encode()
-        yield name.as_posix(), content
+            yield from _page(name.as_posix(), drawn_into(path.read_text("utf-8"), len(name.parts) - 1))
+        else:
+            yield name.as_posix(), path.read_bytes()
+
+
+def _page(name: str, markdown: str) -> Iterator[Made]:
+    """A page, and what it loads later."""
+    page, stored = stores.split(name, markdown)
+    yield name, page.encode()
+    yield from ((store, script.encode()) for store, script in stored.items())
 
 
 def _generated() -> Iterator[Made]:
     for module in PAGES:
-        yield from ((name, text.encode()) for name, text in module.pages())
+        for name, text in module.pages():
+            yield from _page(name, text)
     for source in FILES:
         yield from ((name, text.encode()) for name, text in source.files())
     yield "changelog.md", (HERE.parent / "CHANGELOG.md").read_bytes()

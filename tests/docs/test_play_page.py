@@ -218,8 +218,10 @@ def test_what_is_chosen_is_played(play):
 def test_a_witness_opens_from_a_link(browser, address):
     """The link next to a clause plays its trace, step by step, and ends with what is broken."""
     browser.size(1280, 900)
-    browser.open(f"{address}/clauses/gate.html")
-    link = browser.run("return document.querySelector('#gate-2 ~ details a[href*=\"#trace=\"]').href")
+    browser.open(f"{address}/clauses/gate.html#gate-2")
+    browser.run("document.querySelector('#gate-2 ~ details.clause details.failure').open = true")
+    played = "document.querySelector('#gate-2 ~ details a[href*=\"#trace=\"]')"
+    link = browser.until(f"return {played}?.href")
     browser.open(link)
     browser.until("return document.querySelector('.play .panel button')")
     assert "GATE-2: call" in browser.run("return document.querySelector('.play .ruling').textContent")

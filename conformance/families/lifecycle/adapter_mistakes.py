@@ -83,7 +83,8 @@ def _origin_in_words(seen: Mapping[str, Any], before: Any) -> str:
     was = "no status was" if before is None else f"{before} was"
     return (
         f"it shows that {who} goes from {seen['from']} to {seen.get('to')}, and {was} shown before. The "
-        f"field `from`, in Python `origin`, is the status that was shown before it, and None for the first one."
+        "field `from`, in Python `origin`, is the status that was shown before it, and None for the first "
+        "one."
     )
 
 

@@ -84,5 +84,5 @@ def test_code_scanning_shows_the_finding_in_the_adapter(capsys):
 
     assert places["DECIDE-5"] == {"artifactLocation": {"uri": "mine.py"}, "region": {"startLine": 8}}
     assert places["exception"] == {"artifactLocation": {"uri": "mine.py"}, "region": {"startLine": 6}}
-    assert found[0]["message"]["text"].endswith("this looks like the adapter: it says nothing")
+    assert found[0]["message"]["text"].endswith(". This looks like the adapter: it says nothing")
     assert "DECIDE-5.jsonl" in json.dumps(found[0]["relatedLocations"])
