@@ -76,8 +76,6 @@ class Bench(Connection):
         self.selection = selection
         self.muted: frozenset[str] = frozenset()
         self._select(selection)
-        self.scenarios = list(self.family.driving.scenarios(self.handshake, self.policies))
-        self.combined = list(self.family.driving.combined(self.handshake, self.policies))
         self.cached_rulings: CachedRulings = {}
 
     def _select(self, selection: Selection) -> None:
@@ -91,6 +89,16 @@ class Bench(Connection):
             self._select(self.selection.without(muted))
             self.__dict__.pop("asked", None)
             self.cached_rulings.clear()
+
+    @cached_property
+    def scenarios(self) -> list[Scenario]:
+        """The scenarios of generated schedules, the simplest first."""
+        return list(self.family.driving.scenarios(self.handshake, self.policies))
+
+    @cached_property
+    def combined(self) -> list[Scenario]:
+        """Scenarios in which every two values of two features meet; a bench that replays needs none."""
+        return list(self.family.driving.combined(self.handshake, self.policies))
 
     @cached_property
     def asked(self) -> Asked:
