@@ -113,7 +113,7 @@ MOST_BYTES = 300_000
 
 
 def test_no_page_is_heavy(site):
-    """A page can be read on a slow line; its pictures and traces are in its store, which is loaded when needed."""
+    """A page can be read on a slow line; its pictures are in a store, loaded when needed."""
     heavy = {path.relative_to(site).as_posix(): path.stat().st_size for path in pages(site)}
 
     assert {page: size for page, size in heavy.items() if size > MOST_BYTES} == {}
