@@ -91,12 +91,12 @@ class Bench(Connection):
             self.cached_rulings.clear()
 
     @cached_property
-    def scenarios(self) -> list[Scenario]:
+    def scenarios(self) -> list[Any]:
         """The scenarios of generated schedules, the simplest first."""
         return list(self.family.driving.scenarios(self.handshake, self.policies))
 
     @cached_property
-    def combined(self) -> list[Scenario]:
+    def combined(self) -> list[Any]:
         """Scenarios in which every two values of two features meet; a bench that replays needs none."""
         return list(self.family.driving.combined(self.handshake, self.policies))
 

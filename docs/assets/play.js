@@ -147,8 +147,11 @@ function ledger(data, heads) {
   return { frame, fill };
 }
 
+/* The name of an event in words; what is a sentence already stays as it is. */
+const spoken = (words) => (/^\w+$/.test(words) ? words.replaceAll("_", " ") : words);
+
 function group(data, { title, now, moves, decided }, send) {
-  const one = (words, move, looks) => button(`${title} ${words}`, words.replaceAll("_", " "), () => send(move), looks);
+  const one = (words, move, looks) => button(`${title} ${words}`, spoken(words), () => send(move), looks);
   const decisions = decided.map(([move, words]) => one(words, move, `decide ${words.toLowerCase()}`));
   const each = moves.map(([move, words, able]) => one(words, move, able ? "able" : "unable"));
   const legend = make("legend", {}, `${title} `, ...(now === null ? [] : [status(now)]));

@@ -19,6 +19,7 @@ from . import (
     kills,
     matrix,
     overviews,
+    patches,
     reference,
     runtimes,
     scenarios,
@@ -35,7 +36,7 @@ DARK = '[data-md-color-scheme="slate"] '
 PAGES = (
     adapter, bugs, charts, clauses, reference, interfaces, kills, matrix, overviews, runtimes, scenarios,
 )  # fmt: skip
-FILES = (adapter, charts, evidence, interfaces, matrix, scenarios)
+FILES = (adapter, charts, evidence, interfaces, matrix, patches, scenarios)
 PARTS = ("profiles", "policies", "errata", "glossary")
 LISTING = ".written"
 """The names of the files that were written last time, so that obsolete ones are removed."""
@@ -73,7 +74,8 @@ def _by_hand() -> Iterator[Made]:
         if path.suffix in (".py", ".pyc") or path.is_relative_to(THEME):
             continue
         if path.suffix == ".md":
-            yield from _page(name.as_posix(), drawn_into(path.read_text("utf-8"), len(name.parts) - 1))
+            page = patches.linked(name.as_posix(), path.read_text("utf-8"))
+            yield from _page(name.as_posix(), drawn_into(page, len(name.parts) - 1))
         else:
             yield name.as_posix(), path.read_bytes()
 
