@@ -122,6 +122,8 @@ class Wording:
     spelled: Mapping[str, str] = field(default_factory=dict)
     adapter_mistake: Callable[[Trace], str] = _no_mistake
     """What makes a violation look like a mistake of the adapter, from its trace; empty if nothing does."""
+    taken_by: Mapping[str, str] = field(default_factory=dict)
+    """The method of an adapter in Python that takes a stimulus."""
 
 
 def _always_met(need: str, handshake: Any) -> str:

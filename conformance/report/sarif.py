@@ -120,7 +120,9 @@ def _locations(result: Stored, violation: StoredViolation | None) -> dict[str, A
     if violation is None:
         return {"locations": []}
     last = violation.witness[-1].method if violation.witness else ""
-    return _located(place_of_target(result.target, last), violation.trace)
+    family = result.known_family
+    method = family.wording.taken_by.get(last, "") if family is not None else ""
+    return _located(place_of_target(result.target, method), violation.trace)
 
 
 def _located(place: Place | None, trace: str | None) -> dict[str, Any]:

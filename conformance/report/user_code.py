@@ -8,12 +8,6 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Final, NamedTuple
 
-METHODS: Final = {
-    "run.start": "start", "decide": "decide", "cancel": "cancel", "run.input": "input", "recover": "restore",
-    "clock.advance": "time_passed", "grant.revoke": "revoke", "watch": "watch", "unwatch": "unwatch",
-}  # fmt: skip
-"""The method of an adapter that takes a stimulus."""
-
 RAISED: Final = re.compile(r"\(([^()\s]+):([0-9]+)\)$")
 """How the words of an exception end: with the file and the line that raised it."""
 
@@ -25,14 +19,14 @@ class Place(NamedTuple):
     line: int
 
 
-def place_of_target(target: str, stimulus: str) -> Place | None:
-    """The method of the adapter that took a stimulus, or else the adapter; None if its file is not here."""
+def place_of_target(target: str, method: str) -> Place | None:
+    """A method of the adapter, or else the adapter itself; None if its file is not here."""
     kind, _, named = target.partition(":")
     module, _, name = named.partition(":")
     if kind != "py" or not all(part.isidentifier() for part in (*module.split("."), name)):
         return None
     path = next(filter(Path.is_file, _files(module)), None)
-    return None if path is None else Place(path.as_posix(), _line(path, name, METHODS.get(stimulus, "")))
+    return None if path is None else Place(path.as_posix(), _line(path, name, method))
 
 
 def place_of_exception(error: str) -> Place | None:

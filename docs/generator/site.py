@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 from runlock.conformance.family.family import DEFAULT, Family, families, family_named
 from runlock.diagrams.charts import playable, playable_joint
@@ -112,6 +113,16 @@ def sections() -> dict[str, Nav]:
         "Families": [{one.name: _family(one)} for one in families()],
         "Results": [{"Each runtime": runtimes.navigation()}],
     }
+
+
+def extend(nav: list[Any]) -> None:
+    """Add the generated pages of each section to a navigation, at whatever depth the section is."""
+    generated = sections()
+    for entry in nav:
+        for title, below in entry.items() if isinstance(entry, dict) else ():
+            if isinstance(below, list):
+                extend(below)
+                below.extend(generated.get(title, []))
 
 
 def _areas(family: Family) -> Nav:

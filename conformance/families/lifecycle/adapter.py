@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from types import EllipsisType
-from typing import Any, Protocol
+from typing import Any, Final, Protocol
 
 from runlock.conformance.families.lifecycle.messages import (
     Decision,
@@ -256,6 +256,12 @@ class HostedAdapter(RequiredAdapter, Protocol):
         """The scenario is over: end what is still at work."""
         ...
 
+
+TAKEN_BY: Final = {
+    "run.start": "start", "decide": "decide", "cancel": "cancel", "run.input": "input", "recover": "restore",
+    "clock.advance": "time_passed", "grant.revoke": "revoke", "watch": "watch", "unwatch": "unwatch",
+}  # fmt: skip
+"""The method that takes a stimulus."""
 
 AdapterFactory = Callable[[], RequiredAdapter]
 """Makes a fresh adapter object, one for every life of the runtime."""

@@ -15,6 +15,7 @@ from runlock.conformance.families.lifecycle import (
     situations,
 )
 from runlock.conformance.families.lifecycle.actions import LIFECYCLE_ACTIONS
+from runlock.conformance.families.lifecycle.adapter import TAKEN_BY
 from runlock.conformance.families.lifecycle.inference import known, learner, questions
 from runlock.conformance.families.lifecycle.invariants import INVARIANTS
 from runlock.conformance.families.lifecycle.invariants.selectors import name_of, newest_of
@@ -115,7 +116,7 @@ FAMILY: Final = Family(
     vocabulary=VOCABULARY,
     line_formats=LINE_FORMATS,
     wording=Wording(
-        step, shown, _timeline, TOLD_BY_THE_TIMELINE, _rendered, SPELLED, adapter_mistakes.mistake
+        step, shown, _timeline, TOLD_BY_THE_TIMELINE, _rendered, SPELLED, adapter_mistakes.mistake, TAKEN_BY
     ),
     files=files(__package__),
     host=_host,

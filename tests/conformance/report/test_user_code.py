@@ -36,11 +36,11 @@ def folder(tmp_path, monkeypatch):
 
 
 @pytest.mark.parametrize(
-    ("target", "stimulus", "where"),
+    ("target", "method", "where"),
     [
         ("py:mine:Adapter", "decide", ("mine.py", 8)),
-        ("py:mine:Adapter", "run.start", ("mine.py", 6)),
-        ("py:mine:Adapter", "gate.release", ("mine.py", 5)),
+        ("py:mine:Adapter", "start", ("mine.py", 6)),
+        ("py:mine:Adapter", "", ("mine.py", 5)),
         ("py:mine:factory", "decide", ("mine.py", 11)),
         ("py:package.inner:Adapter", "decide", ("src/package/inner.py", 8)),
         ("py:broken:Adapter", "decide", ("broken.py", 1)),
@@ -50,9 +50,9 @@ def folder(tmp_path, monkeypatch):
         ("cmd:./mine.py", "decide", None),
     ],
 )
-def test_the_method_that_took_a_stimulus(target, stimulus, where):
+def test_the_method_that_took_a_stimulus(target, method, where):
     """The class is the place of what no method took; a file that is not here is no place."""
-    assert place_of_target(target, stimulus) == where
+    assert place_of_target(target, method) == where
 
 
 @pytest.mark.parametrize(

@@ -40,7 +40,7 @@ class Outcome(
     """
 
     kind: Literal["ok", "warning", "error", "raise", "pending", "activity"]
-    content: Json = None  # of a result, or of what is told meanwhile
+    content: Json = None  # of a result, or of its activity
     message: str | None = None  # of `raise`
 
 
