@@ -30,10 +30,7 @@ def on_config(config: MkDocsConfig) -> MkDocsConfig:
     """Write the pages, and add the generated ones to the navigation."""
     site.write(WRITTEN)
     config.docs_dir = str(WRITTEN)
-    for entry in config.nav or []:
-        for title, below in entry.items():
-            if isinstance(below, list):
-                below.extend(site.sections().get(title, []))
+    site.extend(config.nav or [])
     return config
 
 

@@ -76,7 +76,6 @@ class Bench(Connection):
         self.selection = selection
         self.muted: frozenset[str] = frozenset()
         self._select(selection)
-        self.scenarios = list(self.family.driving.scenarios(self.handshake, self.policies))
         self.cached_rulings: CachedRulings = {}
 
     def _select(self, selection: Selection) -> None:
@@ -92,8 +91,13 @@ class Bench(Connection):
             self.cached_rulings.clear()
 
     @cached_property
-    def combined(self) -> list[Scenario]:
-        """Scenarios in which every two features of the runtime meet."""
+    def scenarios(self) -> list[Any]:
+        """The scenarios of generated schedules, the simplest first."""
+        return list(self.family.driving.scenarios(self.handshake, self.policies))
+
+    @cached_property
+    def combined(self) -> list[Any]:
+        """Scenarios in which every two values of two features meet; a bench that replays needs none."""
         return list(self.family.driving.combined(self.handshake, self.policies))
 
     @cached_property

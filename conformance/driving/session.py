@@ -296,7 +296,8 @@ class Session:
         answer = self._request("scenario.close", {})
         closed = fitted(Closed, answer, "The answer to scenario.close", "scenario.close.answer")
         self.asides = closed.asides
-        self.trace.add("end", {"leaks": closed.leaks})
+        unread = {} if closed.clock is None else {"clock": closed.clock}
+        self.trace.add("end", {"leaks": closed.leaks, **unread})
         self._hear_end(closed.leaks)
 
     def _hear_end(self, leaks: Sequence[Any]) -> None:

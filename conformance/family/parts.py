@@ -103,6 +103,10 @@ class Row:
     happened: str
 
 
+def _no_mistake(trace: Trace) -> str:
+    return ""
+
+
 @dataclass(frozen=True, slots=True)
 class Wording:
     """The words for moves and observations in reports, and the timeline of a trace.
@@ -116,6 +120,10 @@ class Wording:
     in_timeline: Sequence[str] = ()  # kinds of observation that its timeline shows
     render: Callable[[Trace, int], Iterable[str]] | None = None  # (trace, width) -> the timeline as text
     spelled: Mapping[str, str] = field(default_factory=dict)
+    adapter_mistake: Callable[[Trace], str] = _no_mistake
+    """What makes a violation look like a mistake of the adapter, from its trace; empty if nothing does."""
+    taken_by: Mapping[str, str] = field(default_factory=dict)
+    """The method of an adapter in Python that takes a stimulus."""
 
 
 def _always_met(need: str, handshake: Any) -> str:

@@ -28,7 +28,7 @@ class Party(Declared):
 
     name: str
     version: str
-    language: str | None = None
+    language: str | None = None  # that it is written in
 
 
 class SpecRevision(Wire):
@@ -48,13 +48,13 @@ class Initialize(Wire):
 class Control(Declared):
     """How far the kit can control the SUT.  The defaults are the weakest value of each."""
 
-    settle: Literal["exact", "observed"] = "observed"
-    crash: list[Literal["soft", "kill"]] = Field(default_factory=list)
+    settle: Literal["exact", "observed"] = "observed"  # how it is known that nothing happens any more
+    crash: list[Literal["soft", "kill"]] = Field(default_factory=list)  # an object, or its process, is gone
     told: Literal["kept", "lost"] = "lost"  # in a crash: what a client was told when a run came to wait
     uncrashed: str = ""  # why it cannot be crashed, where more is known of that
-    store: Literal["kit", "own", "none"] = "none"
-    clock: Literal["virtual", "real"] = "real"
-    step: Literal["turns", "none"] = "none"
+    store: Literal["kit", "own", "none"] = "none"  # who keeps checkpoints
+    clock: Literal["virtual", "real"] = "real"  # whether the kit advances it
+    step: Literal["turns", "none"] = "none"  # whether the kit can stop it between two turns of its loop
 
     @property
     def settles_exactly(self) -> bool:
@@ -66,12 +66,12 @@ class Control(Declared):
 class Handshake(Declared):
     """The SUT's half of the handshake: its identity, claims and observations; a family adds the rest."""
 
-    protocol: int = PROTOCOL_VERSION
-    implementation: Party
+    protocol: int = PROTOCOL_VERSION  # the version that the adapter speaks
+    implementation: Party  # the name and version of the runtime
     family: str = "lifecycle"
     profile: str
-    policies: JsonObject = Field(default_factory=dict)
-    control: Control = Control()
+    policies: JsonObject = Field(default_factory=dict)  # the value of each policy that is declared
+    control: Control = Control()  # filled in for a Python adapter; what it declares itself wins
     notes: list[str] = Field(default_factory=list)  # what a person may want to check, in sentences
     gates: list[str] = Field(default_factory=list)
     observes: list[str] = Field(default_factory=list)

@@ -17,11 +17,11 @@ from runlock.conformance.protocol.wire import Wire
 class Message(Wire):
     """One message of the thread."""
 
-    role: Literal["user", "assistant", "tool", "system"]
+    role: Literal["user", "assistant", "tool", "system"]  # who says it
     text: str = ""
-    tool_calls: list[ToolCall] = Field(default_factory=list)
-    call: str | None = None
-    status: Literal["ok", "error", "pending", "cancelled"] | None = None
+    tool_calls: list[ToolCall] = Field(default_factory=list)  # of an answer of the model
+    call: str | None = None  # of a result: the id of its call
+    status: Literal["ok", "error", "pending", "cancelled"] | None = None  # of a result: how its call ended
 
 
 class Observation(Wire):

@@ -41,7 +41,7 @@ class ToolCall(Wire):
     """
 
     id: str
-    name: str
+    name: str  # of a tool, which may not exist
     args: JsonObject | str = Field(default_factory=dict)
 
 
@@ -56,10 +56,10 @@ class Turn(GateOutcome, text={"turn": "text"}):
     """
 
     kind: Literal["turn"] = "turn"
-    text: str = ""
-    tool_calls: list[ToolCall] = Field(default_factory=list)
-    stop: TurnStop | None = None
-    usage: Usage = Usage()
+    text: str = ""  # what the model says
+    tool_calls: list[ToolCall] = Field(default_factory=list)  # what it asks for; an id may be there twice
+    stop: TurnStop | None = None  # how it ended
+    usage: Usage = Usage()  # in tokens
 
 
 class Fault(GateOutcome, text={"fault": "message"}):

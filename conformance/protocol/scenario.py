@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from functools import cached_property
-from typing import Any
+from typing import Any, Literal
 
 from pydantic import Field
 
@@ -14,8 +14,8 @@ from runlock.conformance.protocol.wire import Json, Wire
 class Scenario(Wire):
     """The start of a scenario: a name, and an empty folder; a family adds the rest."""
 
-    scenario: str
-    data: str | None = None
+    scenario: str  # its name
+    data: str | None = None  # an empty folder, for a runtime with a store of its own
 
     @cached_property
     def in_full(self) -> Mapping[str, Any]:
@@ -26,11 +26,13 @@ class Scenario(Wire):
 class Closed(Wire):
     """The answer to `scenario.close`: gates or tasks that are still alive.
 
-    `asides` says of each request of the runtime that belonged to no scenario what it was.
+    `asides` says of each request of the runtime that belonged to no scenario what it was.  The `clock` is
+    unread where the kit advanced it, and the runtime has never looked at it or set a timer.
     """
 
     leaks: list[Json] = Field(default_factory=list)
     asides: list[str] = Field(default_factory=list)
+    clock: Literal["unread"] | None = None
 
 
 class RecordedVerdict(Wire):

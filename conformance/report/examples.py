@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
@@ -232,11 +233,25 @@ def example_of(family: Family, mutant: Mutant) -> Example | None:
     if witness is None:
         return None
     return Example(
-        family, mutant.name, _target(family, mutant), replay(family, mutant, witness).trace, witness.reason
+        family, mutant.name, _target(family, mutant), _replayed(family.name, mutant.name), witness.reason
     )
+
+
+@cache
+def _replayed(family_name: str, name: str) -> Trace:
+    """The trace of the witness of a mutant of a family; the pages of a site ask for each several times."""
+    family = family_named(family_name)
+    return replay(family, family.made.mutants()[name], witnesses(family)[name]).trace
 
 
 def _target(family: Family, mutant: Mutant) -> str:
     """The target of a mutant, with its family where several have one of that name."""
-    shared = sum(mutant.name in one.made.mutants() for one in families()) > 1
-    return f"mutant:{family.name}/{mutant.name}" if shared else f"mutant:{mutant.name}"
+    is_shared = mutant.name in _shared_names()
+    return f"mutant:{family.name}/{mutant.name}" if is_shared else f"mutant:{mutant.name}"
+
+
+@cache
+def _shared_names() -> frozenset[str]:
+    """The names of mutants that several families have."""
+    counts = Counter(name for one in families() for name in one.made.mutants())
+    return frozenset(name for name, count in counts.items() if count > 1)

@@ -193,6 +193,8 @@ def _violation(result: Stored, violation: StoredViolation, pictures: Pictures) -
 
 
 def _witness(result: Stored, violation: StoredViolation) -> Iterator[str]:
+    if violation.adapter:
+        yield f"<p><b>{safe(violation.adapter)}</b></p>"
     yield from _timeline(violation)
     yield f"<h4>The witness in {violation.steps} step{'' if violation.steps == 1 else 's'}</h4><ol>"
     yield from (f"<li>{safe(move)}</li>" for move in result.words(violation))

@@ -1,4 +1,4 @@
-"""A result as JUnit XML for continuous integration: one testcase for each clause."""
+"""A result as JUnit XML for continuous integration: one testcase for each clause that applies."""
 
 from __future__ import annotations
 
@@ -22,7 +22,8 @@ def junit(result: Stored) -> str:
         case = SubElement(suite, "testcase", classname="schedules", name="an exception was raised")
         SubElement(case, "error", message=plain(raised.what))
     for clause in result.clauses:
-        _testcase(suite, clause, result)
+        if clause.verdict != "not-applicable":
+            _testcase(suite, clause, result)
     for blame, what in dict.fromkeys((one.blame, one.what) for one in result.troubles):
         case = SubElement(suite, "testcase", classname="schedules", name="a schedule could not be judged")
         SubElement(case, "error", type=plain(blame), message=plain(f"blame the {blame}: {what}"))
@@ -58,17 +59,12 @@ def _testcase(suite: Element, clause: StoredClause, result: Stored) -> None:
     elif clause.verdict == "error":
         SubElement(case, "error", message=plain(clause.why))
     else:
-        SubElement(case, "skipped", message=_why_not(clause))
-
-
-def _why_not(clause: StoredClause) -> str:
-    word = "not applicable" if clause.verdict == "not-applicable" else "untested"
-    return plain(f"{word}: {clause.why}" if clause.why else word)
+        SubElement(case, "skipped", message=plain(f"untested: {clause.why}" if clause.why else "untested"))
 
 
 def _witness(result: Stored, violation: StoredViolation) -> Iterator[str]:
     yield f"because {plain(violation.reason)}"
-    yield from filter(None, [result.severity(violation.clause)])
+    yield from filter(None, [result.severity(violation.clause), plain(violation.adapter)])
     yield from result.steps(violation)
     yield from filter(None, [result.replay(violation)])
 

@@ -106,6 +106,9 @@ def _questions(result: Stored) -> Iterator[str]:
 
 
 def _witness(result: Stored, violation: StoredViolation) -> Iterator[str]:
-    yield from ("", f"because {code(violation.reason)}", "", *block(result.steps(violation)))
+    yield from ("", f"because {code(violation.reason)}")
+    if violation.adapter:
+        yield from ("", code(violation.adapter))
+    yield from ("", *block(result.steps(violation)))
     if replay := result.replay(violation):
         yield from ("", *block([replay], "sh"))

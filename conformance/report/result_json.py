@@ -177,6 +177,7 @@ def _witness(family: Family, witness: Witness, path: str | None) -> dict[str, An
         "witness": [StoredMove.model_validate(stimulus(move)) for move in witness.moves],
         "timeline": [StoredRow.model_validate(asdict(row)) for row in timeline(family, witness.trace)],
         "trace": path,
+        "adapter": family.wording.adapter_mistake(witness.trace),
     }
 
 

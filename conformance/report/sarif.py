@@ -1,4 +1,8 @@
-"""A result as SARIF 2.1.0, for code scanning: a rule and a result for each broken clause and question."""
+"""A result as SARIF 2.1.0, for code scanning: a rule and a result for each finding.
+
+A finding is a broken clause, an exception or a question.  It is located in the user's own code where that is
+known, and else in its trace, which is a related location otherwise.
+"""
 
 from __future__ import annotations
 
@@ -6,7 +10,14 @@ import json
 from collections.abc import Callable
 from typing import Any, Final
 
-from runlock.conformance.report.stored_result import Stored, StoredClause, StoredQuestion, StoredViolation
+from runlock.conformance.report.stored_result import (
+    Stored,
+    StoredClause,
+    StoredException,
+    StoredQuestion,
+    StoredViolation,
+)
+from runlock.conformance.report.user_code import Place, place_of_exception, place_of_target
 from runlock.conformance.text import plain
 from runlock.spec.model import SEVERITIES
 
@@ -17,20 +28,33 @@ DEFAULT: Final = "warning"
 """What SARIF takes a result for that has no level; a later version of the kit may have more levels."""
 
 
+EXCEPTION: Final = "exception"
+RULE_OF_EXCEPTIONS: Final = {
+    "id": EXCEPTION,
+    "defaultConfiguration": {"level": "error"},
+    "shortDescription": {"text": "the adapter or the runtime raised an exception"},
+}
+
+
 def sarif(result: Stored) -> str:
     """The whole document; a clause that is expected to break is a suppressed result."""
     broken = sorted((one for one in result.clauses if one.verdict == "broken"), key=_gravity(result))
     driver = {
         "name": "runlock",
         "version": result.spec,
-        "rules": [*(_rule(result, clause) for clause in broken), *map(_rule_asked, result.questions)],
+        "rules": [
+            *(_rule(result, clause) for clause in broken),
+            *([RULE_OF_EXCEPTIONS] if result.exceptions else []),
+            *map(_rule_asked, result.questions),
+        ],
     }
     run = {
         "tool": {"driver": driver},
         "invocations": [_invocation(result)],
         "results": [
             *(_result(result, clause) for clause in broken),
-            *map(_question, result.questions),
+            *map(_exception, result.exceptions),
+            *(_question(result, question) for question in result.questions),
         ],
     }
     return json.dumps({"$schema": SCHEMA, "version": VERSION, "runs": [run]}, indent=1) + "\n"
@@ -69,8 +93,8 @@ def _result(result: Stored, clause: StoredClause) -> dict[str, Any]:
     found: dict[str, Any] = {
         "ruleId": clause.id,
         "level": LEVELS.get(clause.level, DEFAULT),
-        "message": {"text": plain(clause.why)},
-        "locations": _locations(violation),
+        "message": {"text": plain(_said(clause, violation))},
+        **_locations(result, violation),
         **_severity(result, clause),
     }
     if clause.id in result.expected:
@@ -86,20 +110,46 @@ def _rule_asked(question: StoredQuestion) -> dict[str, Any]:
     }
 
 
-def _question(question: StoredQuestion) -> dict[str, Any]:
+def _said(clause: StoredClause, violation: StoredViolation | None) -> str:
+    looks = violation.adapter if violation is not None else ""
+    return f"{clause.why}. {looks[:1].upper()}{looks[1:]}" if looks else clause.why
+
+
+def _exception(raised: StoredException) -> dict[str, Any]:
+    return {
+        "ruleId": EXCEPTION,
+        "level": "error",
+        "message": {"text": plain(raised.what)},
+        **_located(place_of_exception(raised.error), raised.trace),
+    }
+
+
+def _question(result: Stored, question: StoredQuestion) -> dict[str, Any]:
     return {
         "ruleId": question.policy,
         "level": DEFAULT,
         "message": {"text": plain(f"{question.question} ({question.reason})")},
-        "locations": _locations(question),
+        **_locations(result, question),
     }
 
 
-def _locations(violation: StoredViolation | None) -> list[dict[str, Any]]:
-    """The trace of a violation, if it was stored."""
-    if violation is None or violation.trace is None:
-        return []
-    return [{"physicalLocation": {"artifactLocation": {"uri": violation.trace}}}]
+def _locations(result: Stored, violation: StoredViolation | None) -> dict[str, Any]:
+    """The method of the adapter that took the last stimulus of a witness, and its trace."""
+    if violation is None:
+        return {"locations": []}
+    last = violation.witness[-1].method if violation.witness else ""
+    family = result.known_family
+    method = family.wording.taken_by.get(last, "") if family is not None else ""
+    return _located(place_of_target(result.target, method), violation.trace)
+
+
+def _located(place: Place | None, trace: str | None) -> dict[str, Any]:
+    stored = [] if trace is None else [{"physicalLocation": {"artifactLocation": {"uri": trace}}}]
+    if place is None:
+        return {"locations": stored}
+    region = {"artifactLocation": {"uri": place.file}, "region": {"startLine": place.line}}
+    related = [{"id": number, **one} for number, one in enumerate(stored, 1)]
+    return {"locations": [{"physicalLocation": region}], "relatedLocations": related}
 
 
 def _invocation(result: Stored) -> dict[str, Any]:

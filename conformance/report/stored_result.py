@@ -78,6 +78,7 @@ class StoredViolation(Part):
     witness: list[StoredMove]
     timeline: list[StoredRow] = Field(default_factory=list)
     trace: str | None
+    adapter: str = ""  # what makes it look like a mistake of the adapter
 
 
 class StoredQuestion(StoredViolation):

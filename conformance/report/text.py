@@ -205,6 +205,8 @@ def violation(result: Result, witness: Witness, page: Page, path: Path | None, r
     page.labelled("clause", f"{clause.sentence}   {file_of(family, clause)}")
     for number, symptom in enumerate(result.symptoms_of(witness)):
         page.labelled("" if number else "also", f"{symptom.clause}: {plain(symptom.reason)}")
+    if mistake := family.wording.adapter_mistake(witness.trace):
+        page.labelled("adapter", plain(mistake))
     page.block("timeline", render(family, witness.trace, page.width - 12))
     if lines := scenario_lines(family, witness.trace):
         page.block("scenario", lines)

@@ -40,6 +40,7 @@ class AsyncioFace(Base):
         self._now = 0.0
         self._horizon_ms = 0
         self._horizon = 0.0
+        self._was_read = False
         self._tasks: set[asyncio.Task[Any]] = set()
         self._tasks_max = 64
         self._thread: int | None = None
@@ -50,7 +51,13 @@ class AsyncioFace(Base):
         self._executor: Any = None
 
     def time(self) -> float:
+        self._was_read = self._was_read or self._horizon_ms > 0
         return self._now
+
+    @property
+    def is_unread(self) -> bool:
+        """Whether the clock was advanced, and nothing has read it since or has ever set a timer."""
+        return self._horizon_ms > 0 and not self._was_read
 
     def call_soon(
         self, callback: Callable[[*Args], object], *args: *Args, context: contextvars.Context | None = None
@@ -89,6 +96,7 @@ class AsyncioFace(Base):
         *args: *Args,
         context: contextvars.Context | None = None,
     ) -> asyncio.TimerHandle:
+        self._was_read = True
         handle = asyncio.TimerHandle(when, callback, args, self, context)
         if not self._dead:
             heapq.heappush(self._timers, (when, next(self._numbers), handle))

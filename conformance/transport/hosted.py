@@ -170,7 +170,8 @@ class HostedSut(Generic[Life]):
         if self._life is None:
             return {"leaks": []}
         adapter, leaks = self._life.adapter, self._life.leaks()
-        return {"leaks": leaks, **({"asides": adapter.asides()} if has(adapter, "asides") else {})}
+        asides = {"asides": adapter.asides()} if has(adapter, "asides") else {}
+        return {"leaks": leaks, **asides, **({"clock": "unread"} if self._life.loop.is_unread else {})}
 
     def _shutdown(self, _: Empty) -> dict[str, Any]:
         self.close()

@@ -8,10 +8,10 @@ from typing import Final
 
 from runlock.diagrams.charts.data import as_json
 from runlock.diagrams.charts.dot import dot
+from runlock.diagrams.charts.drawn import drawn, png
 from runlock.diagrams.charts.mermaid import mermaid
 from runlock.diagrams.charts.picture import Picture
 from runlock.diagrams.charts.scxml import scxml
-from runlock.diagrams.render import graphviz_layout as layout
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,7 +32,7 @@ FORMS: Final = {
     "mermaid": Form("mmd", _text(mermaid)),
     "scxml": Form("scxml", _text(scxml)),
     "json": Form("json", _text(as_json)),
-    "svg": Form("svg", _text(lambda one: layout.svg(dot(one), one.name).text()), is_text=False),
-    "png": Form("png", lambda one: layout.png(dot(one)), is_text=False),
+    "svg": Form("svg", _text(lambda one: drawn(one, one.name).text()), is_text=False),
+    "png": Form("png", png, is_text=False),
 }
 """The first four need only this kit; the others need a layout program."""

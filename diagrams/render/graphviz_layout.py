@@ -64,9 +64,10 @@ def measured(source: str) -> dict[str, Any]:
     return dict(json.loads(_laid_out(source, "json")))
 
 
-def png(source: str) -> bytes:
+def png(source: str, *, is_placed: bool = False) -> bytes:
     """A picture in light colours, with doubled resolution."""
-    return _laid_out(source.replace("bgcolor=transparent", "bgcolor=white dpi=144", 1), "png")
+    on_paper = source.replace("bgcolor=transparent", "bgcolor=white dpi=144", 1)
+    return _laid_out(on_paper, "png", is_placed=is_placed)
 
 
 def svg(source: str, label: str, *, is_placed: bool = False) -> Drawing:

@@ -185,12 +185,19 @@ const PROMPTS = "the_input_is_taken-the_request_is_composed-the_request_is_sent-
 const DENIES = "is_allowed_once-is_denied_by_its_guard-the_results_are_appended_and_the_pass_continues";
 
 const PRESETS = [
-  ["approve, then crash", `joint=lifecycle&moves=${WAITS}-${WAKES}-the_runtime_crashes_and_recovers`],
-  ["reject one of two", "profile=awaken-8&calls=2&moves=c1.suspend-c2.suspend-c1.cancel-c2.resume-c2.start-c2.succeed"],
-  ["cancel while waiting", "profile=awaken-8&calls=2&moves=c1.suspend-c2.suspend-run.cancelled"],
-  ["run what was rejected", "profile=awaken-8&calls=1&moves=c1.suspend-c1.cancel-c1.start"],
-  ["tool runner: drop a response", `joint=tool-runner&moves=${YIELDS}-${DROPS}`],
-  ["message loop: allow, then deny", `joint=message-loop&moves=${PROMPTS}-${DENIES}`],
-  ["message loop: allow, then rewrite", "family=message-loop&chart=ModeAuthority&moves=judge-ask-allow-rewritten"],
+  ["approve, then crash", `joint=lifecycle&moves=${WAITS}-${WAKES}-the_runtime_crashes_and_recovers`,
+    "An approved call was executing when the runtime crashed. The store has the run from before the approval, so the call waits again."],
+  ["reject one of two", "profile=awaken-8&calls=2&moves=c1.suspend-c2.suspend-c1.cancel-c2.resume-c2.start-c2.succeed",
+    "Two calls wait. Each decision moves the call that it names: the rejected one is over, the approved one executes."],
+  ["cancel while waiting", "profile=awaken-8&calls=2&moves=c1.suspend-c2.suspend-run.cancelled",
+    "A cancel ends a run that waits, and every call of it that is not over."],
+  ["run what was rejected", "profile=awaken-8&calls=1&moves=c1.suspend-c1.cancel-c1.start",
+    "A call that was rejected is over, and nothing starts it: the last move is refused, and the clause says why."],
+  ["tool runner: drop a response", `joint=tool-runner&moves=${YIELDS}-${DROPS}`,
+    "The response to the tool calls was made. Then the user adds a message, and the response is dropped."],
+  ["message loop: allow, then deny", `joint=message-loop&moves=${PROMPTS}-${DENIES}`,
+    "A person allows the call, and its guard denies it after that. The call does not execute."],
+  ["message loop: allow, then rewrite", "family=message-loop&chart=ModeAuthority&moves=judge-ask-allow-rewritten",
+    "The call is changed after it was allowed, so it is judged again: an approval is for what was shown."],
 ];
-/* Words, and the address that plays them. */
+/* Words, the address that plays them, and what they teach. */

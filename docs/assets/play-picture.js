@@ -3,6 +3,7 @@
 
 const SVG = "http://www.w3.org/2000/svg";
 const LEAST = 0.94; // as docs/generator/markdown.py scales pictures: their smallest text has ten pixels
+const READABLE = 0.55; // smaller, the names of states cannot be read
 const SCRIPTS = {};
 
 function make(tag, facts = {}, ...inner) {
@@ -32,7 +33,7 @@ class Pictures {
     this.frame = make("div", { class: "scrolls picture", tabindex: "0", role: "group" });
     this.tabs = charts.map((chart) => this.button(chart, () => this.show(chart)));
     const several = charts.length > 1 ? this.tabs : [];
-    const zoom = zoomButtons(this.frame, () => this.light(...this.lit));
+    const zoom = zoomButtons(this.frame, () => this.fitted());
     this.whole = make("div", { class: "pictures" }, make("div", { class: "bar" }, ...several, zoom), this.frame);
     this.whole.hidden = !charts.length;
     if (charts.length) this.show(charts[0]);
@@ -53,6 +54,13 @@ class Pictures {
     this.found[chart] ??= drawn(this.root, chart);
     if (this.chart !== chart) return;
     this.frame.replaceChildren(...(this.found[chart] ? [this.found[chart]] : []));
+    if (this.frame.clientWidth) this.fitted();
+    else requestAnimationFrame(() => this.fitted()); // it is put into the page after this
+  }
+
+  /* A picture opens with all of it in view, or as much of it as can be read. */
+  fitted() {
+    fitAll(this.frame, READABLE);
     this.light(...this.lit);
   }
 

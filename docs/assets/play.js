@@ -31,7 +31,7 @@ function kept(place, act) {
 }
 
 function show(place, data) {
-  const presets = PRESETS.map(([words, hash]) => make("a", { href: `#${hash}` }, words));
+  const presets = PRESETS.map(([words, hash, lesson]) => make("a", { href: `#${hash}`, title: lesson }, words));
   const body = make("div");
   place.replaceChildren(make("p", { class: "presets" }, "Try: ", ...presets.flatMap((one) => [one, " "])), body);
   const go = (wish) => {
@@ -44,13 +44,19 @@ function show(place, data) {
     const { whole, fill } = await playing(data, wish).catch((error) => ({ whole: problem(wrong(error)), fill() {} }));
     if (hash !== location.hash) return;
     kept(body, () => {
-      body.replaceChildren(chooser(data, wish, go), whole);
+      body.replaceChildren(...lesson(hash), chooser(data, wish, go), whole);
       fill();
     });
   };
   addEventListener("hashchange", render);
   place.addEventListener("keydown", (event) => pressed(place, event));
   render();
+}
+
+/* What the example that is played teaches. */
+function lesson(hash) {
+  const played = PRESETS.find(([, preset]) => hash.startsWith(`#${preset}`));
+  return played ? [make("p", { class: "lesson" }, make("b", {}, "What this shows: "), played[2])] : [];
 }
 
 const wrong = (error) =>
@@ -141,8 +147,11 @@ function ledger(data, heads) {
   return { frame, fill };
 }
 
+/* The name of an event in words; what is a sentence already stays as it is. */
+const spoken = (words) => (/^\w+$/.test(words) ? words.replaceAll("_", " ") : words);
+
 function group(data, { title, now, moves, decided }, send) {
-  const one = (words, move, looks) => button(`${title} ${words}`, words, () => send(move), looks);
+  const one = (words, move, looks) => button(`${title} ${words}`, spoken(words), () => send(move), looks);
   const decisions = decided.map(([move, words]) => one(words, move, `decide ${words.toLowerCase()}`));
   const each = moves.map(([move, words, able]) => one(words, move, able ? "able" : "unable"));
   const legend = make("legend", {}, `${title} `, ...(now === null ? [] : [status(now)]));

@@ -37,14 +37,64 @@ function opened(frame) {
   frame.scrollTop += at.top - edge.top - Math.min(frame.clientHeight / 2, 120);
 }
 
-addEventListener("load", () => {
-  for (const frame of document.querySelectorAll(".md-content .picture:not(.play .picture)")) {
+function framed(place) {
+  for (const frame of place.querySelectorAll(".picture:not(.play .picture)")) {
     if (!frame.matches(".graph") && frame.scrollWidth <= frame.clientWidth) continue;
     frame.querySelector("svg").dataset.least = frame.querySelector("svg").style.minWidth;
     frame.before(zoomButtons(frame, () => opened(frame)));
     opened(frame);
   }
-});
+}
+
+addEventListener("load", () => framed(document.querySelector(".md-content")));
+
+/* What is in the store of a page is loaded when the block that it is in is opened. */
+const stores = {};
+
+function runlockStore(name, parts) {
+  stores[name].loaded(parts);
+}
+
+function stored(place) {
+  const { store } = place.dataset;
+  const name = store.replace(/^(\.\.\/)*/, "");
+  stores[name] ??= {};
+  stores[name].parts ??= new Promise((loaded, failed) => {
+    stores[name].loaded = loaded;
+    document.head.append(Object.assign(document.createElement("script"), { src: store, onerror: failed }));
+  });
+  return stores[name].parts;
+}
+
+async function fill(place) {
+  place.dataset.begun = "";
+  try {
+    place.innerHTML = (await stored(place))[place.dataset.part];
+    framed(place);
+  } catch {
+    place.textContent = "This part could not be loaded.";
+  }
+  place.classList.remove("later");
+}
+
+function fillOpen() {
+  for (const place of document.querySelectorAll(".later:not([data-begun])")) {
+    if (!place.closest("details:not([open])")) fill(place);
+  }
+}
+
+document.addEventListener("toggle", fillOpen, true);
+addEventListener("load", fillOpen);
+
+/* A clause that an address leads to is shown with all that is said of it. */
+function openClause() {
+  const led = document.getElementById(decodeURIComponent(location.hash.slice(1)));
+  const more = led?.matches("h2.clause") && document.querySelector(`#${CSS.escape(led.id)} ~ details.clause`);
+  if (more) more.open = true;
+}
+
+addEventListener("hashchange", openClause);
+openClause();
 
 /* A transition lights up, its line and its words, when either is pointed at. */
 function light(event) {

@@ -24,12 +24,13 @@ function zoomBy(frame, factor) {
   if (svg) scaleTo(frame, scaleOf(svg) * factor);
 }
 
-/* All of it at once, as small as that may be. */
-function fitAll(frame) {
+/* All of it at once, as small as that may be, or no smaller than `least`; never larger than it is drawn. */
+function fitAll(frame, least = 0) {
   const svg = frame.querySelector("svg");
   if (!svg) return;
   const room = { width: frame.clientWidth, height: Math.min(innerHeight * 0.85, parseFloat(getComputedStyle(frame).maxHeight) || Infinity) };
-  scaleTo(frame, Math.min(...["width", "height"].map((side) => (room[side] - 4) / parseFloat(svg.getAttribute(side)))));
+  const fits = ["width", "height"].map((side) => (room[side] - 4) / parseFloat(svg.getAttribute(side)));
+  scaleTo(frame, Math.max(Math.min(...fits, least ? 1 : Infinity), least));
 }
 
 /* The size at which it was opened. */

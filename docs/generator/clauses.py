@@ -29,6 +29,7 @@ from .markdown import (
     fold,
     folder_of,
     in_family,
+    later,
     picture,
     played,
     policy,
@@ -88,23 +89,26 @@ def _page(family: Family, area: str) -> str:
     every = _of(family, area)
     on = dict.fromkeys(one.name for each in every for one in tables_of(family, each.id))
     drawn = f"\n\nCharts: {', '.join(map(chart, on))}." if on else ""
-    rows = [(clause(one.id, family=family.name), one.level, text(one.sentence)) for one in every]
     gone = [one for one in family.spec.retired.values() if one.area == area]
     parts = "\n".join([*(_clause(family, one) for one in every), *(_retired(family, one) for one in gone)])
-    glance = fold("All at a glance", table(("clause", "level", "sentence"), rows))
-    return f"# {in_family(area, family.name)}\n\n{_about(family, area)}{drawn}\n\n{glance}\n{parts}"
+    return f"# {in_family(area, family.name)}\n\n{_about(family, area)}{drawn}\n\n{parts}"
 
 
 def _clause(family: Family, one: Clause) -> str:
     facts = "".join(f"{label}\n:   {words}\n\n" for label, words in _facts(family, one) if words)
-    return f"""## {one.id}: {text(title(family, one))} {{ #{one.id.lower()} data-toc-label="{one.id}" }}
+    more = f"{text(one.intent)}\n\n{facts}\n{_charts(family, one)}\n{_examples(family, one)}"
+    return f"""## {_headline(family, one)} {{ #{one.id.lower()} .clause data-toc-label="{one.id}" }}
 
 {_words(one)}
 
-{facts}
-{_charts(family, one)}
-{_examples(family, one)}
+{fold("Why, source, checks and examples", more, "clause")}
 """
+
+
+def _headline(family: Family, one: Clause) -> str:
+    """The id, and the title, if that says something else than the sentence below it."""
+    said = title(family, one)
+    return one.id if said.lower() == one.sentence.rstrip(".").lower() else f"{one.id}: {text(said)}"
 
 
 def _retired(family: Family, one: Retired) -> str:
@@ -126,9 +130,9 @@ Retired
 
 
 def _words(one: Clause) -> str:
-    """The sentence, the level and the reason, in this order on every page."""
+    """The sentence and the level, in this order on every page."""
     level = f'<span class="level {one.level.lower()}">{one.level}</span>'
-    return f"{text(one.sentence)} {level}\n{{ .sentence }}\n\n{text(one.intent)}"
+    return f"{text(one.sentence)} {level}\n{{ .sentence }}"
 
 
 def _facts(family: Family, one: Clause) -> Iterator[tuple[str, str]]:
@@ -188,10 +192,11 @@ def _examples(family: Family, one: Clause) -> str:
 def _example(headline: str, example: Example, one: Clause, kind: str) -> str:
     seen = example.seen(one)
     below = f"\nAt the last step: {text(', '.join(seen))}\n" if seen else ""
+    shown = timeline(example, one)
     if example.because and example.family.name == DEFAULT:
         what = fragment(example.trace, f"{one.id}: {example.because}")
-        below += f"\n{played(what, '..', 'Play it step by step')}\n"
-    return fold(text(headline), f"{timeline(example, one)}{below}", kind)
+        shown += f"<p>{played(what, '..', 'Play it step by step')}</p>"
+    return fold(text(headline), f"{later(shown) if shown.startswith('<') else shown}{below}", kind)
 
 
 def timeline(example: Example, one: Clause) -> str:

@@ -17,10 +17,9 @@ import typer
 from runlock.conformance import protocol
 from runlock.conformance.cli.app import app
 
-from .markdown import fold, table, text
+from .markdown import table, text
 
 MODULES = {
-    "runlock.conformance.families.lifecycle.adapter": "What an adapter implements.",
     "runlock.conformance.protocol": "The messages, as models.",
     "runlock.conformance.trace.trace": "Traces.",
     "runlock.conformance.family.recordings": "Scenario files.",
@@ -89,6 +88,8 @@ next to it.
 {"".join(parts)}
 ## Definitions {{ data-search-exclude }}
 
+Each is a schema of [`definitions.json`](../schemas/definitions.json).
+
 {"".join(_definition(name, one) for name, one in defined.items())}"""
 
 
@@ -109,11 +110,8 @@ def _file(name: str) -> str:
 
 
 def _definition(name: str, one: dict[str, Any]) -> str:
-    whole = fold(f"{name} as a schema", f"```json\n{json.dumps(one, indent=2)}\n```", "quote")
     about = text(one.get("description", ""))
-    return (
-        f"### {name} {{ #part-{name.lower()} data-search-exclude }}\n\n{about}\n\n{_fields(one)}\n{whole}\n"
-    )
+    return f"### {name} {{ #part-{name.lower()} data-search-exclude }}\n\n{about}\n\n{_fields(one)}\n"
 
 
 def _fields(schema: dict[str, Any]) -> str:
@@ -231,13 +229,13 @@ def _thing(name: str, value: Any) -> str:
         return f"### {name}\n\n{shown}\n\n{text(_first(inspect.getdoc(value)))}\n\n"
     members = [(key, one) for key, one in vars(value).items() if _is_method(key, one)]
     rows = [(f"`{key}{_brief(one)}`", text(_first(inspect.getdoc(one)))) for key, one in members]
-    fields = [(f"`{key}`", _code(_named(kind))) for key, kind in _annotations(value).items()]
+    fields = [(f"`{key}`", code(_named(kind))) for key, kind in _annotations(value).items()]
     below = table(("field", "type"), fields) + "\n" if fields and not issubclass(value, Enum) else ""
     below += table(("method", "what it does"), rows) + "\n" if rows else ""
     return f"### {name}\n\n{text(_first(value.__doc__))}\n\n{below}"
 
 
-def _code(words: str) -> str:
+def code(words: str) -> str:
     """Code in a table cell, with pipes escaped."""
     return f"<code>{escape(words).replace('|', '&#124;')}</code>"
 

@@ -108,6 +108,12 @@ def played(what: str, root: str, words: str) -> str:
     return f'<a href="{root}/play.html#{escape(what)}">{words}</a>'
 
 
+def later(html: str) -> str:
+    """HTML on one line that a page loads when it is about to be seen; it goes to the store of the page."""
+    line = re.sub(r"\s*\n\s*", "", html)
+    return f"<!--later-->{line}<!--/later-->\n"
+
+
 def indented(block: str) -> str:
     """An indented block."""
     return "".join(f"    {line}\n" if line else "\n" for line in block.splitlines())

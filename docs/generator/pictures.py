@@ -43,7 +43,7 @@ from runlock.machines.tool_runner.joint import transitions as runner_transitions
 from runlock.spec.model import load_spec
 
 from . import architecture, evidence
-from .markdown import folder_of, picture, played, text
+from .markdown import folder_of, later, picture, played, text
 from .matrix import report
 
 CHECK = ("check", "reference", "--only", "GATE-*", "--examples", "0", "--jobs", "1")
@@ -122,9 +122,9 @@ def _explored_further(name: str, system: System, label: str, root: str) -> str:
 def _graph(source: Callable[..., str], label: str) -> str:
     """A graph, placed by ELK where that is installed."""
     if not elk_layout.is_available():
-        return picture(layout.svg(source(), label), is_graph=True)
+        return later(picture(layout.svg(source(), label), is_graph=True))
     [placement] = elk_layout.placements([layout.measured(source())])
-    return picture(layout.svg(source(where=placement), label, is_placed=True), is_graph=True)
+    return later(picture(layout.svg(source(where=placement), label, is_placed=True), is_graph=True))
 
 
 def _sequence(name: str, _: str) -> str:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Iterator
+from html import escape
 
 from runlock.conformance.campaign.targets import resolve
 from runlock.conformance.driving.bench import Bench
@@ -14,7 +15,7 @@ from runlock.conformance.family.recordings import parse, render
 from runlock.conformance.report.examples import clauses_of
 from runlock.conformance.trace.scenario_file import ENDING
 
-from .markdown import clause, clauses, fold, text
+from .markdown import clause, clauses, fold, later
 
 
 def pages() -> Iterator[tuple[str, str]]:
@@ -48,7 +49,7 @@ to show. The file of each has, in addition, what a reference shows at each step.
 
 
 def _scenario(one: Script) -> str:
-    steps = "".join(f"{number}. {text(step(move))}\n" for number, move in enumerate(one.moves, 1))
+    steps = later(f"<ol>{''.join(f'<li>{escape(step(move))}</li>' for move in one.moves)}</ol>")
     about = [line for line in one.about.splitlines() if line != ", ".join(clauses_of(one))]
     named = ", ".join(clause(each, ".") for each in clauses_of(one))
     folded = fold(f"{len(one.moves)} steps", steps)

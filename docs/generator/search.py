@@ -34,7 +34,7 @@ WORDS: Final[Mapping[str, tuple[str, ...]]] = {
     "audit/ai-sdk.html": ("ai-sdk-messages",),
     "audit/claude-code.html": ("claude-code", "transcript"),
     "clauses/recover.html": ("crash", "restart", "recovery", "restore", "resume-crash"),
-    "clauses/once.html": ("idempotent", "idempotency", "exactly-once", "twice"),
+    "clauses/once.html": ("idempotent", "idempotency", "exactly-once", "twice", "runs-twice", "run-twice"),
     "clauses/decide.html": ("approve", "approval", "human", "loop", "reject", "hitl"),
     "clauses/cancel.html": ("abort", "cancel", "interrupt"),
     "clauses/store.html": ("checkpoint", "durable"),

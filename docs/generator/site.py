@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 from runlock.conformance.family.family import DEFAULT, Family, families, family_named
 from runlock.diagrams.charts import playable, playable_joint
 from runlock.diagrams.render import palette
 
 from . import (
+    adapter,
     bugs,
     charts,
     clauses,
@@ -19,11 +21,13 @@ from . import (
     libraries,
     matrix,
     overviews,
+    patches,
     questions,
     reference,
     runtimes,
     scenarios,
     search,
+    stores,
 )
 from .markdown import folder_of
 from .pictures import drawn_into
@@ -33,10 +37,10 @@ THEME = HERE / "theme"
 """Templates, which are no pages."""
 DARK = '[data-md-color-scheme="slate"] '
 PAGES = (
-    bugs, charts, clauses, reference, interfaces, kills, libraries, matrix, overviews, questions, runtimes,
+    adapter, bugs, charts, clauses, reference, interfaces, kills, libraries, matrix, overviews, questions, runtimes,
     scenarios,
 )  # fmt: skip
-FILES = (charts, evidence, interfaces, matrix, scenarios)
+FILES = (adapter, charts, evidence, interfaces, matrix, patches, scenarios)
 PARTS = ("profiles", "policies", "errata", "glossary")
 LISTING = ".written"
 """The names of the files that were written last time, so that obsolete ones are removed."""
@@ -73,15 +77,24 @@ def _by_hand() -> Iterator[Made]:
         name = path.relative_to(HERE)
         if path.suffix in (".py", ".pyc") or path.is_relative_to(THEME):
             continue
-        content = path.read_bytes()
         if path.suffix == ".md":
-            content = drawn_into(content.decode(), len(name.parts) - 1).encode()
-        yield name.as_posix(), content
+            page = patches.linked(name.as_posix(), path.read_text("utf-8"))
+            yield from _page(name.as_posix(), drawn_into(page, len(name.parts) - 1))
+        else:
+            yield name.as_posix(), path.read_bytes()
+
+
+def _page(name: str, markdown: str) -> Iterator[Made]:
+    """A page, and what it loads later."""
+    page, stored = stores.split(name, markdown)
+    yield name, page.encode()
+    yield from ((store, script.encode()) for store, script in stored.items())
 
 
 def _generated() -> Iterator[Made]:
     for module in PAGES:
-        yield from ((name, text.encode()) for name, text in module.pages())
+        for name, text in module.pages():
+            yield from _page(name, text)
     for source in FILES:
         yield from ((name, text.encode()) for name, text in source.files())
     yield "changelog.md", (HERE.parent / "CHANGELOG.md").read_bytes()
@@ -107,6 +120,16 @@ def sections() -> dict[str, Nav]:
             {"Each runtime": runtimes.navigation()},
         ],
     }
+
+
+def extend(nav: list[Any]) -> None:
+    """Add the generated pages of each section to a navigation, at whatever depth the section is."""
+    generated = sections()
+    for entry in nav:
+        for title, below in entry.items() if isinstance(entry, dict) else ():
+            if isinstance(below, list):
+                extend(below)
+                below.extend(generated.get(title, []))
 
 
 def _areas(family: Family) -> Nav:

@@ -1,40 +1,70 @@
 """The site, built once for all tests of it."""
 
+import fcntl
 import os
 import subprocess
 import sys
 import threading
-import time
 from functools import partial
+from hashlib import sha256
 from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
+from importlib.metadata import version
 
 import pytest
 from browser import Browser
 from places import ROOT
 
+NODE_MODULES = ROOT / "node_modules"
+"""Where elkjs is, if it is installed; it places the charts."""
+
 HOSTED = "https://example.org/site/"
 """Where the site is said to be hosted: below the root, as it is served to the browser."""
 
 
+SOURCES = (
+    "CHANGELOG.md",
+    "mkdocs.yml",
+    "pyproject.toml",
+    "conformance",
+    "diagrams",
+    "docs",
+    "machines",
+    "spec",
+)
+"""What the site is made of."""
+
+BUILT = ROOT / "build" / "tested"
+"""The built site, and the digest of what it was built from; the lanes of a test run share it."""
+
+
 @pytest.fixture(scope="session")
-def site(tmp_path_factory, worker_id):
-    """The folder of the built site; whichever worker comes first builds it, and the others wait."""
+def site():
+    """The folder of the built site; whichever process comes first builds it, and the others wait."""
     pytest.importorskip("material", reason="the site needs the extra `docs`")
-    base = tmp_path_factory.getbasetemp()
-    folder = (base if worker_id == "master" else base.parent) / "site"
-    done = folder.with_suffix(".built")
-    try:
-        folder.mkdir()
-    except FileExistsError:
-        for _ in range(6000):
-            if done.exists():
-                break
-            time.sleep(0.1)
-    else:
-        said = build(folder)
-        done.write_text(said)
-    assert done.read_text() == "", "mkdocs has nothing to warn of"
+    folder, stamp = BUILT / "site", BUILT / "digest"
+    BUILT.mkdir(parents=True, exist_ok=True)
+    with (BUILT / "lock").open("w") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        digest = digest_of_sources()
+        if not stamp.is_file() or stamp.read_text() != digest:
+            stamp.unlink(missing_ok=True)
+            assert build(folder) == "", "mkdocs has nothing to warn of"
+            stamp.write_text(digest)
     return folder
+
+
+def digest_of_sources():
+    """A digest of every file that the site is made of, and of what makes it."""
+    digest = sha256(repr((sys.version, version("mkdocs-material"), NODE_MODULES.is_dir())).encode())
+    for path in sorted(path for name in SOURCES for path in files_of(ROOT / name)):
+        digest.update(f"{path.relative_to(ROOT)}\n".encode() + path.read_bytes())
+    return digest.hexdigest()
+
+
+def files_of(place):
+    """A file, or the files of a folder, except those that Python makes of others."""
+    every = [place] if place.is_file() else place.rglob("*")
+    return (one for one in every if one.is_file() and "__pycache__" not in one.parts)
 
 
 @pytest.fixture(scope="session")

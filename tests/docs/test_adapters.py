@@ -6,6 +6,7 @@ import shlex
 import shutil
 import subprocess
 import sys
+from datetime import timedelta
 from pathlib import Path
 
 import pytest
@@ -13,6 +14,7 @@ from command_line import run
 from places import ROOT
 
 from runlock.conformance import adapters
+from runlock.conformance.transport.virtual_loop import VirtualLoop
 
 TEXT = (ROOT / "docs" / "adapters.md").read_text("utf-8")
 BLOCKS = re.findall(r"^```(\w+)\n(.*?)^```$", TEXT, re.MULTILINE | re.DOTALL)
@@ -30,7 +32,7 @@ def folder(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     monkeypatch.setattr(sys, "path", [str(tmp_path), *sys.path])
     yield tmp_path
-    for name in ("echo", "adapter"):
+    for name in ("echo", "adapter", "waiting", "every"):
         sys.modules.pop(name, None)
 
 
@@ -42,7 +44,9 @@ def checked(capsys, target):
 
 def test_every_block_is_run_here():
     """A block that is added to the page is added to a test."""
-    assert [name for name, _ in BLOCKS] == ["sh", "sh", "python", "python", "js", "json", "json"]
+    assert [name for name, _ in BLOCKS] == [
+        "sh", "sh", "python", "python", "python", "python", "js", "json", "json",
+    ]  # fmt: skip
 
 
 @pytest.mark.long
@@ -63,12 +67,68 @@ def test_the_commands_are_those_of_the_kit(capsys, folder):
 @pytest.mark.long
 def test_the_python_adapter_holds(capsys, folder):
     """The first adapter of the page, under the name that the page gives it, and its unit test."""
-    adapter, unit_test = blocks("python")
+    adapter, unit_test, *_ = blocks("python")
     (folder / "echo.py").write_text(adapter)
     broken, troubles, _ = checked(capsys, "py:echo:Adapter")
     exec(compile(unit_test, "the unit test of the page", "exec"), {})
 
     assert (broken, troubles) == ([], [])
+
+
+@pytest.mark.long
+def test_the_blocking_adapter_holds(capsys, folder):
+    """The agent that blocks, under the name that the page gives it."""
+    (folder / "waiting.py").write_text(blocks("python")[2])
+
+    assert checked(capsys, "py:waiting:Adapter") == ([], [], "held")
+
+
+def test_the_clock_of_the_page_is_that_of_the_loop():
+    """It stands still until the kit advances it, and then says how far."""
+    found = {}
+    exec(compile(blocks("python")[3], "the clock of the page", "exec"), found)
+    loop = VirtualLoop()
+
+    async def read():
+        return found["now"]()
+
+    before = loop.run_until_complete(read())
+    loop.advance(90_000)
+
+    assert loop.run_until_complete(read()) - before == timedelta(seconds=90)
+
+
+@pytest.mark.long
+def test_the_adapter_with_every_method_holds(capsys, folder):
+    """The program that the reference takes its examples from breaks no clause."""
+    (folder / "every.py").write_text((ROOT / "docs" / "examples" / "every_method.py").read_text("utf-8"))
+    broken, troubles, _ = checked(capsys, "py:every:Adapter")
+
+    assert (broken, troubles) == ([], [])
+
+
+@pytest.mark.long
+@pytest.mark.parametrize(
+    ("right", "wrong", "said"),
+    [
+        ('origin=self.status.get("run")', 'origin="Running"', "goes from Running to Running, and no status"),
+        (
+            'self.host.refuse(f"call {decision.call} does not wait", decision.id)',
+            "pass",
+            "does not wait, and",
+        ),
+        ("asyncio.get_running_loop().time()", "__import__('time').monotonic()", "never looked at it"),
+    ],
+)
+def test_a_mistake_in_this_adapter_is_recognized(capsys, folder, right, wrong, said):
+    """The report says that it looks like the adapter, and why."""
+    source = (ROOT / "docs" / "examples" / "every_method.py").read_text("utf-8")
+    (folder / "every.py").write_text(source.replace(right, wrong))
+    found, _, _ = checked(capsys, "py:every:Adapter")
+
+    assert right in source
+    assert any(one["adapter"].startswith("this looks like the adapter") for one in found)
+    assert any(said in one["adapter"] for one in found)
 
 
 @pytest.mark.kits

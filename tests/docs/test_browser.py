@@ -151,10 +151,12 @@ def test_the_pages_keep_the_rules(browser, address, pages):
 
 
 def opened(browser, url):
-    """What a page that has just been opened logs; one with a fragment is loaded anew."""
+    """What a page that has just been opened and unfolded logs; one with a fragment is loaded anew."""
     if "#" in url:
         browser.open("about:blank")
     browser.open(url)
+    browser.run(READY)
+    browser.until("return !document.querySelector('.later')")
     return browser.console()
 
 
@@ -168,6 +170,7 @@ def broken_rules(browser, asked, scope=None):
     if not AXE.is_file():
         return []
     browser.run(READY)
+    browser.until("return !document.querySelector('.later')")
     if not browser.run("return globalThis.axe !== undefined"):
         browser.run(f"{AXE.read_text('utf-8')}; return 1")
     return browser.run_later(RULES, scope, asked)

@@ -66,6 +66,7 @@ def test_a_chart_is_seen_whole(browser, address, chart):
     """Nothing is cut off; each label is large enough to read, and crossed by no line but perhaps its own."""
     browser.size(1440, 900)
     browser.open(f"{address}/{chart}.html")
+    browser.until("return !document.querySelector('.later')")
     labels = browser.run(LABELS)
 
     assert labels

@@ -144,6 +144,28 @@ def test_every_preset_plays(play):
         assert (link, len(rows)) == (link, link.count("-", link.index("moves=")) + 2)
 
 
+def test_each_preset_says_what_it_teaches(play):
+    """While it is played, and also after further moves; another choice has no lesson."""
+    said = "return document.querySelector('.play .lesson')?.textContent ?? ''"
+    links = play().run("return [...document.querySelectorAll('.play .presets a')].map((one) => one.hash)")
+    lessons = [play(link.removeprefix("#")).run(said) for link in links]
+
+    assert all(one.startswith("What this shows: ") and one.endswith(".") for one in lessons)
+    assert len({*lessons}) == len(lessons)
+    assert play("profile=awaken-8&calls=2").run(said) == ""
+
+
+def test_a_picture_opens_with_all_of_it_in_view(play):
+    """The first chart fits its frame in a wide window."""
+    browser = play()
+    browser.until("return document.querySelector('.play svg')?.style.width")
+    hidden = (
+        "const frame = document.querySelector('.play .picture'); return frame.scrollWidth - frame.clientWidth"
+    )
+
+    assert browser.run(hidden) <= 1
+
+
 def test_approve_then_crash(play):
     """The call was at work again; after the crash it waits as the store has it, undecided."""
     browser = play()
@@ -218,8 +240,10 @@ def test_what_is_chosen_is_played(play):
 def test_a_witness_opens_from_a_link(browser, address):
     """The link next to a clause plays its trace, step by step, and ends with what is broken."""
     browser.size(1280, 900)
-    browser.open(f"{address}/clauses/gate.html")
-    link = browser.run("return document.querySelector('#gate-2 ~ details a[href*=\"#trace=\"]').href")
+    browser.open(f"{address}/clauses/gate.html#gate-2")
+    browser.run("document.querySelector('#gate-2 ~ details.clause details.failure').open = true")
+    played = "document.querySelector('#gate-2 ~ details a[href*=\"#trace=\"]')"
+    link = browser.until(f"return {played}?.href")
     browser.open(link)
     browser.until("return document.querySelector('.play .panel button')")
     assert "GATE-2: call" in browser.run("return document.querySelector('.play .ruling').textContent")

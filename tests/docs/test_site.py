@@ -109,6 +109,27 @@ def test_a_page_that_is_missing_leads_on_from_any_depth(site):
     assert list(dead(site.parent, site.parent / "404.html", [link.lstrip("/") for link in links])) == []
 
 
+MOST_BYTES = 300_000
+
+
+def test_no_page_is_heavy(site):
+    """A page can be read on a slow line; its pictures are in a store, loaded when needed."""
+    heavy = {path.relative_to(site).as_posix(): path.stat().st_size for path in pages(site)}
+
+    assert {page: size for page, size in heavy.items() if size > MOST_BYTES} == {}
+    assert sum(path.stat().st_size for path in (site / "assets" / "stores").iterdir()) > MOST_BYTES
+
+
+def test_what_is_loaded_later_is_in_the_store(site):
+    """Each place of a page has its part in the store that it names."""
+    for path in pages(site):
+        places = re.findall(r'data-store="([^"]+)" data-part="(\d+)"', path.read_text("utf-8"))
+        for store in {store for store, _ in places}:
+            parts = json.loads(re.search(r"(\[.*\])\);$", (path.parent / store).read_text("utf-8"))[1])
+            assert [int(part) for other, part in places if other == store] == list(range(len(parts)))
+            assert all(part.startswith("<") for part in parts)
+
+
 def test_every_page_was_looked_at_by_a_person(site):
     """A page is in the table, or in the list of those that wait for a look; a line goes with its page."""
     listed = re.findall(r"^(?:\||-) ([^#| \n]+\.html)", LOOKED_AT.read_text("utf-8"), re.MULTILINE)

@@ -32,10 +32,7 @@ def configure(folder):
     settings = {name: value for name, value in settings.items() if name not in OF_MKDOCS}
     settings["docs_dir"] = "pages"
     del settings["theme"]["custom_dir"]
-    for section in settings["nav"]:
-        for title, below in section.items():
-            if isinstance(below, list):
-                below.extend(generator.sections().get(title, []))
+    generator.extend(settings["nav"])
     (folder / "mkdocs.yml").write_text(import_module("yaml").safe_dump(settings), "utf-8")
 
 

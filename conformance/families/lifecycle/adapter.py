@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from types import EllipsisType
-from typing import Any, Protocol
+from typing import Any, Final, Protocol
 
 from runlock.conformance.families.lifecycle.messages import (
     Decision,
@@ -22,6 +22,7 @@ from runlock.conformance.families.lifecycle.messages import (
     ReasonCode,
     Resumption,
     Scenario,
+    Snapshot,
     StreamKind,
     Verdict,
 )
@@ -43,8 +44,8 @@ class Segment:
     with any other it is Done.
     """
 
-    reason: Reason | ReasonCode
-    pending: Sequence[str] = ()
+    reason: Reason | ReasonCode  # NaturalEnd, Suspended, Cancelled, Error, …
+    pending: Sequence[str] = ()  # ids of calls
 
     def __post_init__(self) -> None:
         if isinstance(self.reason, str):
@@ -61,10 +62,10 @@ class Segment:
 class Checkpoint:
     """What the runtime asks the store to keep, and on which occasion."""
 
-    trigger: str
-    cause: str | None = None
-    force: bool | None = None
-    state: Mapping[str, Any] | None = None
+    trigger: str  # the occasion
+    cause: str | None = None  # what happened just before
+    force: bool | None = None  # whether it is written though nothing changed
+    state: Mapping[str, Any] | None = None  # what is kept
 
 
 class PermissionFault(WorldFault):
@@ -164,11 +165,14 @@ class Host(Protocol):
         ...
 
     def observe(self, kind: str, **fields: Any) -> None:
-        """Show what the runtime itself says happened; `origin` may stand for the field `from`."""
+        """Show what the runtime itself says happened.
+
+        `origin` is the field `from`, which Python reserves: the status before, and None for the first one.
+        """
         ...
 
     def refuse(self, why: str, decision: str | None = None) -> None:
-        """Turn down one decision of the verb under way, and go on with the others."""
+        """Turn down one decision of the verb under way, by its id, and go on with the others."""
         ...
 
 
@@ -176,9 +180,13 @@ class RequiredAdapter(Protocol):
     """The least that an adapter has; `HostedAdapter` says what it may have besides."""
 
     @property
-    def handshake(self) -> Handshake: ...
+    def handshake(self) -> Handshake:
+        """What the runtime supports, and what the adapter shows of it."""
+        ...
 
-    async def open(self, host: Host, scenario: Scenario) -> None: ...
+    async def open(self, host: Host, scenario: Scenario) -> None:
+        """Make the runtime ready for a scenario, with its tools; called once, before everything else."""
+        ...
 
     async def start(self, input: str) -> Segment:
         """Begin a run, on the thread that the runs before it left behind."""
@@ -192,9 +200,8 @@ class RequiredAdapter(Protocol):
 class HostedAdapter(RequiredAdapter, Protocol):
     """All that an adapter may have: what is missing here is not declared in the handshake.
 
-    Beyond these, `start` and `input` may take `decisions` as a second parameter, `resume_run(run)` goes
-    on with a run that was Running when it crashed, and `inspect(run)` gives a Snapshot.  A `watch` that
-    stands in the same request as a decision is called first, and in the same step.
+    `start` and `input` may take `decisions` as a second parameter.  A `watch` that stands in the same
+    request as a decision is called first, and in the same step.
     """
 
     async def cancel(self) -> Segment | None:
@@ -213,6 +220,10 @@ class HostedAdapter(RequiredAdapter, Protocol):
         """Take the place of `open` on a new adapter object, after a crash."""
         ...
 
+    async def resume_run(self, run: str) -> Segment | None:
+        """After `restore`, go on with a run that was Running when it crashed; None if it waits."""
+        ...
+
     async def time_passed(self) -> Segment | None:
         """The clock was advanced: end the waits whose time has passed; a Segment as `decide` gives one."""
         ...
@@ -229,12 +240,28 @@ class HostedAdapter(RequiredAdapter, Protocol):
         """The watcher's stream is cut from outside."""
         ...
 
+    def leave_out(self) -> None:
+        """The next request of the client leaves out the messages that the runtime has already."""
+        ...
+
+    def inspect(self, run: str) -> Snapshot | Mapping[str, Any]:
+        """The run as it is now; no side effect."""
+        ...
+
     def busy(self) -> bool:
         """Whether work is under way outside the loop that the loop cannot see."""
         ...
 
-    async def close(self) -> None: ...
+    async def close(self) -> None:
+        """The scenario is over: end what is still at work."""
+        ...
 
+
+TAKEN_BY: Final = {
+    "run.start": "start", "decide": "decide", "cancel": "cancel", "run.input": "input", "recover": "restore",
+    "clock.advance": "time_passed", "grant.revoke": "revoke", "watch": "watch", "unwatch": "unwatch",
+}  # fmt: skip
+"""The method that takes a stimulus."""
 
 AdapterFactory = Callable[[], RequiredAdapter]
 """Makes a fresh adapter object, one for every life of the runtime."""

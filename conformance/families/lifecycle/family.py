@@ -6,8 +6,16 @@ from collections.abc import Callable, Iterable, Mapping
 from importlib.resources import files
 from typing import TYPE_CHECKING, Any, Final
 
-from runlock.conformance.families.lifecycle import draining, grounding, needs, requirements, situations
+from runlock.conformance.families.lifecycle import (
+    adapter_mistakes,
+    draining,
+    grounding,
+    needs,
+    requirements,
+    situations,
+)
 from runlock.conformance.families.lifecycle.actions import LIFECYCLE_ACTIONS
+from runlock.conformance.families.lifecycle.adapter import TAKEN_BY
 from runlock.conformance.families.lifecycle.inference import known, learner, questions
 from runlock.conformance.families.lifecycle.invariants import INVARIANTS
 from runlock.conformance.families.lifecycle.invariants.selectors import name_of, newest_of
@@ -104,7 +112,9 @@ FAMILY: Final = Family(
     spec=load_spec(NAME),
     vocabulary=VOCABULARY,
     line_formats=LINE_FORMATS,
-    wording=Wording(step, shown, _timeline, TOLD_BY_THE_TIMELINE, _rendered, SPELLED),
+    wording=Wording(
+        step, shown, _timeline, TOLD_BY_THE_TIMELINE, _rendered, SPELLED, adapter_mistakes.mistake, TAKEN_BY
+    ),
     files=files(__package__),
     host=_host,
     made=Made(_reference, _durable, _mutants, _variants),

@@ -16,7 +16,7 @@ class ToolCall(Chart):
 
     New = State(initial=True)  # the model asked for it; nothing has run
     Running = State()  # its body was entered
-    Suspended = State()  # parked until someone decides
+    Suspended = State()  # until a person decides
     Resuming = State()  # decided; about to run again
     Succeeded = State(final=True)
     Failed = State(final=True)

@@ -15,7 +15,7 @@ class Run(Chart):
     subject = "run"
 
     Running = State(initial=True)  # at work: inference, permission, tools or a commit
-    Waiting = State()  # parked until someone decides
+    Waiting = State()  # until a person decides
     Done = State(final=True)  # over, for a reason that it keeps
 
     # fmt: off
@@ -24,12 +24,12 @@ class Run(Chart):
     natural_end        =  clause("RUN-3",  Running.to(Done),    "the model asked for no tool")
     behavior_requested =  clause("RUN-4",  Running.to(Done),    "a plugin asked for the end")
     stopped            = (clause("RUN-5",  Running.to(Done),    "a stop condition fired")
-                        | clause("RUN-18", Waiting.to(Done),    "stopped while parked; not in tirea"))
+                        | clause("RUN-18", Waiting.to(Done),    "stopped while it waits, in some designs"))
     blocked            =  clause("RUN-6",  Running.to(Done),    "the permission check blocked the run")
     cancelled          = (clause("RUN-7",  Running.to(Done),    "cancelled at work")
-                        | clause("RUN-9",  Waiting.to(Done),    "cancelled while parked"))
+                        | clause("RUN-9",  Waiting.to(Done),    "cancelled while it waits"))
     failed             = (clause("RUN-8",  Running.to(Done),    "the runtime broke at work")
-                        | clause("RUN-10", Waiting.to(Done),    "the runtime broke while parked"))
+                        | clause("RUN-10", Waiting.to(Done),    "the runtime broke while it waits"))
     # fmt: on
 
     closed = {"Running": "RUN-15", "Waiting": "RUN-16", "Done": "RUN-14"}
@@ -52,13 +52,13 @@ class RunWithCreated(Chart):
     natural_end        =  clause("RUN-3",  Running.to(Done),    "the model asked for no tool")
     behavior_requested =  clause("RUN-4",  Running.to(Done),    "a plugin asked for the end")
     stopped            = (clause("RUN-5",  Running.to(Done),    "a stop condition fired")
-                        | clause("RUN-18", Waiting.to(Done),    "stopped while parked; not in tirea"))
+                        | clause("RUN-18", Waiting.to(Done),    "stopped while it waits, in some designs"))
     blocked            =  clause("RUN-6",  Running.to(Done),    "the permission check blocked the run")
     cancelled          = (clause("RUN-7",  Running.to(Done),    "cancelled at work")
-                        | clause("RUN-9",  Waiting.to(Done),    "cancelled while parked")
+                        | clause("RUN-9",  Waiting.to(Done),    "cancelled while it waits")
                         | clause("RUN-12", Created.to(Done),    "cancelled before it began"))
     failed             = (clause("RUN-8",  Running.to(Done),    "the runtime broke at work")
-                        | clause("RUN-10", Waiting.to(Done),    "the runtime broke while parked"))
+                        | clause("RUN-10", Waiting.to(Done),    "the runtime broke while it waits"))
     rejected           =  clause("RUN-13", Created.to(Done),    "turned down before it began")
     # fmt: on
 

@@ -34,15 +34,15 @@ class DecisionSupport(Declared):
     come on another thread, or in a run that followed.
     """
 
-    live: bool = True
-    ids: bool = True
-    suspensions: bool = False
-    payload: bool = True
-    edit: list[Literal["args", "name"]] = []
-    after_error: bool = True
-    after_cancel: bool = True
-    abandon: bool = False
-    elsewhere: bool = False
+    live: bool = True  # also while a segment is at work; else only while the run waits
+    ids: bool = True  # one that is delivered twice is recognized by its id
+    suspensions: bool = False  # it can name the suspension of its call that it answers
+    payload: bool = True  # it can bring an answer for the call
+    edit: list[Literal["args", "name"]] = []  # what an approval can change of its call
+    after_error: bool = True  # a call that an error ended can be decided again
+    after_cancel: bool = True  # a call that a cancel ended can be decided again
+    abandon: bool = False  # a request for a decision can be given up, which rejects its call
+    elsewhere: bool = False  # a decision can come on another thread, or in a later run
 
 
 class InputSupport(Declared):
@@ -51,8 +51,8 @@ class InputSupport(Declared):
     With `newest` a request may leave out the messages of the thread that the SUT has already.
     """
 
-    working: bool = True
-    newest: bool = False
+    working: bool = True  # also while a segment is at work
+    newest: bool = False  # a request may leave out the messages that the runtime has already
 
 
 class OfferedOutcomes(Declared):
@@ -87,14 +87,15 @@ class Handshake(shared.Handshake):
     """The SUT's half of the handshake: who it is, what it claims, what it shows, what it takes."""
 
     family: Literal["lifecycle"] = "lifecycle"
-    profile: str = "core"
+    profile: str = "core"  # the published set of policies that the runtime claims
+    # What the runtime awaits of the outside world, and the kit holds.
     gates: list[GateKind] = Field(default=["model", "tool"])  # type: ignore[assignment]
-    observes: list[ShownKind] = Field(default_factory=list)
-    stimuli: list[StimulusKind] = Field(default=ALL_STIMULI)
-    outcomes: OfferedOutcomes = OfferedOutcomes()
-    tools: list[ToolFeature] = Field(default=["allow", "ask", "gate"])
-    decisions: DecisionSupport = DecisionSupport()
-    inputs: InputSupport = InputSupport()
+    observes: list[ShownKind] = Field(default_factory=list)  # what `host.observe` shows
+    stimuli: list[StimulusKind] = Field(default=ALL_STIMULI)  # what the kit may send
+    outcomes: OfferedOutcomes = OfferedOutcomes()  # what the outside world may answer
+    tools: list[ToolFeature] = Field(default=["allow", "ask", "gate"])  # what a tool can be
+    decisions: DecisionSupport = DecisionSupport()  # what a decision can be
+    inputs: InputSupport = InputSupport()  # when new input is taken
     grants: list[ScopeName] = Field(default_factory=list)  # how long an approval may last
     edits: list[Literal["compaction"]] = Field(default_factory=list)  # that a scenario asks for by a bound
     hooks: list[PhaseName] = Field(default_factory=list)  # where a plugin can be held, at a hook gate

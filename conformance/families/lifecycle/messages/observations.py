@@ -47,16 +47,16 @@ class Reason(Wire):
     """Why a run, or a segment of it, ended."""
 
     code: ReasonCode
-    detail: Json = None
-    stop: StopReason | None = None
+    detail: Json = None  # a sentence, or what the runtime says
+    stop: StopReason | None = None  # of reason Stopped: which condition
 
 
 class Resumption(Wire):
     """The decision that a replay acts on."""
 
-    decision: str | None = None
-    action: Action = "resume"
-    payload: Json = None
+    decision: str | None = None  # its id
+    action: Action = "resume"  # what was decided
+    payload: Json = None  # the answer of the person
 
 
 class DurableRun(Wire):
@@ -292,17 +292,17 @@ class CallSnapshot(Wire):
     """A call as `inspect` shows it; `attempts` counts the entries of its body."""
 
     status: CallStatus
-    attempts: int | None = None
+    attempts: int | None = None  # how often its body was entered
 
 
 class Snapshot(Wire):
     """A run as `inspect` shows it; before the first run the status is null."""
 
-    status: RunStatus | None = None
-    reason: Reason | None = None
-    step: int | None = None
-    calls: dict[str, CallSnapshot] = Field(default_factory=dict)
-    messages: list[Message] = Field(default_factory=list)
+    status: RunStatus | None = None  # of the run
+    reason: Reason | None = None  # of a run that is Done
+    step: int | None = None  # the number of the model call
+    calls: dict[str, CallSnapshot] = Field(default_factory=dict)  # by id
+    messages: list[Message] = Field(default_factory=list)  # the thread
 
 
 class RunInspected(Snapshot, Observation, line="inspect {status}", words=inspected, implied={"reason": None}):

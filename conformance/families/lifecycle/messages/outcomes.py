@@ -25,8 +25,8 @@ class Verdict(GateOutcome, text={"block": "message", "set_result": "content"}):
     """What the permission hook answered."""
 
     kind: Literal["allow", "block", "suspend", "set_result"]
-    content: Json = None
-    message: str | None = None
+    content: Json = None  # of `set_result`: the result
+    message: str | None = None  # of `block`: why
 
 
 class Outcome(
@@ -40,8 +40,8 @@ class Outcome(
     """
 
     kind: Literal["ok", "warning", "error", "raise", "pending", "activity"]
-    content: Json = None
-    message: str | None = None
+    content: Json = None  # of a result, or of its activity
+    message: str | None = None  # of `raise`
 
 
 class HookAnswer(
@@ -51,8 +51,8 @@ class HookAnswer(
     """What the plugin does at the phase that it is held at; `data` takes the place of what it was shown."""
 
     kind: Literal["continue", "terminate", "skip_inference", "rewrite", "block"]
-    data: JsonObject | None = None
-    message: str | None = None
+    data: JsonObject | None = None  # of `rewrite`
+    message: str | None = None  # of `terminate`, `skip_inference` and `block`: why
 
 
 RELEASED: Final = (Turn, Delta, Verdict, Outcome, HookAnswer, Fault)

@@ -34,9 +34,9 @@ class AgentSpec(Wire):
 class ToolSpec(Wire):
     """A tool of the scenario and what holds it back."""
 
-    name: str
-    permission: Literal["allow", "ask", "gate"] = "allow"
-    resume_mode: ResumeMode = "replay"
+    name: str  # as the model asks for it
+    permission: Literal["allow", "ask", "gate"] = "allow"  # what a call needs before it runs
+    resume_mode: ResumeMode = "replay"  # what a call does that was approved
     parameters: JsonObject | None = None  # a JSON Schema of its arguments: `required`, and the `type` of each
     expires_ms: int | None = Field(default=None, gt=0)  # how long a call of it waits for a decision
     timeout_ms: int | None = Field(default=None, gt=0)  # how long its body may be at work
@@ -110,11 +110,11 @@ def _bound(agent: Agent) -> dict[str, int]:
 class Scenario(shared.Scenario):
     """What one scenario starts from: tools, agent, an empty folder, gates to hold."""
 
-    tools: list[ToolSpec] = Field(default_factory=list)
-    agent: Agent = Agent()
-    hooks: list[HookSpec] = Field(default_factory=list)
-    keys: list[StateKey] = Field(default_factory=list)
-    hold: list[str] = Field(default_factory=list)
+    tools: list[ToolSpec] = Field(default_factory=list)  # what the model may ask for
+    agent: Agent = Agent()  # when a run stops by itself
+    hooks: list[HookSpec] = Field(default_factory=list)  # the phases at which the kit plays a plugin
+    keys: list[StateKey] = Field(default_factory=list)  # of the plugin state
+    hold: list[str] = Field(default_factory=list)  # gates that are held besides: `apply`, `store.put`
 
     @cached_property
     def in_full(self) -> Mapping[str, Any]:

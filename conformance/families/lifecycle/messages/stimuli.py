@@ -37,13 +37,13 @@ class Decision(Wire):
     for calls that the model asks for later: in this run, or in the session, which is all runs of the thread.
     """
 
-    id: str
-    call: str
-    action: Action
-    payload: Json = None
-    edit: Edit | None = None
-    suspension: int | None = None
-    scope: Scope | None = None
+    id: str  # of the decision; it comes with it again when it is delivered twice
+    call: str  # the id of the call
+    action: Action  # whether the call goes on, or is rejected
+    payload: Json = None  # the answer of the person, for the call
+    edit: Edit | None = None  # what replaces the name or the arguments
+    suspension: int | None = None  # which one of its call, from 1
+    scope: Scope | None = None  # how long an approval stands
 
 
 class RunStart(Stimulus, verb="run.start", words=with_decisions("start {run} {input!q}"), needs=""):
