@@ -37,8 +37,8 @@ THEME = HERE / "theme"
 """Templates, which are no pages."""
 DARK = '[data-md-color-scheme="slate"] '
 PAGES = (
-    adapter, bugs, charts, clauses, reference, interfaces, kills, libraries, matrix, overviews, questions, runtimes,
-    scenarios,
+    adapter, bugs, charts, clauses, reference, interfaces, kills, libraries, matrix, overviews, questions,
+    runtimes, scenarios,
 )  # fmt: skip
 FILES = (adapter, charts, evidence, interfaces, matrix, patches, scenarios)
 PARTS = ("profiles", "policies", "errata", "glossary")
