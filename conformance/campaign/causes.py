@@ -3,8 +3,9 @@
 A fault often breaks several clauses: one directly, and others because the run goes on from there.
 A violation B is a consequence of A only if A breaks in the shrunk counterexample of B too: by the same answer
 of the runtime, or first.  A clause that most schedules break first explains nothing of what breaks after it.
-Neither does a milder clause, nor one whose own counterexample needs what that of B does not have: an
-execution without a cancel is no consequence of what a cancel does wrong.
+Neither does a milder clause that breaks before, nor one whose own counterexample needs what that of B does
+not have: an execution without a cancel is no consequence of what a cancel does wrong.  Of the clauses that
+one answer breaks, the one with the first rank leads; its group is as severe as the worst of them.
 """
 
 from __future__ import annotations
@@ -52,16 +53,18 @@ def grouped(witnesses: Sequence[Witness], facts: Facts, tally: Tally) -> list[Wi
 
 def with_causes(rejudged: Sequence[Rejudged], tally: Tally) -> list[Witness]:
     """The same for witnesses that were judged again; a consequence is the cause of nothing."""
-    causes: list[Rejudged] = []
-    consequences: list[Witness] = []
+    groups: list[list[Rejudged]] = []  # each begins with its cause
     for one in sorted(rejudged, key=lambda one: one.directness):
-        cause = next((other for other in causes if _follows(one, other, tally)), None)
-        if cause is not None:
-            consequences.append(replace(one.witness, cause=cause.witness.clause))
+        group = next((some for some in groups if _follows(one, some[0], tally)), None)
+        if group is None:
+            groups.append([one])
         else:
-            causes.append(one)
-    worst_first = sorted(causes, key=lambda one: one.severity)
-    return [*(replace(one.witness, cause="") for one in worst_first), *consequences]
+            group.append(one)
+    groups.sort(key=lambda group: (min(one.gravity for one in group), *group[0].severity))
+    causes = [replace(cause.witness, cause="") for cause, *_ in groups]
+    return causes + [
+        replace(one.witness, cause=cause.witness.clause) for cause, *others in groups for one in others
+    ]
 
 
 def _rejudged(witness: Witness, facts: Facts) -> Rejudged:
@@ -78,10 +81,6 @@ def _follows(one: Rejudged, cause: Rejudged, tally: Tally) -> bool:
     """Whether a clause breaks in the witness, by the answer that ends it or first, and can explain it."""
     clause = cause.witness.clause
     is_common = tally.ended_by[clause] > COMMON * tally.schedules
-    breaks = clause in one.together or (clause == one.first and not is_common)
-    return breaks and explains(cause.gravity, cause.witness.situation, one.gravity, one.witness.situation)
-
-
-def explains(cause: int, needed: frozenset[str], gravity: int, there: frozenset[str]) -> bool:
-    """Whether a violation can be the consequence of another one, by their gravity and their situations."""
-    return cause <= gravity and needed <= there
+    is_before = clause == one.first and not is_common and cause.gravity <= one.gravity
+    has_what_it_needs = cause.witness.situation <= one.witness.situation
+    return (clause in one.together or is_before) and has_what_it_needs

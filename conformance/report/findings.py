@@ -12,7 +12,6 @@ from dataclasses import dataclass
 from functools import cache
 from typing import Any, Final, Literal, NamedTuple
 
-from runlock.conformance.campaign.causes import explains
 from runlock.conformance.campaign.runtimes import Known, Runtime, runtimes
 from runlock.conformance.family.family import Family, family_named
 from runlock.conformance.family.recordings import parse
@@ -68,7 +67,7 @@ class Violated:
 
     def explains(self, other: Violated) -> bool:
         """Whether another violation of the same configuration can be its consequence."""
-        return explains(self.clause.gravity, self.situation, other.clause.gravity, other.situation)
+        return self.clause.gravity <= other.clause.gravity and self.situation <= other.situation
 
 
 class Name(NamedTuple):

@@ -57,7 +57,7 @@ def test_what_most_schedules_break_first_is_no_cause(ended: int, cause: str) -> 
 def test_a_milder_clause_is_no_cause() -> None:
     """A call that runs twice is no consequence of a status, even if the status was wrong first."""
     mild = replace(rejudged("A", Rank.STATUS), gravity=5)
-    worse = replace(rejudged("B", Rank.STATUS, "A", first="A"), gravity=1)
+    worse = replace(rejudged("B", Rank.STATUS, first="A"), gravity=1)
 
     assert causes_of(mild, worse) == {"B": "", "A": ""}
 
