@@ -72,7 +72,7 @@ BCP_14: Final = re.compile(r"\b(?:MUST|SHOULD|MAY|REQUIRED|OPTIONAL)\b")
 """The words that make a sentence normative."""
 
 ACP: Final = re.compile(BCP_14.pattern + r"|\bmust\b|^<(?:Param|Response)Field")
-"""What makes a sentence of a page of ACP normative: the same words, and the definition of a field or value."""
+"""What makes a sentence of a page of ACP normative: the same words, or that it defines a field or value."""
 
 MARKUP: Final = re.compile(r"\]\([^)]*\)|[\[\]*]")
 """Where links lead, and how words are set: no part of a sentence."""
