@@ -1,4 +1,4 @@
-"""The page about agents compares the kit with the official one of the protocol, by the ids that clauses carry."""
+"""The page about agents compares the kit with the official one of the protocol, by the ids of clauses."""
 
 import re
 from pathlib import Path
