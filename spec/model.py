@@ -65,6 +65,7 @@ class Clause(Word):
 
     Its `occasion` is something that a runtime shows if it likes: without it, the clause says nothing.
     `severity` is the worst that a violation can mean, and sorts the findings of every report.
+    `official` has the requirements of other kits that ask for the same, by kit.
     """
 
     id: ClauseId
@@ -79,6 +80,7 @@ class Clause(Word):
     look_at: list[Words] = Field(default_factory=list)
     untestable: Words | None = None
     occasion: Words | None = None
+    official: dict[str, list[Words]] = Field(default_factory=dict)
     since: Words = FIRST
     title: Words | None = None
 

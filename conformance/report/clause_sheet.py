@@ -95,6 +95,7 @@ def of_clause(family: Family, clause: Clause) -> Sheet:
         Said("severity", [clause.severity]),
         Said("needs", clause.needs),
         Said("occasion", [clause.occasion] if clause.occasion else []),
+        Said("official", [f"{kit} {', '.join(ids)}" for kit, ids in clause.official.items()]),
         Said("checks", checks_of(family, clause)),
         Said("look at", clause.look_at),
         *_charts(family, clause),

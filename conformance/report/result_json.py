@@ -129,6 +129,7 @@ def _clause(clause: ClauseVerdict, family: Family) -> StoredClause:
         thin=clause.is_thin,
         offered=clause.offered,
         severity=family.spec.clauses[clause.id].severity,
+        official=family.spec.clauses[clause.id].official,
     )
 
 

@@ -85,6 +85,8 @@ def _rule(result: Stored, clause: StoredClause) -> dict[str, Any]:
     if known is not None:
         rule["shortDescription"] = {"text": result.title(clause.id) or clause.id}
         rule["fullDescription"] = {"text": known.sentence}
+    if clause.official:
+        rule["properties"] = {"official": clause.official}
     return rule
 
 

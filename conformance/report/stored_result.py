@@ -45,6 +45,8 @@ class StoredClause(Part):
     thin: bool
     offered: bool
     severity: str = ""
+    official: dict[str, list[str]] = Field(default_factory=dict)
+    """The requirements of other kits that ask for the same, by kit."""
 
     @property
     def area(self) -> str:

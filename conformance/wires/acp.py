@@ -11,6 +11,7 @@ from __future__ import annotations
 import asyncio
 import json
 from collections.abc import Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import replace
 from typing import Any, Final
 
@@ -77,7 +78,7 @@ class Acp(Mouth[AcpWire]):
             decisions=DecisionSupport(
                 live=False, ids=False, payload=False, after_error=False, after_cancel=learned.waits
             ),
-            inputs=InputSupport(working=False),
+            inputs=InputSupport(working=False, loaded=learned.says_it_loads),
             streams=[],
             history=[],
         )  # fmt: skip
@@ -91,7 +92,7 @@ class Acp(Mouth[AcpWire]):
         self.turn: asyncio.Future[Any] | None = None  # the response to the prompt that is under way
         self.asked: dict[str, Permission] = {}  # by call: the newest permission that was asked for it
         self.told: set[str] = set()  # calls of which the agent has told the end
-        self.is_cancelling = self.is_waiting = False
+        self.is_cancelling = self.is_waiting = self.is_to_load = False
         self.prompts: list[str] = []  # as they were sent
         self.events: list[Json] = []  # of the prompt that is under way
         self.names: dict[str, str] = {}  # of calls, by the agent's ids
@@ -102,8 +103,15 @@ class Acp(Mouth[AcpWire]):
 
     async def start(self, text: str) -> Segment:
         self.is_cancelling = self.is_touched = False
+        if self.is_to_load:
+            self.is_to_load = False
+            await self.rest.do(self._load())
         await self.rest.do(self._begin(f"{text}{self.mark}"))
         return self._ended()
+
+    def load(self) -> None:
+        """The client of the next prompt is a new one, which loads the session first."""
+        self.is_to_load = True
 
     async def decide(self, decisions: Sequence[Decision]) -> Segment | None:
         """Answer permissions; one that is not open is answered all the same, which must do nothing."""
@@ -134,6 +142,7 @@ class Acp(Mouth[AcpWire]):
         """What is under way is cancelled, so that no session goes on behind the next ones."""
         super()._give_up()
         if hasattr(self, "session"):
+            self.wire.leave(self.session)
             self.session.asked = lambda permission: self.session.answer(permission, dict(CANCELLED))
             self.session.updated = lambda update: None
             if self._is_under_way():
@@ -154,6 +163,11 @@ class Acp(Mouth[AcpWire]):
         self.prompts.append(text)
         self.turn = self.session.prompt(text)
         await self._until_rest()
+
+    async def _load(self) -> None:
+        """Load the session in another process; where that is refused, it goes on in the one that has it."""
+        with suppress(RpcError):
+            await self.wire.load(self.session)
 
     async def _answer(self, decisions: Sequence[Decision]) -> None:
         for one in decisions:

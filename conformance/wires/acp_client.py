@@ -200,11 +200,15 @@ class Agent:
         return session
 
     async def load(self, session: Session, servers: list[Json]) -> None:
-        """Load a session that an earlier process had; what it replays is taken in."""
+        """Load a session that another process had; what it replays is taken in, and told to no one."""
+        params = {"sessionId": session.id, "cwd": session.folder, "mcpServers": servers}
+        loading = Session(self, session.id, session.folder, session.calls, session.permissions)
+        self.sessions[session.id] = loading
+        await self.peer.request("session/load", params)
         self.sessions[session.id] = session
         session.agent = self
-        params = {"sessionId": session.id, "cwd": session.folder, "mcpServers": servers}
-        await self.peer.request("session/load", params)
+        for one in session.permissions:  # this process may ask under the same numbers
+            one.number = f"{one.name}-of-another-process"
 
     def _refused(self, method: str, error: RpcError) -> AdapterError:
         if error.code == LOGIN or "auth" in error.message.lower():

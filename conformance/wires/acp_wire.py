@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import asyncio
+import subprocess
 import sys
 from collections.abc import Coroutine
+from contextlib import suppress
 from pathlib import Path
 from typing import Any, Final, TypeVar
 
@@ -22,6 +24,9 @@ from runlock.conformance.wires.wiring import Wiring, new_mark
 
 T = TypeVar("T")
 
+LEAVING_SECONDS: Final = 2.0
+"""How long an agent may take to end when its client has closed the pipe."""
+
 GREETING_SECONDS: Final = 60.0
 """How long an agent may take until it answers `initialize`, and to begin a session."""
 
@@ -34,6 +39,8 @@ class AcpWire(Wiring):
     def __init__(self, address: Address, ends: Ends | None = None) -> None:
         super().__init__(address, ends, 0)
         self._sessions = 0
+        self.other: Agent | None = None  # another process, which loads sessions of the first
+        self._there: set[Session] = set()  # those that it has loaded, and that are played
         self._starting = asyncio.Lock()
         try:
             self.agent = self._agent()
@@ -44,8 +51,11 @@ class AcpWire(Wiring):
             raise
 
     def close(self) -> None:
-        if hasattr(self, "agent") and self.real.loop.is_running():
-            self.real.run(self.agent.stop())
+        for agent in (getattr(self, "agent", None), self.other):
+            if agent is not None and self.real.loop.is_running():
+                self.real.run(agent.stop())
+        if self.other is not None:
+            self.other.process.end()
         super().close()
 
     def _agent(self) -> Agent:
@@ -107,6 +117,37 @@ class AcpWire(Wiring):
         folder.mkdir()
         self.recipe.write(str(folder), self.home, self.exported)
         return await self._within(self.agent.new(str(folder), self.servers), "has not begun a session")
+
+    async def load(self, session: Session) -> None:
+        """Have another process load a session, which goes on there; raises `RpcError` if it is refused.
+
+        If that process has the session already, and no other one, its client closes the pipe and comes back.
+        """
+        async with self._starting:
+            if self.other is not None and self._there == {session}:
+                await self._hang_up(self.other)
+            if self.other is None or not self.other.is_alive:
+                self.other = await self._another()
+            self._there.add(session)
+        await self._within(self.other.load(session, self.servers), "has not loaded a session")
+
+    def leave(self, session: Session) -> None:
+        """A session is not played any more."""
+        self._there.discard(session)
+
+    async def _another(self) -> Agent:
+        assert self.process is not None
+        found = Agent(self.process.twin(), self.agent.says)
+        await self._within(found.start(), "has not answered `initialize`")
+        return found
+
+    async def _hang_up(self, agent: Agent) -> None:
+        """Close the pipe of a process, which ends by itself or is ended."""
+        self.other = None
+        await agent.stop()
+        with suppress(subprocess.TimeoutExpired):
+            await asyncio.to_thread(agent.process.process.wait, LEAVING_SECONDS)
+        agent.process.end()
 
     async def _restart(self) -> None:
         assert self.process is not None

@@ -1,11 +1,12 @@
 """What waits at a server of AG-UI, and the request that answers it.
 
-A call waits in one of three ways: as an interrupt of its own, in one interrupt for the round, or as a call
-without a result, which the client gives.
+A call waits in one of three ways: as an interrupt of its own, in an interrupt that names no call and asks
+about one or several of the round, or as a call without a result, which the client gives.
 """
 
 from __future__ import annotations
 
+import json
 from collections.abc import Sequence
 from typing import Any
 
@@ -36,10 +37,30 @@ class Approvals:
         if is_for_round or (not client.interrupts and self._by_result):
             ids = [one for one in client.unanswered() if client.call(one)[0] in self._address.ask]
         found = {self._identity.call_of(client.call(one)[1], one): one for one in ids}
-        named = {str(one.get("toolCallId")): str(one["id"]) for one in client.interrupts}
-        first = str(client.interrupts[0]["id"]) if client.interrupts else ""
-        self._interrupts |= {call: named.get(one, first) for call, one in found.items()}
+        asked = self._asked(client.interrupts, found)
+        self._interrupts |= dict.fromkeys(found, "")
+        self._interrupts |= {call: str(one["id"]) for one, calls in reversed(asked) for call in calls}
         return found
+
+    def _asked(self, interrupts: Sequence[Json], waiting: dict[str, str]) -> list[tuple[Json, list[str]]]:
+        """Each interrupt with the calls that it asks about.
+
+        One that names no call may show one. Those that do neither ask about all calls that are left.
+        """
+        shown = [
+            [call for call, one in waiting.items() if self._shows(each, call, one)] for each in interrupts
+        ]
+        known = {call for calls in shown for call in calls}
+        left = [call for call in waiting if call not in known]
+        pairs = zip(interrupts, shown, strict=True)
+        return [(each, calls or ([] if each.get("toolCallId") else left)) for each, calls in pairs]
+
+    def _shows(self, interrupt: Json, call: str, called: str) -> bool:
+        """Whether an interrupt names the call, or has its id or its arguments somewhere."""
+        if interrupt.get("toolCallId"):
+            return bool(interrupt["toolCallId"] == called)
+        text = json.dumps(interrupt)
+        return json.dumps(called) in text or f"{call}{self._identity.mark}" in text
 
     def taken(self) -> None:
         """The runtime has taken a request: what was kept for it has gone."""
@@ -56,8 +77,8 @@ class Approvals:
             for one in decisions:
                 client.answer(waiting.get(one.call, one.call), self._payload({}, one))
             return {}
-        if client.interrupts and not client.interrupts[0].get("toolCallId"):
-            return self._answer_for_round(client.interrupts[0], waiting, decisions)
+        if not all(one.get("toolCallId") for one in client.interrupts):
+            return self._answer_for_round(client.interrupts, waiting, decisions)
         known = {one["id"]: one for one in client.interrupts}
         ids = [(self._interrupts.get(one.call, f"no-interrupt-of-{one.call}"), one) for one in decisions]
         return {"resume": [self._answer(name, known.get(name, {}), one) for name, one in ids]}
@@ -78,20 +99,30 @@ class Approvals:
         return _entry(name, self._payload(interrupt, decision))
 
     def _answer_for_round(
-        self, interrupt: Json, waiting: dict[str, str], decisions: Sequence[Decision]
+        self, interrupts: Sequence[Json], waiting: dict[str, str], decisions: Sequence[Decision]
     ) -> Json | None:
-        """One answer, with a decision for each of the calls."""
+        """An answer to each interrupt, once each of the calls is decided."""
         if any(one.call not in waiting for one in decisions):
             raise Refused("no interrupt asks about it")
         self._kept |= {one.call: one for one in decisions}
         if waiting.keys() - self._kept.keys():
             return None
-        made = [self._payload(interrupt, self._kept[call]) for call in waiting]
-        name = next((key for key, value in made[0].items() if isinstance(value, list)), None)
-        whole = {name: [item for one in made for item in one[name]]} if name else made[0]
-        if LEGACY in interrupt:
-            return {"forwardedProps": {"command": {"resume": whole}}}
-        return {"resume": [_entry(interrupt["id"], whole)]}
+        if LEGACY in interrupts[0]:
+            return {"forwardedProps": {"command": {"resume": self._whole(interrupts[0], [*waiting])}}}
+        asked = self._asked(interrupts, waiting)
+        return {"resume": [_entry(one["id"], self._whole(one, calls)) for one, calls in asked if calls]}
+
+    def _whole(self, interrupt: Json, calls: Sequence[str]) -> Any:
+        """What answers an interrupt about these calls: a list of decisions, or one that stands for all."""
+        made = [self._payload(interrupt, self._kept[call]) for call in calls]
+        first = made[0] if isinstance(made[0], dict) else {}
+        if name := next((key for key, value in first.items() if isinstance(value, list)), None):
+            return {name: [item for one in made for item in one[name]]}
+        if any(one != made[0] for one in made):
+            for call in calls:
+                self._kept.pop(call)
+            raise Refused("one answer stands for several calls, and they were decided differently")
+        return made[0]
 
     def _payload(self, interrupt: Json, decision: Decision) -> Any:
         return payload(self._address, interrupt, decision.action == "resume")

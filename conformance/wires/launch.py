@@ -10,6 +10,7 @@ import subprocess
 import tempfile
 import weakref
 from collections.abc import Callable, Mapping, Sequence
+from copy import copy
 from typing import IO, Final
 from urllib.parse import urlsplit
 
@@ -62,6 +63,10 @@ class Launched:
         self._command = [program, *command[1:]]
         self._speaks = speaks
         self._log: IO[bytes] = tempfile.TemporaryFile()  # noqa: SIM115  # as long as the process
+
+    def twin(self) -> Launched:
+        """Another process of the same command in the same folder, which is not started yet."""
+        return copy(self)
 
     def start(self) -> None:
         """Start the command, on the data that it left if it was started before."""

@@ -17,9 +17,9 @@ PROFILES: Final = "ag-ui-"
 class Learned:
     """What the first runs showed.
 
-    `waits` is how a call that needs an approval waits: as an `interrupt` of its own, in one interrupt for
-    the round (`batch`), by a custom event of the older kind (`custom`), as a call without a result that the
-    client gives (`result`), or not at all (``).
+    `waits` is how a call that needs an approval waits: as an `interrupt` of its own, in interrupts for the
+    round that name no call (`batch`), by a custom event of the older kind (`custom`), as a call without a
+    result that the client gives (`result`), or not at all (``).
     """
 
     waits: str
@@ -58,7 +58,7 @@ class Learned:
 
 WAITS: Final[Mapping[str, str]] = {
     "interrupt": "A call that waits is an interrupt of its own.",
-    "batch": "The calls of a round wait in one interrupt.",
+    "batch": "The calls of a round wait in interrupts that name none.",
     "custom": "The calls of a round wait behind a custom event `on_interrupt`.",
     "result": "A call that waits is one without a result, which the client gives.",
     "": "Nothing waits for an approval.",

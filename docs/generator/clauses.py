@@ -142,6 +142,7 @@ def _facts(family: Family, one: Clause) -> Iterator[tuple[str, str]]:
     yield "Applies", _lines(_applies(family, one))
     yield "Needs", ", ".join(f"`{need}`" for need in one.needs)
     yield "Occasion", text(one.occasion or "")
+    yield "Official kits", _lines(f"{kit}: {', '.join(ids)}" for kit, ids in one.official.items())
     yield "Checked by", _lines(map(text, checks_of(family, one)))
     root = "../" + "../" * folder_of(family.name).count("/")
     yield "Real runtimes", _lines(matrix.verdicts_in_words(family.name, one.id, root.rstrip("/")))

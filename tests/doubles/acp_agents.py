@@ -68,6 +68,14 @@ class OtherOptions(AgentSession):
     )
 
 
+class ForgetsWhatItLoads(AgentSession):
+    """Takes a session that it is to load for a new one."""
+
+    async def load(self) -> None:
+        self.runs = (self.store.read() or {"runs": 0})["runs"]
+        await self.open()
+
+
 class DeadAfterACancel(AgentSession):
     """Takes no prompt after a cancel."""
 
@@ -197,6 +205,7 @@ RIGHT: Mapping[str, ServedAs] = {
     "no-load": _as(loads=False),
 }
 WRONG: Mapping[str, tuple[ServedAs, str]] = {
+    "forgets-what-it-loads": (_as(ForgetsWhatItLoads), "AGAIN-2"),
     "dead-after-a-cancel": (_as(DeadAfterACancel), "AGAIN-1"),
     "fails-on-a-cancel": (_as(FailsOnACancel), "CANCEL-2"),
     "ends-the-turn-on-a-cancel": (_as(EndsTheTurnOnACancel), "CANCEL-2"),

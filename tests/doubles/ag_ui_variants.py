@@ -62,6 +62,28 @@ class Batch(Thread):
         return list(zip(sorted(self.pending), given, strict=False))
 
 
+class Nameless(Thread):
+    """Asks about each call in an interrupt that does not name it, and needs an answer to all of them."""
+
+    def interrupts(self) -> list[Json]:
+        return [
+            {"id": f"ask-{at}", "reason": "tool_call", "responseSchema": one["responseSchema"], "metadata": {
+                "call": one["toolCallId"],
+            }}
+            for at, one in enumerate(reversed(super().interrupts()))
+        ]  # fmt: skip
+
+    def answers(self, asked: RunAgentInput) -> list[tuple[str, bool]]:
+        calls = {one["id"]: one["metadata"]["call"] for one in self.interrupts()}
+        given = [one for one in asked.resume or () if one.interrupt_id in calls]
+        if len(given) < len(calls):
+            return []
+        return [
+            (calls[one.interrupt_id], one.status == "resolved" and bool(one.payload["approved"]))
+            for one in given
+        ]
+
+
 class ByResult(Thread):
     """Its client gives the result of a call that waits, which says whether it is approved."""
 
@@ -206,6 +228,7 @@ VARIANTS: Mapping[str, Served] = {
     "usual": _with({}),
     "renaming": _with({}, Renaming),
     "batch": _with({}, Batch),
+    "nameless": _with({}, Nameless),
     "by-result": _with({}, ByResult),
     "worded": _with({}, Worded),
     "plain": _with({}, Plain),

@@ -7,6 +7,7 @@ import os
 import tempfile
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
+from copy import copy
 from dataclasses import replace
 from typing import Any
 
@@ -30,7 +31,7 @@ class Pipes:
         self.theirs = os.fdopen(reading[0], "rb", 0), os.fdopen(writing[1], "wb", 0)
         self.stdin, self.stdout = os.fdopen(reading[1], "wb", 0), os.fdopen(writing[0], "rb", 0)
 
-    def wait(self) -> int:
+    def wait(self, timeout: float = 0) -> int:
         """It has ended."""
         return 0
 
@@ -43,6 +44,10 @@ class Inside:
         self._folder = tempfile.TemporaryDirectory(prefix="runlock-agent-")
         self.folder = self._folder.name
         self.running: Any = None
+
+    def twin(self) -> Inside:
+        """Another one, with the same data."""
+        return copy(self)
 
     def start(self) -> None:
         """Serve on new pipes."""

@@ -3,6 +3,7 @@
 The sources are not part of the project.  The map holds, for each ordinal of a source, where it stands, a
 digest of its words, and what it became: clauses, errata, or the reason why it binds no one.  Of the pages of
 AG-UI, which mark what is normative by the words of BCP 14, the sentences with such a word are the ordinals.
+The pages of ACP say some of it in plain words, and in the definitions of fields and values; these count too.
 """
 
 from __future__ import annotations
@@ -28,6 +29,8 @@ from runlock.spec.model import (
 )
 
 __all__ = [
+    "ACP",
+    "ACP_PAGES",
     "PAGES",
     "PAGE_REVISIONS",
     "SOURCES",
@@ -55,8 +58,21 @@ PAGES: Final = ("lifecycle", "tool-calls", "interrupts", "streaming", "events")
 PAGE_REVISIONS: Final = ("1.1", "1.0")
 """Their revisions, which say the same: the map is of the first, and the text of each fits it."""
 
+ACP_PAGES: Final = (
+    "prompt-turn",
+    "tool-calls",
+    "session-setup",
+    "cancellation",
+    "elicitation",
+    "transports",
+)
+"""The pages of version 1 of ACP that have a map, as they stood at commit b7f00054 of 22 August 2026."""
+
 BCP_14: Final = re.compile(r"\b(?:MUST|SHOULD|MAY|REQUIRED|OPTIONAL)\b")
 """The words that make a sentence normative."""
+
+ACP: Final = re.compile(BCP_14.pattern + r"|\bmust\b|^<(?:Param|Response)Field")
+"""What makes a sentence of a page of ACP normative: the same words, or that it defines a field or value."""
 
 MARKUP: Final = re.compile(r"\]\([^)]*\)|[\[\]*]")
 """Where links lead, and how words are set: no part of a sentence."""
@@ -125,15 +141,15 @@ def _arrows(sentence: str) -> Iterator[str]:
     yield from (sentence[a:b] for a, b in pairwise(edges))
 
 
-def normative(page: str) -> Iterator[Ordinal]:
+def normative(page: str, says: re.Pattern[str] = BCP_14) -> Iterator[Ordinal]:
     """Cut a page, whose sentences run over several lines, into those that are normative.
 
-    A sentence stands where its first word does.
+    A sentence stands where its first word does; `says` is what it has in it.
     """
     on_line: Counter[int] = Counter()
     for sentence in _sentences(page):
         line, text = sentence[0][0], MARKUP.sub("", " ".join(word for _, word in sentence))
-        if BCP_14.search(text):
+        if says.search(text):
             on_line[line] += 1
             yield Ordinal(line, on_line[line], text)
 
@@ -181,6 +197,7 @@ def load_coverage() -> Coverage:
 def read_coverage(folder: Traversable) -> Coverage:
     """Read a map from a folder with one file a source, or a page."""
     pages = [f"ag-ui-{PAGE_REVISIONS[0]}-{page}" for page in PAGES]
+    pages += [f"acp-1-{page}" for page in ACP_PAGES]
     return {source: dict(read_entries(folder / f"{source}.toml", Answer)) for source in (*SOURCES, *pages)}
 
 

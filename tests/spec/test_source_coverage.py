@@ -5,6 +5,8 @@ from pathlib import Path
 
 import pytest
 from source_coverage import (
+    ACP,
+    ACP_PAGES,
     PAGE_REVISIONS,
     PAGES,
     SOURCES,
@@ -34,6 +36,10 @@ def page_of(revision, page):
     return (Path(TEXTS) / f"ag-ui-{revision}-{page}.mdx").read_text(encoding="utf-8")
 
 
+def page_of_acp(page):
+    return (Path(TEXTS) / f"acp-1-{page}.mdx").read_text(encoding="utf-8")
+
+
 def map_of(page):
     return f"ag-ui-{PAGE_REVISIONS[0]}-{page}"
 
@@ -59,6 +65,22 @@ def test_every_answer_names_what_is_there_or_says_why_it_binds_nobody():
 def test_the_map_has_an_answer_for_each_normative_sentence_of_a_page(page, sentences):
     """Their number is known as well."""
     assert len(load_coverage()[map_of(page)]) == sentences
+
+
+@pytest.mark.parametrize(
+    ("page", "sentences"),
+    [
+        ("prompt-turn", 27),
+        ("tool-calls", 29),
+        ("session-setup", 51),
+        ("cancellation", 6),
+        ("elicitation", 29),
+        ("transports", 10),
+    ],
+)
+def test_the_map_has_an_answer_for_each_sentence_and_definition_of_a_page_of_acp(page, sentences):
+    """Their number is known as well."""
+    assert len(load_coverage()[f"acp-1-{page}"]) == sentences
 
 
 @pytest.mark.parametrize("source", list(load_coverage()))
@@ -126,6 +148,25 @@ def test_the_map_is_the_map_of_these_texts(source):
 def test_the_map_is_the_map_of_these_pages(page, revision):
     """Both revisions have the same normative sentences."""
     assert list(differences(normative(page_of(revision, page)), load_coverage()[map_of(page)])) == []
+
+
+@needs_texts
+@pytest.mark.parametrize("page", ACP_PAGES)
+def test_the_map_is_the_map_of_these_pages_of_acp(page):
+    """No sentence and no definition of a page is left out, and each was read as it stands there."""
+    assert list(differences(normative(page_of_acp(page), ACP), load_coverage()[f"acp-1-{page}"])) == []
+
+
+@needs_texts
+def test_each_section_of_a_page_of_acp_that_is_cited_is_there():
+    """A heading that is named can be found in the page."""
+    spec = load_spec("lifecycle")
+    cited = {source for clause in spec.clauses.values() for source in clause.sources}
+    cited |= {f"{place.document} § {place.section}" for e in spec.errata.values() for place in e.places}
+    named = [one.removeprefix("acp-1-").split(" § ") for one in sorted(cited) if one.startswith("acp-1-")]
+    missing = [(page, head) for page, head in named if f"# {head}\n" not in page_of_acp(page)]
+
+    assert missing == []
 
 
 @needs_texts
@@ -208,6 +249,26 @@ def test_a_page_is_cut_into_its_normative_sentences():
         "3.2": "It burns; and a wick MAY be new.",
         "6.1": "It MUST NOT smoke.",
         "9.1": "Wicks MUST NOT be wet.",
+    }
+
+
+DEFINED = """A lamp must be lit.
+
+<ParamField path="wick" required>
+  How the lamp burns.
+</ParamField>
+
+It burns.
+<ResponseField name="out">It is dark</ResponseField>
+"""
+
+
+def test_a_page_of_acp_says_what_is_normative_in_plain_words_and_in_definitions():
+    """A field and a value are defined once, and no other word marks them."""
+    assert {one.key: one.text for one in normative(DEFINED, ACP)} == {
+        "1.1": "A lamp must be lit.",
+        "3.1": '<ParamField path="wick" required> How the lamp burns.',
+        "8.1": '<ResponseField name="out">It is dark</ResponseField>',
     }
 
 

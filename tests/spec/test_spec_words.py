@@ -3,7 +3,7 @@
 import re
 
 import pytest
-from source_coverage import PAGES
+from source_coverage import ACP_PAGES, PAGES
 
 from runlock.conformance.families.lifecycle.invariants import INVARIANTS
 from runlock.machines.lifecycle.charts.ag_ui_stream import AgUiStream
@@ -55,9 +55,8 @@ OF_OTHER_DOCUMENTS = {*range(37, 48), *range(56, 63), *range(67, 79)}
 """Numbers of errata that are kept for the families of the tool runner and the message loop."""
 
 AS_DECLARED = re.compile(r"\bas (it )?(was |is )?declared\b")
-DOCUMENTS = {"tirea", "awaken-8", "awaken-9", "tool-runner", "message-loop"} | {
-    f"ag-ui-1.1-{page}" for page in PAGES
-}
+DOCUMENTS = {"tirea", "awaken-8", "awaken-9", "tool-runner", "message-loop"}
+DOCUMENTS |= {f"ag-ui-1.1-{page}" for page in PAGES} | {f"acp-1-{page}" for page in ACP_PAGES}
 
 
 def on_charts(area):

@@ -11,6 +11,9 @@ from runlock.conformance.trace.moves import CRASH_AND_RECOVER, Move
 SELDOM_IN_REAL_TIME: Final = 4
 """One crash in four is sent to a runtime that lives in real time."""
 
+LOADED: Final = 3
+"""One run in three after the first comes from a client that has loaded the thread."""
+
 SPANS: Final = (1000, 2000, 4000)
 """How much time passes at once where waits have an end, in ms."""
 
@@ -23,7 +26,10 @@ def start(stage: Stage, chooser: Chooser) -> Move | None:
     if again and "run.again" not in stage.handshake.stimuli:
         return None
     run = stage.fresh("r")
-    return stage.request("run.start", {"run": run, "input": f"hello {run}"})
+    loaded = again and stage.handshake.inputs.loaded and chance(chooser, LOADED)
+    return stage.request(
+        "run.start", {"run": run, "input": f"hello {run}", **({"resent": "loaded"} if loaded else {})}
+    )
 
 
 def cancel(stage: Stage, chooser: Chooser) -> Move | None:

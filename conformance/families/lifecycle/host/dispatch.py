@@ -83,19 +83,20 @@ def _unwatch(life: Life, asked: Unwatch, earlier: Sequence[Wire]) -> Delivery:
 
 
 def _seated(life: Life, asked: RunStart | Decide, work: Work) -> Work:
-    """The adapter learns first of a watcher that a request brings, and of messages that it leaves out."""
+    """The adapter learns first of a watcher that a request brings, and of what its client has or lacks."""
     if asked.watcher is None and asked.resent is None:
         return work
     if asked.watcher is not None:
         must_have(life.adapter, "watch")
-    if asked.resent is not None:
-        must_have(life.adapter, "leave_out")
+    told = {"none": "leave_out", "loaded": "load"}.get(asked.resent or "")
+    if told is not None:
+        must_have(life.adapter, told)
 
     async def seated() -> Any:
         if asked.watcher is not None:
             life.adapter.watch(asked.watcher, asked.stream or "native")
-        if asked.resent is not None:
-            life.adapter.leave_out()
+        if told is not None:
+            getattr(life.adapter, told)()
         return await work()
 
     return seated

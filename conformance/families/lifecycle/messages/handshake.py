@@ -48,11 +48,13 @@ class DecisionSupport(Declared):
 class InputSupport(Declared):
     """When the SUT takes `run.input`: also while it is at work, or only while it waits.
 
-    With `newest` a request may leave out the messages of the thread that the SUT has already.
+    With `newest` a request may leave out the messages of the thread that the SUT has already, and with
+    `loaded` a run may come from a client that has loaded the thread.
     """
 
     working: bool = True  # also while a segment is at work
     newest: bool = False  # a request may leave out the messages that the runtime has already
+    loaded: bool = False  # a run may come from a client that has loaded the thread
 
 
 class OfferedOutcomes(Declared):

@@ -49,7 +49,8 @@ class Decision(Wire):
 class RunStart(Stimulus, verb="run.start", words=with_decisions("start {run} {input!q}"), needs=""):
     """A new run on the thread; optional `decisions` come with its input, and a `watcher` of its events.
 
-    A client sends the messages of the thread again, unless it leaves them out (`resent`).
+    A client sends the messages of the thread again, unless it leaves them out (`resent`); or another client
+    has loaded the thread, which may be in another process.
     """
 
     run: str
@@ -57,7 +58,7 @@ class RunStart(Stimulus, verb="run.start", words=with_decisions("start {run} {in
     decisions: list[Decision] = Field(default_factory=list)
     watcher: str | None = None
     stream: StreamKind | None = None
-    resent: Literal["none"] | None = None
+    resent: Literal["none", "loaded"] | None = None
 
 
 class Decide(Stimulus, verb="decide", words=decided):

@@ -24,7 +24,8 @@ def decided(params: Fields) -> str:
 
 
 def _resent(params: Fields) -> str:
-    return ", without the earlier messages" if params.get("resent") else ""
+    said = {"none": ", without the earlier messages", "loaded": ", by a client that has loaded the thread"}
+    return said.get(params.get("resent", ""), "")
 
 
 def _decisions(params: Fields) -> str:

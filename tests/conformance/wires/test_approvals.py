@@ -1,0 +1,90 @@
+"""Each interrupt of a round is answered, also those that name no call, and never for the wrong call."""
+
+from types import SimpleNamespace
+
+import pytest
+
+from runlock.conformance.families.lifecycle.adapter import Refused
+from runlock.conformance.families.lifecycle.messages import Decision
+from runlock.conformance.protocol import ToolCall
+from runlock.conformance.wires.address import Address
+from runlock.conformance.wires.approvals import Approvals
+from runlock.conformance.wires.identity import Identity
+
+MARK = "~a"
+URL = "http://127.0.0.1:8000/agent"
+LIST = {"properties": {"decisions": {"type": "array", "items": {"enum": ["approve", "reject"]}}}}
+
+
+def asking(*interrupts):
+    """A client with two calls that wait, and what asks about them."""
+    calls = {f"call-{one}": ("write", {"k": f"{one}{MARK}"}) for one in ("c1", "c2")}
+    client = SimpleNamespace(
+        interrupts=[{"id": f"i{at}", **one} for at, one in enumerate(interrupts)],
+        unanswered=lambda: list(calls),
+        call=calls.__getitem__,
+    )
+    identity = Identity(MARK, {"write": "write"})
+    identity.asked([ToolCall(id=one, name="write", args={}) for one in ("c1", "c2")])
+    address = Address(URL, ask=("write",), free=("read",))
+    return client, Approvals(address, identity, by_result=False)
+
+
+def decide(**actions):
+    """Decisions by call."""
+    return [Decision(id=f"d-{call}", call=call, action=action) for call, action in actions.items()]
+
+
+def sent(client, approvals, **actions):
+    """The answers that a request brings, by interrupt."""
+    found = approvals.answers(client, decide(**actions))
+    return found and {one["interruptId"]: one["payload"] for one in found["resume"]}
+
+
+@pytest.mark.parametrize(
+    "shown",
+    [
+        [{"metadata": {"k": f"c2{MARK}"}}, {"metadata": {"k": f"c1{MARK}"}}],
+        [{"metadata": {"id": "call-c2"}}, {"message": "May I?", "metadata": {"ids": ["call-c1"]}}],
+        [{"toolCallId": "call-c2"}, {}],
+        [{}, {"toolCallId": "call-c1"}],
+    ],
+    ids=["arguments", "ids", "one names its call, first", "one names its call, last"],
+)
+def test_each_of_several_interrupts_is_answered_for_the_call_that_it_shows(shown):
+    """Not the first one alone, and not in the order of the calls."""
+    client, approvals = asking(*shown)
+
+    assert sent(client, approvals, c1="resume", c2="cancel") == {
+        "i0": {"approved": False},
+        "i1": {"approved": True},
+    }
+
+
+def test_interrupts_that_show_no_call_are_all_answered():
+    """Where one answer fits each of them."""
+    client, approvals = asking({}, {})
+
+    assert sent(client, approvals, c1="resume", c2="resume") == {
+        "i0": {"approved": True},
+        "i1": {"approved": True},
+    }
+
+
+@pytest.mark.parametrize("count", [1, 2])
+def test_an_answer_that_would_decide_another_call_is_not_sent(count):
+    """What an interrupt asks about cannot be seen, and the calls were decided differently."""
+    client, approvals = asking(*[{}] * count)
+
+    with pytest.raises(Refused, match="one answer stands for several calls"):
+        sent(client, approvals, c1="resume", c2="cancel")
+    assert sent(client, approvals, c1="cancel") is None
+    assert set(map(str, sent(client, approvals, c2="cancel").values())) == {"{'approved': False}"}
+
+
+def test_one_interrupt_takes_a_list_with_a_decision_for_each_call():
+    """As its schema says."""
+    client, approvals = asking({"responseSchema": LIST})
+
+    assert sent(client, approvals, c2="cancel") is None
+    assert sent(client, approvals, c1="resume") == {"i0": {"decisions": ["approve", "reject"]}}

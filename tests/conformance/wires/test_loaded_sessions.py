@@ -1,0 +1,144 @@
+"""A session goes on when another process has loaded it, with all that was said and answered in it."""
+
+import pytest
+from acp_agents import RIGHT, WRONG
+from served_agents import serving
+
+from runlock.conformance.driving.strategies.random_walk import run_shard
+from runlock.conformance.driving.tally import Tally
+from runlock.conformance.families.lifecycle.messages import Scenario
+from runlock.conformance.trace.moves import Move
+from runlock.conformance.wires.acp import Acp
+
+TOOLS = [{"name": "write", "permission": "ask"}, {"name": "read", "permission": "allow"}]
+WRONG_ONE = "forgets-what-it-loads"
+
+
+@pytest.fixture(scope="module")
+def agents():
+    """Right ones, and one that forgets."""
+    with serving({**RIGHT, WRONG_ONE: WRONG[WRONG_ONE][0]}) as found:
+        yield found
+
+
+def start(run, **more):
+    """A prompt."""
+    return Move("run.start", {"run": run, "input": f"hello {run}", **more})
+
+
+def turn(*calls, text=""):
+    """What the model answers."""
+    asked = [{"id": call, "name": name} for call, name in calls]
+    outcome = {"kind": "turn", "text": text, "tool_calls": asked}
+    return Move("gate.release", {"gate": "model", "outcome": outcome})
+
+
+def decide(run, action, call):
+    """The answer to a permission."""
+    return Move("decide", {"run": run, "decisions": [{"id": f"d-{call}", "call": call, "action": action}]})
+
+
+def result(call):
+    """A tool answers."""
+    return Move("gate.release", {"gate": f"tool:{call}", "outcome": {"kind": "ok", "content": "it is done"}})
+
+
+ROUND = [turn(("c1", "write")), decide("r1", "resume", "c1"), result("c1"), turn(text="well")]
+LOADED = start("r2", resent="loaded")
+SCHEDULES = {
+    "after a round": [start("r1"), *ROUND, LOADED, turn(("c2", "write"))],
+    "after a rejection": [
+        start("r1"), turn(("c1", "write")), decide("r1", "cancel", "c1"), turn(text="well"), LOADED,
+    ],
+    "after a cancel": [start("r1"), turn(("c1", "write")), Move("cancel", {"run": "r1"}), LOADED],
+    "twice": [start("r1"), *ROUND, LOADED, turn(text="again"), start("r3", resent="loaded")],
+    "then an answer to what is over": [start("r1"), *ROUND, LOADED, turn(("c2", "write")),
+                                       decide("r2", "resume", "c1"), decide("r2", "cancel", "c2")],
+}  # fmt: skip
+
+
+def played(agents, name, moves):
+    """What a judge says of an agent after these moves, and the moves that it was sent."""
+    bench, sent = agents.bench(name), []
+    scenario = Scenario.model_validate({"scenario": "s", "tools": TOOLS})
+
+    def schedule(session):
+        session.play(moves)
+        sent.extend(session.sent)
+        session.wind_up()
+        session.close()
+
+    tally = Tally()
+    bench.play(scenario, schedule, tally)
+    bench.close()
+    assert tally.troubles == []
+    return tally, sent
+
+
+@pytest.mark.parametrize("what", SCHEDULES)
+def test_a_right_agent_goes_on(agents, what):
+    """Its model is shown what was said, and what was answered, and no answer meets another call."""
+    tally, sent = played(agents, "right", SCHEDULES[what])
+
+    assert {clause: found.violation.reason for clause, found in tally.found.items()} == {}
+    assert LOADED in sent
+    assert agents.wire("right").other.is_alive
+
+
+def test_a_client_that_loads_again_closes_the_pipe_and_comes_back(agents):
+    """Another process has the session then; the one before has ended."""
+    wire, before = agents.wire("right"), []
+    wire.load, load = noting(wire, before), wire.load
+    try:
+        tally, _ = played(agents, "right", SCHEDULES["twice"])
+    finally:
+        wire.load = load
+
+    assert {clause: found.violation.reason for clause, found in tally.found.items()} == {}
+    assert len(before) == 2 and before[0] is not before[1]
+    assert not wire._there
+
+
+def noting(wire, found):
+    """Notes the process that has a session after each load."""
+    load = wire.load
+
+    async def noted(session):
+        await load(session)
+        found.append(session.agent)
+
+    return noted
+
+
+def test_an_agent_that_forgets_is_blamed(agents):
+    """The next prompt is shown without the one before."""
+    tally, _ = played(agents, WRONG_ONE, SCHEDULES["after a round"])
+
+    assert WRONG[WRONG_ONE][1] in tally.found
+    assert "hello r1" in tally.found[WRONG[WRONG_ONE][1]].violation.reason
+
+
+def test_an_agent_that_loads_no_sessions_is_asked_for_none(agents):
+    """It says so in its greeting."""
+    assert not Acp(agents.wire("no-load")).handshake.inputs.loaded
+    assert Acp(agents.wire("right")).handshake.inputs.loaded
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("name", ["right", WRONG_ONE])
+def test_it_is_generated(agents, name):
+    """In random schedules, in which a right agent holds."""
+    bench, loads = agents.bench(name), []
+    enter = bench.enter
+
+    def noted(session, tally):
+        loads.extend(move for move in session.sent if move.params.get("resent") == "loaded")
+        enter(session, tally)
+
+    bench.enter = noted
+    tally = run_shard(bench, 0, 40, 1)
+    bench.close()
+
+    assert loads
+    assert {one: found.violation.reason for one, found in tally.found.items() if name == "right"} == {}
+    assert (WRONG[WRONG_ONE][1] in tally.found) == (name == WRONG_ONE)
