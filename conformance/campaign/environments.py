@@ -78,7 +78,7 @@ class Venv:
 
     def at(self, pins: tuple[str, ...]) -> Self:
         """With other versions of some packages."""
-        return replace(self, requirements=_pinned(self.requirements, pins))
+        return replace(self, requirements=pinned(self.requirements, pins))
 
     def interpreter(self, place: Path) -> list[str]:
         """Its Python."""
@@ -220,7 +220,7 @@ def split(pin: str) -> tuple[str, str]:
     return name, version
 
 
-def _pinned(requirements: tuple[str, ...], pins: tuple[str, ...]) -> tuple[str, ...]:
+def pinned(requirements: tuple[str, ...], pins: tuple[str, ...]) -> tuple[str, ...]:
     """The requirements, with pins in place of those of the same packages."""
     other = {split(pin)[0]: pin for pin in pins}
     return tuple(other.get(split(one)[0], one) for one in requirements)
