@@ -34,7 +34,7 @@ Object = Mapping[str, Any]
 class Night:
     """What is judged in a night: each runtime in its newest release, and what failed, with the reasons.
 
-    `before` is the history up to it; its `judged` has the digest and the release of each column that was right.
+    `before` is the history up to it, in which `judged` has the digest and the release of each good column.
     """
 
     options: Options
