@@ -22,12 +22,12 @@ def text(history: Object) -> str:
 
 
 def _findings(records: list[Object]) -> Iterator[str]:
-    still = [one for one in records if not one["fixed"]]
-    yield f"{len(still)} findings are open, and {len(records) - len(still)} were fixed.\n"
+    fixed = sum(bool(one["fixed"]) for one in records)
+    yield f"Findings: {len(records) - fixed} open, {fixed} fixed.\n"
     yield "| finding | first seen | last seen | fixed in |\n|---|---|---|---|"
     for one in sorted(records, key=lambda one: bool(one["fixed"])):
-        fixed = _moment(one["fixed"]) if one["fixed"] else NEVER
-        yield f"| {_shown(label(one))} | {_moment(one['first'])} | {_moment(one['last'])} | {fixed} |"
+        end = _moment(one["fixed"]) if one["fixed"] else NEVER
+        yield f"| {_shown(label(one))} | {_moment(one['first'])} | {_moment(one['last'])} | {end} |"
 
 
 def _moment(at: Object) -> str:
@@ -36,8 +36,8 @@ def _moment(at: Object) -> str:
 
 def _night(night: Object) -> Iterator[str]:
     yield f"## {night['day']}\n"
-    judged = ", ".join(f"{name} ({release})" for name, release in night["judged"].items())
-    yield f"- Judged: {_shown(judged or 'nothing')}. Reused: {night['reused']}."
+    run = ", ".join(f"{name} ({release})" for name, release in night["run"].items())
+    yield f"- Run: {_shown(run or 'nothing')}. Reused: {night['reused']}."
     yield from (f"- **Failed**: {_shown(f'{name}: {why}')}" for name, why in night["failed"].items())
     yield from (f"- {_shown(one['finding'])}: **{_shown(one['what'])}**" for one in night["changes"])
     yield ""

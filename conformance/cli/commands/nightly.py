@@ -146,7 +146,7 @@ def _history(night: Night, report: Object, ran: Collection[str], day: str) -> di
     records = history.merged(before["findings"], report, night.runtimes, ran, day)
     this = {
         "day": day,
-        "judged": {one.name: history.release_of(one) for one in night.runtimes if one.name in ran},
+        "run": {one.name: history.release_of(one) for one in night.runtimes if one.name in ran},
         "reused": len(night.runtimes) - len(ran),
         "failed": night.failed,
         "changes": history.changes(before["findings"], records),
@@ -155,10 +155,10 @@ def _history(night: Night, report: Object, ran: Collection[str], day: str) -> di
     return {"schema": history.SCHEMA, "judged": night.judged(), "findings": records, "nights": nights}
 
 
-def _report(night: Night, judged: int, reused: int) -> int:
+def _report(night: Night, ran: int, reused: int) -> int:
     """Say what was done; the exit code."""
     file = night.options.out / summary.FILE
-    print(f"{judged} judged, {reused} reused, {len(night.failed)} failed; written: {file}")
+    print(f"{ran} run, {reused} reused, {len(night.failed)} failed; written: {file}")
     for name, why in night.failed.items():
         print(f"{name}: {plain(why)}", file=sys.stderr)
     return UNDECIDED if night.failed else 0
