@@ -6,6 +6,7 @@ Each release of a library is a folder, and the command of its entry starts the o
 import json
 import shutil
 from dataclasses import replace
+from datetime import date, timedelta
 
 import pytest
 from places import ROOT
@@ -90,7 +91,7 @@ NIGHTS = [
 
 def day(number):
     """The day of a night."""
-    return f"2026-11-{number:02}"
+    return str(date(2026, 11, 1) + timedelta(number - 1))
 
 
 def at(library, version, night):
