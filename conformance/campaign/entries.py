@@ -5,8 +5,10 @@
     requirements = ["my-agent==1.2"]
     command = "{python} {folder}/adapter.py"
 
-The command serves an adapter over the pipe.  A runtime behind a wire has `url` or `acp` in its place, with
-the settings of a table in `runlock.toml`.  `deviations` are what the adapter decides, each with its reason.
+The command serves an adapter over the pipe.  With `{requirements}` in it, the nightly job starts it with
+newer releases: `uv run --with {requirements} …`.  A runtime behind a wire has `url` or `acp` in its place,
+with the settings of a table in `runlock.toml`.  `deviations` are what the adapter decides, each with its
+reason.
 """
 
 from __future__ import annotations
@@ -14,10 +16,11 @@ from __future__ import annotations
 import shlex
 import sys
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, Final, Self
 
+from runlock.conformance.campaign.environments import pinned
 from runlock.conformance.campaign.runtimes import Runtime
 from runlock.conformance.errors import UsageError
 from runlock.conformance.family.family import DEFAULT
@@ -27,6 +30,9 @@ from runlock.spec.text import known_words
 
 FILE: Final = "entry.toml"
 LINES_MAX: Final = 15
+RELEASES: Final = "{requirements}"
+"""Stands in a command for the packages, each with its version."""
+
 OWN: Final = ("name", "title", "library", "family", "examples", "requirements", "command", "deviations")
 NEEDED: Final = ("name", "title")
 """The fields of an entry, apart from the settings of a wire, and those that each entry has."""
@@ -50,8 +56,8 @@ class Present:
         """There is nothing to install."""
 
     def at(self, pins: tuple[str, ...]) -> Self:
-        """An entry is judged as it is installed."""
-        return self
+        """With other versions of some packages, which its command installs or finds."""
+        return replace(self, requirements=pinned(self.requirements, pins))
 
     def interpreter(self, place: Path) -> list[str]:
         """The interpreter of the kit."""
@@ -67,10 +73,16 @@ class ThirdParty(Runtime):
     """A runtime of an entry, with the address under which it is reached."""
 
     address: str = ""
+    folder: Path = Path()
 
     def target(self, environments: Path) -> str:
         """Its address, wherever the environments of the kit are."""
-        return self.address
+        return self.address.replace(RELEASES, shlex.join(self.requirements))
+
+    @property
+    def is_started_at_a_release(self) -> bool:
+        """Whether its command says which releases it starts; else it is judged as it is installed."""
+        return RELEASES in self.address
 
     @property
     def adapter_file(self) -> str:
@@ -104,6 +116,7 @@ def _entry(file: Path, data: Mapping[str, Any]) -> ThirdParty:
         examples=data.get("examples"),
         deviations=data.get("deviations", {}),
         address=_address(file, data),
+        folder=file.parent,
     )
 
 

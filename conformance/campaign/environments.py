@@ -26,6 +26,9 @@ from runlock.conformance.errors import UsageError
 
 ENVIRONMENTS: Final = Path(".runlock")
 BIN: Final = "Scripts" if sys.platform == "win32" else "bin"
+VERSION: Final = re.compile("==|(?<!^)@")
+"""Separates a package from its version, in the notation of pip or npm."""
+
 ADAPTERS: Final = files("runlock.conformance.adapters")
 
 
@@ -78,7 +81,7 @@ class Venv:
 
     def at(self, pins: tuple[str, ...]) -> Self:
         """With other versions of some packages."""
-        return replace(self, requirements=_pinned(self.requirements, pins))
+        return replace(self, requirements=pinned(self.requirements, pins))
 
     def interpreter(self, place: Path) -> list[str]:
         """Its Python."""
@@ -216,14 +219,14 @@ def _manifest(package: str, pins: tuple[str, ...]) -> bytes:
 
 def split(pin: str) -> tuple[str, str]:
     """The package and the version of a requirement, in the notation of pip or npm."""
-    name, version = re.split("==|(?<!^)@", pin)
+    name, version = VERSION.split(pin)
     return name, version
 
 
-def _pinned(requirements: tuple[str, ...], pins: tuple[str, ...]) -> tuple[str, ...]:
+def pinned(requirements: tuple[str, ...], pins: tuple[str, ...]) -> tuple[str, ...]:
     """The requirements, with pins in place of those of the same packages."""
     other = {split(pin)[0]: pin for pin in pins}
-    return tuple(other.get(split(one)[0], one) for one in requirements)
+    return tuple(other.get(VERSION.split(one)[0], one) for one in requirements)
 
 
 def _npm_install(place: Path, requirements: tuple[str, ...]) -> None:

@@ -63,6 +63,7 @@ class Runtime:
     seen: Sequence[Known] = ()
     hidden: Mapping[str, str] = field(default_factory=dict)
     deviations: Mapping[str, str] = field(default_factory=dict)
+    line: str = ""  # the line of releases in which it stays, such as 6
     older: Sequence[str] = ()  # earlier releases: the pins in place of those of the environment
 
     @property
@@ -129,7 +130,8 @@ def _runtime(data: Mapping[str, Any], every: Mapping[str, Any]) -> Runtime:
     seen = tuple(_known(one, every["rules"]) for one in data.get("seen", ()))
     library = data.get("library", name)
     older = every["older"].get(name, ())
-    return Runtime(**{**data, "lives_in": lives_in, "library": library, "seen": seen, "older": older})
+    found = {"lives_in": lives_in, "library": library, "seen": seen, "older": older}
+    return Runtime(**{**data, **found, "line": every["lines"].get(name, "")})
 
 
 def _known(data: Mapping[str, Any], rules: Mapping[str, str]) -> Known:

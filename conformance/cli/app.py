@@ -594,6 +594,10 @@ def matrix(  # each is a separate option
         str | None,
         typer.Option(metavar="NAME", help="Only write texts for reports to the maintainers of a library."),
     ] = None,
+    nightly: Annotated[
+        str | None,
+        typer.Option(metavar="DATE", help="Judge newer releases, and keep a history, as of this day."),
+    ] = None,
     infer: Annotated[
         bool, typer.Option(help="Also infer the policies of each runtime, and compare the declared ones.")
     ] = False,
@@ -612,6 +616,7 @@ def matrix(  # each is a separate option
     from runlock.conformance.campaign.matrix import EXAMPLES
     from runlock.conformance.campaign.order import Sampled
     from runlock.conformance.cli.commands import matrix as command
+    from runlock.conformance.cli.commands import nightly as every_night
 
     if install:
         return command.make(install, envs)
@@ -621,4 +626,6 @@ def matrix(  # each is a separate option
     if report is not None:
         return command.write_reports(report, options)
     plan = Sampled(EXAMPLES if examples is None else examples, seed)
+    if nightly is not None:
+        return every_night.run(options, plan, timeout_scale, nightly)
     return command.run(options, plan, timeout_scale)

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, Final
 
@@ -22,6 +22,7 @@ from runlock.conformance.driving.findings import Witness
 from runlock.conformance.driving.strategies.scripted import without_answers
 from runlock.conformance.family.family import Family, family_named
 from runlock.conformance.family.recordings import family_of_trace, render, to_text
+from runlock.conformance.report import history as night
 from runlock.conformance.report import matrix_policies, versions
 from runlock.conformance.report.clause_names import title
 from runlock.conformance.report.findings import (
@@ -79,12 +80,13 @@ def install_command(runtime: Runtime) -> str:
 
 def as_json(columns: Sequence[Column], budget: Object) -> dict[str, Any]:
     """The whole matrix."""
-    report = {
-        "schema": SCHEMA,
-        "budget": dict(budget),
-        "runtimes": [_runtime(column) for column in columns],
-    }
-    return with_findings(report, [column.runtime for column in columns])
+    return of_columns(map(as_column, columns), budget, [column.runtime for column in columns])
+
+
+def of_columns(columns: Iterable[Object], budget: Object, known: Sequence[Runtime]) -> dict[str, Any]:
+    """The matrix of these columns, some of which may be of an earlier night."""
+    report = {"schema": SCHEMA, "budget": dict(budget), "runtimes": [*columns]}
+    return with_findings(report, known)
 
 
 def with_findings(report: Object, known: Sequence[Runtime]) -> dict[str, Any]:
@@ -93,7 +95,8 @@ def with_findings(report: Object, known: Sequence[Runtime]) -> dict[str, Any]:
     return {**report, "counts": numbers, "findings": [one.as_json() for one in findings(report, known)]}
 
 
-def _runtime(column: Column) -> dict[str, Any]:
+def as_column(column: Column) -> dict[str, Any]:
+    """One runtime: its verdicts and violations, or why there are none."""
     runtime, result = column.runtime, column.result
     known = {"name": runtime.name, "title": runtime.title, "requirements": list(runtime.requirements)}
     if result is None:
@@ -167,7 +170,7 @@ def witness_files(report: Object) -> Iterator[tuple[Path, str]]:
 
 
 def as_markdown(report: Object, history: Object | None = None, known: Sequence[Runtime] | None = None) -> str:
-    """One page of everything, with the clauses by runtimes as a table; `history` is of versions.
+    """One page of everything, with the clauses by runtimes as a table; `history` is of versions and nights.
 
     `known` are the runtimes of the report, by default those of the kit.
     """
@@ -305,7 +308,9 @@ def _finding(finding: Finding, history: Object) -> Iterator[str]:
     """A finding: its lead, the other clauses that label it, and what is known of it elsewhere."""
     lead = finding.lead
     yield from _broken(lead)
-    yield f"- Severity: {finding.severity}.\n- Against {_against(finding)}.\n"
+    yield f"- Severity: {finding.severity}.\n- Against {_against(finding)}."
+    record = night.of(finding, history)
+    yield f"- {night.dates(record)}\n" if record else ""
     yield from _labels([one for one in finding.violated if one is not lead])
     yield from _elsewhere(lead.known, lead.runtime, history)
 

@@ -101,19 +101,21 @@ def write_reports(name: str, options: Options) -> int:
 
 
 def run(options: Options, plan: Sampled, timeout_scale: float) -> int:
-    """Judge the runtimes and write the matrix; the exit code.
-
-    With entries, of the runtimes of the kit only those that are named are judged.
-    """
-    entries = [entry_in(one) for one in options.entries]
-    named = chosen(options.only, "--only") if options.only or not entries else []
-    asked = [*entries, *named]
+    """Judge the runtimes and write the matrix; the exit code."""
+    asked = selected(options)
     folder.ready(options.out)
     budget = {"examples": plan.examples, "seed": plan.seed}
     with results() as stdout:
         order = Order("the runtimes", plan, timeout_scale=timeout_scale)
-        columns = matrix(asked, options.environments, order, _told, infers=options.infers)
+        columns = matrix(asked, options.environments, order, told, infers=options.infers)
         return _report(columns, options, budget, stdout)
+
+
+def selected(options: Options) -> list[Runtime]:
+    """The runtimes to judge: with entries, of those of the kit only the ones that are named."""
+    entries = [entry_in(one) for one in options.entries]
+    named = chosen(options.only, "--only") if options.only or not entries else []
+    return [*entries, *named]
 
 
 def chosen(patterns: Sequence[str], option: str) -> list[Runtime]:
@@ -131,7 +133,7 @@ def _unknown(pattern: str, option: str, names: list[str]) -> UsageError:
     return UsageError(f"`{option} {pattern}` names no runtime.", right)
 
 
-def _told(column: Column) -> None:
+def told(column: Column) -> None:
     words = column.why if column.result is None else column.result.verdict
     print(f"{column.runtime.name}: {plain(words)}", file=sys.stderr, flush=True)
 
