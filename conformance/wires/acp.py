@@ -132,6 +132,7 @@ class Acp(Mouth[AcpWire]):
 
     async def cancel(self) -> Segment | None:
         if not self._is_under_way():
+            await self.rest.do(self._cancel_nothing())
             raise Refused("no prompt is under way")
         was_waiting, self.is_waiting, self.is_cancelling = self.is_waiting, False, True
         races = self.rest.is_moving()
@@ -186,6 +187,10 @@ class Acp(Mouth[AcpWire]):
         self.rest.moved()
         if until_rest:
             await self._until_rest()
+
+    async def _cancel_nothing(self) -> None:
+        """A cancel that comes too late: it is of no prompt, and so is not kept with one."""
+        self.session.cancel_late()
 
     async def _until_rest(self) -> None:
         """Wait until the prompt has ended, or waits for permissions alone."""

@@ -94,6 +94,10 @@ class Session:
         for one in self.open:
             self.answer(one, dict(CANCELLED))
 
+    def cancel_late(self) -> None:
+        """Cancel when no prompt is under way, as a client does that has not read the response yet."""
+        self.agent.peer.notify("session/cancel", {"sessionId": self.id})
+
     @property
     def open(self) -> list[Permission]:
         """The permissions that have no answer."""

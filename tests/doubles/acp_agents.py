@@ -89,6 +89,22 @@ class DeadAfterACancel(AgentSession):
         return stop
 
 
+class RemembersALateCancel(AgentSession):
+    """Takes a cancel that comes after the end of a prompt for one of the next prompt."""
+
+    is_late = is_at_work = False
+
+    async def cancel(self) -> None:
+        self.is_late = not self.is_at_work
+        await super().cancel()
+
+    async def prompt(self, text: str) -> str:
+        self.is_at_work, was_late, self.is_late = True, self.is_late, False
+        stop = await super().prompt(text)
+        self.is_at_work = False
+        return "cancelled" if was_late else stop
+
+
 class FailsOnACancel(AgentSession):
     """Answers a prompt that was cancelled with an error."""
 
@@ -207,6 +223,7 @@ RIGHT: Mapping[str, ServedAs] = {
 WRONG: Mapping[str, tuple[ServedAs, str]] = {
     "forgets-what-it-loads": (_as(ForgetsWhatItLoads), "AGAIN-2"),
     "dead-after-a-cancel": (_as(DeadAfterACancel), "AGAIN-1"),
+    "remembers-a-late-cancel": (_as(RemembersALateCancel), "CANCEL-4"),
     "fails-on-a-cancel": (_as(FailsOnACancel), "CANCEL-2"),
     "ends-the-turn-on-a-cancel": (_as(EndsTheTurnOnACancel), "CANCEL-2"),
     "asks-after-a-cancel": (_as(AsksAfterACancel), "PROMPT-7"),

@@ -4,11 +4,15 @@ import pytest
 from acp_agents import RIGHT, WRONG
 from served_agents import serving
 
+from runlock.conformance.driving.bench import Bench
 from runlock.conformance.driving.strategies.random_walk import run_shard
 from runlock.conformance.driving.tally import Tally
+from runlock.conformance.families.lifecycle.host.hosted import Hosted
 from runlock.conformance.families.lifecycle.messages import Scenario
 from runlock.conformance.trace.moves import Move
 from runlock.conformance.wires.acp import Acp
+from runlock.conformance.wires.acp_wire import AcpWire
+from runlock.conformance.wires.address import address_of
 
 TOOLS = [{"name": "write", "permission": "ask"}, {"name": "read", "permission": "allow"}]
 WRONG_ONE = "forgets-what-it-loads"
@@ -142,3 +146,34 @@ def test_it_is_generated(agents, name):
     assert loads
     assert {one: found.violation.reason for one, found in tally.found.items() if name == "right"} == {}
     assert (WRONG[WRONG_ONE][1] in tally.found) == (name == WRONG_ONE)
+
+
+@pytest.mark.long
+def test_a_process_of_an_agent_loads_what_another_one_stored():
+    """Both in one folder, started by the kit; the second one is started again when its pipe was closed."""
+    wire = AcpWire(address_of("acp:python -m runlock.conformance.cli serve reference --wire acp"))
+    try:
+        tally, sent = played(Commands(wire), "", SCHEDULES["twice"])
+        assert wire.other.process.process.pid != wire.agent.process.process.pid
+        assert wire.other.process.folder == wire.agent.process.folder
+    finally:
+        wire.close()
+
+    assert {clause: found.violation.reason for clause, found in tally.found.items()} == {}
+    assert [move.params.get("resent") for move in sent if move.method == "run.start"] == [
+        None,
+        "loaded",
+        "loaded",
+    ]
+    assert wire.other.process.process.wait(5) is not None
+
+
+class Commands:
+    """An agent that is a process."""
+
+    def __init__(self, wire):
+        self.wire = wire
+
+    def bench(self, name):
+        """What plays schedules on it."""
+        return Bench(lambda: Hosted(lambda: Acp(self.wire)))
