@@ -74,6 +74,19 @@ def test_a_clause_that_another_fault_breaks_hides_the_first_one():
     }
 
 
+def test_what_is_fixed_breaks_none_of_its_clauses():
+    """Its worst clause is held, and another one is broken in another way: the fault may be there still."""
+    both = column("broken")
+    both = {**both, "violations": [*both["violations"], {**both["violations"][0], "clause": "GATE-1"}]}
+    left = {**both["violations"][1], "witness": CANCELLED}
+    then = {**column("held"), "clauses": {"held": {"": ["GATE-2"]}, "broken": {"": ["GATE-1"]}}}
+    (record,) = after(("1.0", both))
+    records = after(("1.0", both), ("2.0", {**then, "verdict": "broken", "violations": [left]}))
+
+    assert record["clauses"] == ["GATE-2", "GATE-1"]
+    assert [moments(one) for one in records if len(one["clauses"]) == 2] == [["1.0", "1.0", None, "2.0"]]
+
+
 def test_a_finding_may_come_back():
     """It was first seen where it was first seen, and is open again."""
     nights = [("1.0", column("broken")), ("2.0", column("held")), ("3.0", column("broken"))]
