@@ -248,6 +248,15 @@ def test_another_budget_judges_everything_again(judged, tmp_path, entries):
     assert judged[0] == [["tiny==1.1"], [], ["tiny==1.1"]]
 
 
+def test_an_entry_that_names_no_release_is_run_every_night(judged, play, entries):
+    """The kit cannot see what is installed, and asks for no newer release."""
+    file = entries[0] / "entry.toml"
+    file.write_text(file.read_text().replace(" {requirements}", ""))
+
+    assert [play(unknown, number) for number in (1, 2)] == [0, 0]
+    assert judged[0] == [["tiny==1.0"], ["tiny==1.0"]]
+
+
 def test_the_summary_is_of_the_last_nights(judged, play, tmp_path):
     """It does not grow without end; the records of findings stay."""
     for number in range(1, NIGHTS_MAX + 3):
