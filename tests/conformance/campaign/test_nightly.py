@@ -163,7 +163,7 @@ def test_ten_releases_of_three_libraries(entries, ran, tmp_path):
     }
     assert "First seen in small==1.0 (2026-11-01), last seen in small==1.2" in (out / "matrix.md").read_text()
     summary = (out / "summary.md").read_text()
-    assert "Findings: 1 open, 2 fixed." in summary
+    assert "so that the adapter is suspected first: 1 open, 2 fixed." in summary
     assert "- **Failed**: little:" in summary
     assert "a file is missing in this release" in summary
 

@@ -145,5 +145,25 @@ def test_the_page_and_the_summary_have_the_dates():
         "Not decided in agno==2.0 (day 2)."
     )
     summary = text({"findings": records, "nights": []})
-    assert "Findings: 1 open, 0 fixed." in summary
+    assert "- Findings: 0 open, 0 fixed." in summary
+    assert "so that the adapter is suspected first: 1 open, 0 fixed." in summary
     assert "| agno: GATE-2 (runs without consent), decide resume | agno==1.0, day 1 |" in summary
+
+
+def test_the_summary_has_what_is_open_first_and_then_the_most_severe():
+    """What is documented, and what no program shows yet, is counted apart."""
+    (record,) = after((at("1.0", Known("GATE-2", "It runs.", "a.py")), column("broken")))
+    records = [
+        {**record, "fixed": record["last"], "library": "fixed"},
+        {**record, "program": None, "library": "unshown"},
+        {**record, "against": "documented", "library": "documented"},
+        {**record, "severity": "cosmetic", "library": "mild"},
+        record,
+    ]
+    summary = text({"findings": records, "nights": []})
+
+    rows = [
+        line[2:].partition(":")[0] for line in summary.splitlines() if "a.py" in line or "unshown" in line
+    ]
+    assert rows == ["agno", "mild", "documented", "unshown", "fixed"]
+    assert "- Findings: 2 open, 1 fixed.\n- Documented, and we disagree: 1 open, 0 fixed.\n" in summary
