@@ -2,15 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, Final
 
+from runlock.conformance.report.findings import DOCUMENTED
 from runlock.conformance.report.history import NEVER, label
 from runlock.conformance.text import in_markdown, plain
+from runlock.spec.model import SEVERITIES
 
 FILE: Final = "summary.md"
 NIGHTS: Final = 30
 """How many nights the summary shows; the records of findings stay for ever."""
+
+KINDS: Final = (
+    "Findings",
+    "Documented, and we disagree",
+    "Without a program yet, so that the adapter is suspected first",
+)
 
 Object = Mapping[str, Any]
 
@@ -21,13 +29,24 @@ def text(history: Object) -> str:
     return "\n".join(("# The matrix, night by night\n", *_findings(history["findings"]), "", nights))
 
 
-def _findings(records: list[Object]) -> Iterator[str]:
-    fixed = sum(bool(one["fixed"]) for one in records)
-    yield f"Findings: {len(records) - fixed} open, {fixed} fixed.\n"
-    yield "| finding | first seen | last seen | fixed in |\n|---|---|---|---|"
-    for one in sorted(records, key=lambda one: bool(one["fixed"])):
+def _findings(records: Sequence[Object]) -> Iterator[str]:
+    """How many there are of each kind, and all of them: the open ones first, then the most severe."""
+    for kind in KINDS:
+        ends = [bool(one["fixed"]) for one in records if _kind(one) == kind]
+        yield f"- {kind}: {ends.count(False)} open, {ends.count(True)} fixed."
+    yield "\n| finding | first seen | last seen | fixed in |\n|---|---|---|---|"
+    for one in sorted(records, key=_order):
         end = _moment(one["fixed"]) if one["fixed"] else NEVER
         yield f"| {_shown(label(one))} | {_moment(one['first'])} | {_moment(one['last'])} | {end} |"
+
+
+def _kind(record: Object) -> str:
+    """Only what a program shows, and no page documents, counts as a finding."""
+    return KINDS[2] if not record["program"] else KINDS[1] if record["against"] == DOCUMENTED else KINDS[0]
+
+
+def _order(record: Object) -> tuple[bool, int, int]:
+    return bool(record["fixed"]), KINDS.index(_kind(record)), SEVERITIES.index(record["severity"])
 
 
 def _moment(at: Object) -> str:

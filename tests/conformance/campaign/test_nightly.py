@@ -163,7 +163,7 @@ def test_ten_releases_of_three_libraries(entries, ran, tmp_path):
     }
     assert "First seen in small==1.0 (2026-11-01), last seen in small==1.2" in (out / "matrix.md").read_text()
     summary = (out / "summary.md").read_text()
-    assert "Findings: 1 open, 2 fixed." in summary
+    assert "so that the adapter is suspected first: 1 open, 2 fixed." in summary
     assert "- **Failed**: little:" in summary
     assert "a file is missing in this release" in summary
 
@@ -246,6 +246,15 @@ def test_another_budget_judges_everything_again(judged, tmp_path, entries):
         nightly.run(options, Sampled(examples), 1.0, day(1), released(tiny="1.1"))
 
     assert judged[0] == [["tiny==1.1"], [], ["tiny==1.1"]]
+
+
+def test_an_entry_that_names_no_release_is_run_every_night(judged, play, entries):
+    """The kit cannot see what is installed, and asks for no newer release."""
+    file = entries[0] / "entry.toml"
+    file.write_text(file.read_text().replace(" {requirements}", ""))
+
+    assert [play(unknown, number) for number in (1, 2)] == [0, 0]
+    assert judged[0] == [["tiny==1.0"], ["tiny==1.0"]]
 
 
 def test_the_summary_is_of_the_last_nights(judged, play, tmp_path):

@@ -74,6 +74,19 @@ def test_a_clause_that_another_fault_breaks_hides_the_first_one():
     }
 
 
+def test_what_is_fixed_breaks_none_of_its_clauses():
+    """Its worst clause is held, and another one is broken in another way: the fault may be there still."""
+    both = column("broken")
+    both = {**both, "violations": [*both["violations"], {**both["violations"][0], "clause": "GATE-1"}]}
+    left = {**both["violations"][1], "witness": CANCELLED}
+    then = {**column("held"), "clauses": {"held": {"": ["GATE-2"]}, "broken": {"": ["GATE-1"]}}}
+    (record,) = after(("1.0", both))
+    records = after(("1.0", both), ("2.0", {**then, "verdict": "broken", "violations": [left]}))
+
+    assert record["clauses"] == ["GATE-2", "GATE-1"]
+    assert [moments(one) for one in records if len(one["clauses"]) == 2] == [["1.0", "1.0", None, "2.0"]]
+
+
 def test_a_finding_may_come_back():
     """It was first seen where it was first seen, and is open again."""
     nights = [("1.0", column("broken")), ("2.0", column("held")), ("3.0", column("broken"))]
@@ -132,5 +145,25 @@ def test_the_page_and_the_summary_have_the_dates():
         "Not decided in agno==2.0 (day 2)."
     )
     summary = text({"findings": records, "nights": []})
-    assert "Findings: 1 open, 0 fixed." in summary
+    assert "- Findings: 0 open, 0 fixed." in summary
+    assert "so that the adapter is suspected first: 1 open, 0 fixed." in summary
     assert "| agno: GATE-2 (runs without consent), decide resume | agno==1.0, day 1 |" in summary
+
+
+def test_the_summary_has_what_is_open_first_and_then_the_most_severe():
+    """What is documented, and what no program shows yet, is counted apart."""
+    (record,) = after((at("1.0", Known("GATE-2", "It runs.", "a.py")), column("broken")))
+    records = [
+        {**record, "fixed": record["last"], "library": "fixed"},
+        {**record, "program": None, "library": "unshown"},
+        {**record, "against": "documented", "library": "documented"},
+        {**record, "severity": "cosmetic", "library": "mild"},
+        record,
+    ]
+    summary = text({"findings": records, "nights": []})
+
+    rows = [
+        line[2:].partition(":")[0] for line in summary.splitlines() if "a.py" in line or "unshown" in line
+    ]
+    assert rows == ["agno", "mild", "documented", "unshown", "fixed"]
+    assert "- Findings: 2 open, 1 fixed.\n- Documented, and we disagree: 1 open, 0 fixed.\n" in summary
