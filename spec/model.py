@@ -70,7 +70,7 @@ class Clause(Word):
 
     id: ClauseId
     level: Level
-    severity: Severity = "status wrong"
+    severity: Severity
     sentence: Sentence
     intent: Sentence
     sources: Annotated[list[Source], Field(min_length=1)]

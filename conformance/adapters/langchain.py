@@ -42,18 +42,18 @@ class PerCallAgent(LangGraph):
         if "suspend" in self.permission:
             interrupts |= {name: {**answers, "when": self._is_suspended} for name in self.gated}
         asking = HumanInTheLoopMiddleware(interrupts, interrupt_mode=self.mode)
-        middleware = [wrap_tool_call(self._permit(model.host)), asking, *self._more(model, saver)]
+        middleware = [wrap_tool_call(self._permit(model.host)), asking, *self._summaries(model, saver)]
         return create_agent(model, tools, middleware=middleware, checkpointer=saver)
 
-    def _more(self, model: KitModel, saver: Saver | None) -> Sequence[Any]:
-        """Middleware that the agent has besides."""
+    def _summaries(self, model: KitModel, saver: Saver | None) -> Sequence[Any]:
+        """The middleware that shortens the thread, if there is one."""
         return ()
 
     def _is_suspended(self, request: Any) -> bool:
         return request.tool_call["id"] in self.suspended
 
     async def open(self, host: Host, scenario: Scenario) -> None:
-        self.compact_above = scenario.agent.compact_above if scenario.agent else None
+        self.compact_above = scenario.agent.compact_above
         await super().open(host, scenario)
         self.actions: dict[str, Any] = {}  # what the requests say of each call
 
@@ -109,7 +109,7 @@ class SummarizingAgent(PerCallAgent):
         observes = [*self.handshake.observes, "thread.edited"]
         self.handshake = self.handshake.model_copy(update={"edits": ["compaction"], "observes": observes})
 
-    def _more(self, model: KitModel, saver: Saver | None) -> Sequence[Any]:
+    def _summaries(self, model: KitModel, saver: Saver | None) -> Sequence[Any]:
         if self.compact_above is None or saver is None:  # an agent within a call has no such bound
             return ()
         return [Summarizing(model, self.compact_above)]

@@ -48,7 +48,7 @@ class Strands(Thread):
             session_manager=FileSessionManager("thread", storage_dir=scenario.data),
             callback_handler=None,
             agent_id="agent",
-            **({"aux_model": Summaries()} if scenario.agent.compact_above else {}),
+            aux_model=Summaries(),
         )
         self.agent.add_hook(self._ask, BeforeToolCallEvent)
 
@@ -153,7 +153,7 @@ class Summarizing(SummarizingConversationManager):
     """The manager of the library, which shows what it cut."""
 
     def __init__(self, host: Host, most: int) -> None:
-        super().__init__(summary_ratio=0.5, preserve_recent_messages=most // 2, summarization_agent=None)
+        super().__init__(summary_ratio=0.5, preserve_recent_messages=most // 2)
         self.host = host
 
     def reduce_context(self, agent: Any, e: Exception | None = None, **more: Any) -> None:

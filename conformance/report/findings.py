@@ -66,8 +66,8 @@ class Violated:
         return DOCUMENTED if self.known.documented else PROMISE if self.known.promise else SPECIFICATION
 
     def explains(self, other: Violated) -> bool:
-        """Whether another violation of the same configuration can be its consequence."""
-        return self.clause.gravity <= other.clause.gravity and self.situation <= other.situation
+        """Whether the witness of a consequence has what its own needs: older columns did not ask for that."""
+        return self.situation <= other.situation
 
 
 class Name(NamedTuple):

@@ -43,6 +43,7 @@ class Adapter:
     async def open(self, host: Host, scenario: Scenario) -> None:
         self.host = host
         self.work: asyncio.Task[ReasonCode] | None = None
+        self.is_late = False  # a cancel came when the work had just ended
         self.agent = Agent(host, {tool.name: tool for tool in scenario.tools}, host)
 
     async def start(self, input: str) -> Segment:
@@ -63,7 +64,7 @@ class Adapter:
 
     async def cancel(self) -> Segment | None:
         if self.work is not None:  # `start` or `decide` returns the segment
-            self.work.cancel()
+            self.is_late = not self.work.cancel()
             return None
         if not self.agent.pending():
             raise Refused("the run is over")
@@ -110,6 +111,9 @@ class Adapter:
             reason = self.agent.give_up()
         finally:
             self.work = None
+        if self.is_late and self.agent.pending():
+            reason = self.agent.give_up()
+        self.is_late = False
         return Segment(reason, self.agent.pending())
 
 
@@ -162,11 +166,12 @@ class Agent:
         return await self.loop()
 
     async def execute(self, call: ToolCall) -> None:
-        self.call_is(call, "Running")
         tool = self.tools.get(call.name)
         if tool is None:
             self.answer(call, "error", "there is no such tool")
-        elif tool.agent is not None:
+            return
+        self.call_is(call, "Running")
+        if tool.agent is not None:
             await self.ask_agent(call)
         else:
             outcome = await self.host.tool(call.id, call.name, call.args)

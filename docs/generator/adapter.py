@@ -21,7 +21,7 @@ from runlock.conformance.judging.applicability import standings
 from runlock.conformance.protocol import Control, Party
 from runlock.conformance.protocol.declared import OneOf
 from runlock.conformance.report.clause_names import grouped
-from runlock.conformance.wires import ag_ui
+from runlock.conformance.wires import acp, ag_ui
 
 from .interfaces import code
 from .markdown import table, text
@@ -30,6 +30,7 @@ EXAMPLES: Final = (
     Path(__file__).parent.parent / "examples" / "every_method.py",
     Path(inspect.getfile(reference)),
     Path(inspect.getfile(ag_ui)),
+    Path(inspect.getfile(acp)),
 )
 """Where the examples are from; the first that has a method gives the example of it."""
 

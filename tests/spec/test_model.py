@@ -15,6 +15,7 @@ GOLDEN = GOLDEN_FILES / "spec.txt"
 CLAUSE = {
     "id": '"LIFE-1"',
     "level": '"MUST"',
+    "severity": '"status wrong"',
     "sentence": '"A life ends."',
     "intent": '"There is an end to it."',
     "sources": '["somewhere § Lives"]',
@@ -104,6 +105,8 @@ REFUSED = {
     "a key left out": ("clauses/life.toml", table(intent=None)),
     "a clause without a name": ("clauses/life.toml", table(id=None)),
     "another level": ("clauses/life.toml", table(level='"MIGHT"')),
+    "another severity": ("clauses/life.toml", table(severity='"bad"')),
+    "no severity": ("clauses/life.toml", table(severity=None)),
     "half a sentence": ("clauses/life.toml", table(sentence='"ends"')),
     "another area": ("clauses/death.toml", table()),
     "a policy that is none": ("clauses/life.toml", table(applies='{ pase = ["slow"] }')),

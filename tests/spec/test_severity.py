@@ -20,12 +20,6 @@ def test_the_list_is_closed_and_begins_with_the_worst():
 
 
 @pytest.mark.parametrize("family", families(), ids=lambda one: one.name)
-def test_every_clause_states_its_severity(family):
-    """The default is for a family that is being written; no clause of this project relies on it."""
-    assert [one.id for one in family.spec.clauses.values() if "severity" not in one.model_fields_set] == []
-
-
-@pytest.mark.parametrize("family", families(), ids=lambda one: one.name)
 def test_what_is_never_to_run_is_the_worst(family):
     """A rejected call that runs leads a result that stands twice in a history."""
     clauses = family.spec.clauses

@@ -11,6 +11,7 @@ LIFE = """
 [[clause]]
 id = "LIFE-1"
 level = "{level}"
+severity = "thread dead"
 sentence = "A life ends."
 intent = "There is an end to it."
 sources = ["somewhere § Lives"]

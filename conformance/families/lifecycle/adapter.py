@@ -244,6 +244,10 @@ class HostedAdapter(RequiredAdapter, Protocol):
         """The next request of the client leaves out the messages that the runtime has already."""
         ...
 
+    def load(self) -> None:
+        """The next run comes from a client that has loaded the thread, which may be in another process."""
+        ...
+
     def inspect(self, run: str) -> Snapshot | Mapping[str, Any]:
         """The run as it is now; no side effect."""
         ...

@@ -62,6 +62,15 @@ def test_a_milder_clause_is_no_cause() -> None:
     assert causes_of(mild, worse) == {"B": "", "A": ""}
 
 
+def test_of_one_answer_the_first_rank_leads_and_its_group_is_as_severe_as_the_worst() -> None:
+    """Of two clauses that one answer breaks, the sharper one says what happened."""
+    sharp = replace(rejudged("A", Rank.CONSENT, "B"), gravity=5)
+    grave = replace(rejudged("B", Rank.STATUS, "A"), gravity=0)
+    other = replace(rejudged("C", Rank.CONSENT), gravity=1)
+
+    assert [*causes_of(other, grave, sharp).items()] == [("A", ""), ("C", ""), ("B", "A")]
+
+
 def test_a_cause_needs_nothing_that_its_consequence_has_not() -> None:
     """What breaks without a cancel does not follow from what a cancel breaks."""
     cancelled = rejudged("A", Rank.CONSENT)

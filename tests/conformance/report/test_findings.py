@@ -72,18 +72,18 @@ def test_one_program_of_two_libraries_is_two_findings():
 @pytest.mark.parametrize(
     ("clause", "steps", "joins"),
     [
-        ("CANCEL-3", [*CANCELLED, "cancel"], True),  # as mild, and it has the cancel
-        ("ONCE-1", [*CANCELLED, "cancel"], False),  # worse than its cause
+        ("CANCEL-3", [*CANCELLED, "cancel"], True),  # it has the cancel
+        ("ONCE-1", [*CANCELLED, "cancel"], True),  # so has this one, which is worse
         ("CANCEL-3", [*APPROVED, "decide d2 resume c1"], False),  # no cancel
     ],
 )
-def test_a_consequence_is_no_worse_and_has_what_its_cause_needs(clause, steps, joins):
+def test_a_consequence_has_what_its_cause_needs(clause, steps, joins):
     """An execution without a cancel is no consequence of a cancel that was not obeyed."""
     known = [runtime("one", ("CANCEL-2", "ends otherwise", "a.py"))]
     different = ["start r2 hello", *steps[1:]] if not joins else steps
     found = found_in(known, column("one", ("CANCEL-2", CANCELLED, ""), (clause, different, "CANCEL-2")))
 
-    assert found["a.py"].clauses == (["CANCEL-2", clause] if joins else ["CANCEL-2"])
+    assert {*found["a.py"].clauses} == ({"CANCEL-2", clause} if joins else {"CANCEL-2"})
     assert len(found) == (1 if joins else 2)
 
 
