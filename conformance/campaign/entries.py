@@ -94,7 +94,7 @@ def entry_in(folder: Path) -> ThirdParty:
     """The runtime of an entry; raises a `UsageError` for a folder that has none."""
     file = folder / FILE
     if not file.is_file():
-        raise UsageError(f"There is no {file}.", f"An entry is a folder with a {FILE}.")
+        raise UsageError(f"There is no {file}.", f"An entry is a folder with an `{FILE}`.")
     lines = file.read_text("utf-8").rstrip("\n").count("\n") + 1
     if lines > LINES_MAX:
         raise UsageError(f"{file} has {lines} lines.", f"An entry has at most {LINES_MAX}.")
