@@ -10,6 +10,7 @@ import pytest
 from places import ROOT
 
 from runlock.conformance.campaign.runtimes import as_of, runtimes
+from runlock.conformance.family.family import families
 from runlock.conformance.report.matrix import causes, place
 from runlock.spec.model import SEVERITIES
 
@@ -125,6 +126,15 @@ def test_each_finding_stands_on_the_page_of_a_question(module):
     on_a_page = {one.name for question in questions.QUESTIONS for one in questions.about(question)}
 
     assert {one.name for one in questions.every()} - on_a_page == set()
+
+
+def test_a_question_is_about_clauses_that_there_are(module):
+    """A clause that was renamed or retired does not fall out of a page without a word."""
+    known = {clause for family in families() for clause in family.spec.clauses}
+    questions = module("questions").QUESTIONS
+
+    assert [one.clauses - known for one in questions if one.clauses - known] == []
+    assert [one.areas - {name.rpartition("-")[0] for name in known} for one in questions] == [set()] * 6
 
 
 def test_a_question_compares_all_configurations_sorted(module):
