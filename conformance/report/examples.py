@@ -21,7 +21,8 @@ from runlock.conformance.driving.strategies.scripted import (
 from runlock.conformance.family.family import Family, families, family_named
 from runlock.conformance.family.made import Mutant
 from runlock.conformance.family.timeline import timeline
-from runlock.conformance.protocol import Scenario
+from runlock.conformance.judging.applicability import unmet
+from runlock.conformance.protocol import Handshake, Scenario
 from runlock.conformance.report.clause_names import seen_by
 from runlock.conformance.selftest.witnesses import mutants_of, replay, witnesses
 from runlock.conformance.text import plain
@@ -99,7 +100,7 @@ def legal(family: Family, clause: Clause) -> Example | None:
 
 def _scripted(family: Family, clause: Clause, scripts: Sequence[Script]) -> Iterator[Example]:
     """The shortest of these scripts on the first profile on which one exercises the clause."""
-    for profile in (one for one in _references(family) if one in profiles_of(family, clause)):
+    for profile in (one for one in profiles_of(family, clause) if _offers(family, one, clause)):
         found = {
             (_lacking(script, clause), *_length(trace)): Example(
                 family, script.name, f"reference:{profile}", trace
@@ -194,13 +195,24 @@ def _note(session: Session, first: dict[str, int]) -> None:
             first.setdefault(clause, len(session.trace.records))
 
 
-def _references(family: Family) -> list[str]:
-    """The profiles that settle enough for a reference, the simplest first."""
-    return [one.name for one in family.spec.profiles.values() if one.policies]
+def _offers(family: Family, profile: str, clause: Clause) -> bool:
+    """Whether the reference of a profile offers what the clause needs; none does what only a wire shows."""
+    handshake = _handshake(family.name, profile)
+    return not any(unmet(family, need, handshake) for need in clause.needs)
+
+
+@cache
+def _handshake(name: str, profile: str) -> Handshake:
+    family = family_named(name)
+    bench = Bench(lambda: family.host(family.made.reference(profile, {})))
+    try:
+        return bench.handshake
+    finally:
+        bench.close()
 
 
 def profiles_of(family: Family, clause: Clause) -> list[str]:
-    """The profiles of the sources under which a clause applies."""
+    """The profiles of the sources under which a clause applies, the simplest first."""
     return [
         one.name
         for one in family.spec.profiles.values()

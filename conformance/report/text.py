@@ -9,7 +9,7 @@ from types import MappingProxyType
 from typing import Final
 
 from runlock.conformance.campaign.baseline import Compared
-from runlock.conformance.campaign.result import UNREACHED, Overall, Result
+from runlock.conformance.campaign.result import Overall, Result
 from runlock.conformance.driving.findings import Witness
 from runlock.conformance.driving.ledger import Ledger
 from runlock.conformance.family.family import Family
@@ -18,6 +18,7 @@ from runlock.conformance.report import judged
 from runlock.conformance.report import search_summary as searched
 from runlock.conformance.report.clause_names import file_of, title
 from runlock.conformance.report.console import Page
+from runlock.conformance.report.next_step import next_step
 from runlock.conformance.text import plain
 from runlock.conformance.trace.moves import Move
 from runlock.conformance.trace.scenario_file import to_text
@@ -43,22 +44,7 @@ def write_report(
     page.line()
     page.headline(result.verdict, f": {counts(result)}", STYLES[result.verdict])
     if not is_verbose:
-        page.wrapped(_next(result), "dim", "  ")
-
-
-def _next(result: Result) -> str:
-    """What to do next."""
-    everything = "`--verbose` lists every clause and every transition"
-    if result.causes:
-        first = result.causes[0].clause
-        return (
-            f"next: `runlock explain {first}` says what it asks for, `--skip {first}` hides it; {everything}"
-        )
-    if any(clause.why == UNREACHED for clause in result.unexercised):
-        return f"next: more `--examples` may reach the rest; {everything}"
-    if result.unexercised:
-        return f"next: no larger budget is known to reach the rest; {everything}"
-    return f"next: what the handshake declares decides what is tested; {everything}"
+        page.wrapped(next_step(result), "dim", "  ")
 
 
 # --- the verdict --------------------------------------------------------------------------------
