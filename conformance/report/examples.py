@@ -206,7 +206,8 @@ def _handshake(name: str, profile: str) -> Handshake:
     family = family_named(name)
     bench = Bench(lambda: family.host(family.made.reference(profile, {})))
     try:
-        return bench.handshake
+        handshake: Handshake = bench.handshake
+        return handshake
     finally:
         bench.close()
 
