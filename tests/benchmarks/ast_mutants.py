@@ -1,12 +1,12 @@
-"""First-order mutants of the reference, made by machine: how many of them the judge sees.
+"""First-order mutants of the references, made by machine: how many of them the judge sees.
 
-    python tests/benchmarks/ast_mutants.py [EVERY] [SCHEDULES]
+    python tests/benchmarks/ast_mutants.py [FAMILY] [COUNT] [SCHEDULES]
 
-One of EVERY changes (1 unless told otherwise) of one node of machines/lifecycle/runtime is loaded in a child
-process in the place of its module, and played through at most SCHEDULES (150) schedules, corpus and seeded
-walks under five profiles and other values of policies, in a fixed order that mixes them.  Killed: the judge
-objects, the adapter breaks, or it hangs.  A survivor is equivalent if ast_equivalents.toml argues so; others
-are findings.
+COUNT (200) changes of one node of the runtime of a family (lifecycle) are spread evenly over its modules.
+Each is loaded in a child process in the place of its module, and played through at most SCHEDULES (400)
+schedules, corpus and seeded walks under each profile and other values of policies, in a fixed order that
+mixes them.  Killed: the judge objects, the adapter breaks, or it hangs.  A survivor is equivalent if
+ast_equivalents.toml argues so; others are findings.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ import resource
 import sys
 import tomllib
 from collections import Counter
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
@@ -34,34 +34,66 @@ from runlock.conformance.driving.bench import Bench
 from runlock.conformance.driving.strategies.random_walk import walk
 from runlock.conformance.driving.strategies.scripted import applicable, corpus, play
 from runlock.conformance.driving.tally import Tally
-from runlock.conformance.families.lifecycle.family import FAMILY
-from runlock.conformance.families.lifecycle.host.hosted import Hosted
 from runlock.conformance.family.chooser import Seeded
+from runlock.conformance.family.family import Family, family_named
 
-RUNTIME = Path(machines.__path__[0]) / "lifecycle" / "runtime"
-FILES = ("inbox", "ledger", "replays", "rounds", "runtime", "sink", "state", "stops")
 HERE = Path(__file__).parent
 WALKS = 8
-SECONDS_MAX = 60  # of the processor, for one that never comes back
+SECONDS_MAX = 120  # of the processor, for one that never comes back
 
-CONFIGURATIONS: tuple[tuple[str, dict[str, Any]], ...] = (
-    *((profile, {}) for profile in ("tirea", "tirea-stream", "awaken-8", "awaken-9", "awaken-concurrent")),
-    ("awaken-8", {"round.executor": "sequential"}),
-    ("awaken-8", {"round.executor": "sequential", "round.rest": "failed"}),
-    ("awaken-8", {"durability": "call"}),
-    ("awaken-8", {"cancel.inflight": "drain"}),
-    ("tirea-stream", {"cancel.inflight": "drain"}),
-    ("awaken-8", {"decision.early": "refuse"}),
-    ("awaken-8", {"decision.batch": "atomic", "decision.cancel_path": "via_resuming"}),
-    ("awaken-8", {"replay.gate": "no", "tool.raises": "end_run", "round.block": "fail_call"}),
-    ("awaken-8", {"end.live": "left", "stop.threshold": "reaches", "stop.tools": "preempted"}),
-    ("tirea", {"input.waiting": "supersede", "replay.start": "by_outcomes"}),
-    ("tirea", {"round.mixed": "wait"}),
-    ("awaken-8", {"input.waiting": "placeholder", "cancel.results": "dropped"}),
-    ("awaken-8", {"resume": "collect"}),
-    ("awaken-8", {"resume": "all_or_nothing"}),
-    ("awaken-8", {"state": "caller"}),
-)
+POLICIES: Mapping[str, Sequence[tuple[str, dict[str, Any]]]] = {
+    "lifecycle": [
+        ("awaken-8", {"round.executor": "sequential"}),
+        ("awaken-8", {"round.executor": "sequential", "round.rest": "failed"}),
+        ("awaken-8", {"durability": "call"}),
+        ("awaken-8", {"cancel.inflight": "drain"}),
+        ("tirea-stream", {"cancel.inflight": "drain"}),
+        ("awaken-8", {"decision.early": "refuse"}),
+        ("awaken-8", {"decision.batch": "atomic", "decision.cancel_path": "via_resuming"}),
+        ("awaken-8", {"replay.gate": "no", "tool.raises": "end_run", "round.block": "fail_call"}),
+        ("awaken-8", {"end.live": "left", "stop.threshold": "reaches", "stop.tools": "preempted"}),
+        ("tirea", {"input.waiting": "supersede", "replay.start": "by_outcomes"}),
+        ("tirea", {"round.mixed": "wait"}),
+        ("awaken-8", {"input.waiting": "placeholder", "cancel.results": "dropped"}),
+        ("awaken-8", {"resume": "collect"}),
+        ("awaken-8", {"resume": "all_or_nothing"}),
+        ("awaken-8", {"state": "caller"}),
+    ],
+}
+"""By family: values of policies that no profile has."""
+
+
+@dataclass(frozen=True)
+class Subject:
+    """The runtime of a family: where its modules are, and the configurations that are played."""
+
+    family: Family
+
+    @property
+    def package(self) -> str:
+        """The name of the package that is changed."""
+        return f"runlock.machines.{self.family.name.replace('-', '_')}.runtime"
+
+    @property
+    def reference(self) -> str:
+        """The name of the module with the adapter of the runtime."""
+        return f"runlock.conformance.families.{self.family.name.replace('-', '_')}.reference"
+
+    @property
+    def folder(self) -> Path:
+        """Where the modules are."""
+        return Path(machines.__path__[0]) / self.family.name.replace("-", "_") / "runtime"
+
+    @property
+    def files(self) -> list[str]:
+        """The modules with behaviour."""
+        return sorted({path.stem for path in self.folder.glob("*.py")} - {"__init__", "choices", "world"})
+
+    @property
+    def configurations(self) -> list[tuple[str, dict[str, Any]]]:
+        """Each profile that settles policies, and the other values."""
+        profiles = [name for name, profile in self.family.spec.profiles.items() if profile.policies]
+        return [*((name, {}) for name in profiles), *POLICIES.get(self.family.name, ())]
 
 
 # --- what is changed ------------------------------------------------------------------------------
@@ -71,6 +103,7 @@ CONFIGURATIONS: tuple[tuple[str, dict[str, Any]], ...] = (
 class Change:
     """One change of one node: its file and line, its operator, and the module as it is then."""
 
+    subject: Subject
     file: str
     line: int
     operator: str
@@ -148,15 +181,15 @@ OPERATORS: tuple[Callable[[Any], Iterator[tuple[str, Any]]], ...] = (
 )  # fmt: skip
 
 
-def changes(file: str) -> Iterator[Change]:
+def changes(subject: Subject, file: str) -> Iterator[Change]:
     """Every change of a module, from its first line to its last."""
-    text = (RUNTIME / f"{file}.py").read_text("utf-8")
+    text = (subject.folder / f"{file}.py").read_text("utf-8")
     tree = ast.parse(text)
     for parent, name, index, node in _places(tree):
         for operator, changed in itertools.chain.from_iterable(change(node) for change in OPERATORS):
             put = _Put(parent, name, index, ast.copy_location(changed, node))
             before = " ".join((ast.get_source_segment(text, node) or "").split())[:100]
-            yield Change(file, node.lineno, operator, before, partial(_whole, tree, put))
+            yield Change(subject, file, node.lineno, operator, before, partial(_whole, tree, put))
 
 
 def _whole(tree: ast.Module, put: _Put) -> ast.Module:
@@ -205,25 +238,25 @@ class _Put:
 Place = tuple[int, int]
 """A configuration, and a schedule of it: the scripts of the corpus first, then the walks."""
 
-SCRIPTS = corpus(FAMILY)
 
-
-def bench_of(profile: str, policies: dict[str, Any]) -> Bench:
-    """The reference on the bench; which one is looked up whenever a life of it begins."""
+def bench_of(subject: Subject, profile: str, policies: dict[str, Any]) -> Bench:
+    """The reference on the bench; its module is looked up whenever a life of it begins."""
+    family = subject.family
 
     def life() -> Any:
-        return importlib.import_module(REFERENCE).ReferenceAdapter(profile, policies)
+        return family.made.reference(profile, policies)()
 
-    return Bench(lambda: Hosted(life))
+    return Bench(lambda: family.host(life))
 
 
-def placed(benches: list[Bench]) -> list[Place]:
+def placed(subject: Subject, benches: list[Bench]) -> list[Place]:
     """Every schedule that applies, in an order that leaves no configuration for the end."""
+    scripts = corpus(subject.family)
     every = [
         (configuration, schedule)
         for configuration, bench in enumerate(benches)
-        for schedule in range(len(SCRIPTS) + WALKS)
-        if schedule >= len(SCRIPTS) or not applicable(FAMILY, SCRIPTS[schedule], bench.handshake)
+        for schedule in range(len(scripts) + WALKS)
+        if schedule >= len(scripts) or not applicable(subject.family, scripts[schedule], bench.handshake)
     ]
     random.Random(1).shuffle(every)
     return every
@@ -231,11 +264,11 @@ def placed(benches: list[Bench]) -> list[Place]:
 
 def played(bench: Bench, schedule: int) -> Tally:
     """What a schedule showed."""
-    tally = Tally()
-    if schedule < len(SCRIPTS):
-        bench.play(SCRIPTS[schedule].scenario, play(SCRIPTS[schedule]), tally)
+    tally, scripts = Tally(), corpus(bench.family)
+    if schedule < len(scripts):
+        bench.play(scripts[schedule].scenario, play(scripts[schedule]), tally)
         return tally
-    index = schedule - len(SCRIPTS)
+    index = schedule - len(scripts)
     scenario = bench.scenarios[index % len(bench.scenarios)]
     bench.play(scenario, lambda session: walk(session, Seeded(1, index)), tally)
     return tally
@@ -249,7 +282,7 @@ class _Changed(importlib.abc.MetaPathFinder, importlib.abc.Loader):
 
     def __init__(self, change: Change) -> None:
         self.change = change
-        self.name = f"runlock.machines.lifecycle.runtime.{change.file}"
+        self.name = f"{change.subject.package}.{change.file}"
 
     def find_spec(self, fullname: str, path: Any, target: Any = None) -> Any:
         return importlib.util.spec_from_loader(fullname, self) if fullname == self.name else None
@@ -260,15 +293,14 @@ class _Changed(importlib.abc.MetaPathFinder, importlib.abc.Loader):
 
 def _fate(change: Change, benches: list[Bench], places: list[Place]) -> str:
     """What the judge says of a change, in a process of its own."""
-    for name in [
-        name for name in sys.modules if name.startswith(("runlock.machines.lifecycle.runtime", REFERENCE))
-    ]:
+    of_runtime = (change.subject.package, change.subject.reference)
+    for name in [name for name in sys.modules if name.startswith(of_runtime)]:
         del sys.modules[name]
     sys.meta_path.insert(0, _Changed(change))
     for configuration, schedule in places:
         bench = benches[configuration]
         if configuration not in RENEWED:
-            bench.renew()
+            bench.restart()
             RENEWED.add(configuration)
         tally = played(bench, schedule)
         if tally.found or tally.troubles:
@@ -277,7 +309,6 @@ def _fate(change: Change, benches: list[Bench], places: list[Place]) -> str:
 
 
 RENEWED: set[int] = set()
-REFERENCE = "runlock.conformance.families.lifecycle.reference"
 
 
 def fate(change: Change, benches: list[Bench], places: list[Place]) -> str:
@@ -303,27 +334,39 @@ def fate(change: Change, benches: list[Bench], places: list[Place]) -> str:
 # --- the table ------------------------------------------------------------------------------------
 
 
-def equivalents() -> dict[tuple[str, str, str], str]:
-    """The changes that are argued to change nothing, by file, operator and text."""
+def equivalents() -> dict[tuple[str, str, str, str], str]:
+    """The changes that are argued to change nothing, by family, file, operator and text."""
     rows = tomllib.loads((HERE / "ast_equivalents.toml").read_text("utf-8"))["equivalent"]
-    return {(row["file"], row["operator"], row["before"]): row["because"] for row in rows}
+    return {(row["family"], row["file"], row["operator"], row["before"]): row["because"] for row in rows}
 
 
-def fates(every: int = 1, most: int = 150) -> Iterator[tuple[Change, str]]:
+def key_of(change: Change) -> tuple[str, str, str, str]:
+    """What a change is named by in the file of equivalents."""
+    return change.subject.family.name, f"{change.file}.py", change.operator, change.before
+
+
+def sample(subject: Subject, count: int) -> list[Change]:
+    """As many changes, spread evenly over the modules."""
+    every = [change for file in subject.files for change in changes(subject, file)]
+    count = min(count, len(every))
+    return [every[number * len(every) // count] for number in range(count)]
+
+
+def fates(subject: Subject, count: int, most: int) -> Iterator[tuple[Change, str]]:
     """What becomes of each change."""
-    benches = [bench_of(*configuration) for configuration in CONFIGURATIONS]
-    places = placed(benches)[:most]
-    for change in itertools.islice(itertools.chain.from_iterable(map(changes, FILES)), None, None, every):
+    benches = [bench_of(subject, *configuration) for configuration in subject.configurations]
+    places = placed(subject, benches)[:most]
+    for change in sample(subject, count):
         yield change, fate(change, benches, places)
 
 
-def main(every: int = 1, most: int = 150) -> None:
+def main(family: str = "lifecycle", count: str = "200", most: str = "400") -> None:
     """Print the table."""
     argued, rows = equivalents(), dict[str, Counter[str]]()
     print("Survived, and not argued to be equivalent:\n")
-    for change, said in fates(every, most):
+    for change, said in fates(Subject(family_named(family)), int(count), int(most)):
         what = "survived" if said == "survived" else "killed"
-        if what == "survived" and (f"{change.file}.py", change.operator, change.before) in argued:
+        if what == "survived" and key_of(change) in argued:
             what = "equivalent"
         elif what == "survived":
             print(f"- {change.name}: `{change.before}`", flush=True)
@@ -336,4 +379,4 @@ def main(every: int = 1, most: int = 150) -> None:
 
 
 if __name__ == "__main__":
-    main(*(int(word) for word in sys.argv[1:]))
+    main(*sys.argv[1:])

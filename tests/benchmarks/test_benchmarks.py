@@ -23,7 +23,7 @@ class Small(NamedTuple):
 
 BENCHMARKS = {
     "ablation": Small("1 100", r"\| \+ quiescence \| \d+ \| [1-9]"),
-    "ast_mutants": Small("1000 3", r"\| \*\*all\*\* \| [1-9]"),
+    "ast_mutants": Small("tool-runner 3 3", r"\| \*\*all\*\* \| [1-9]"),
     "audit": Small("200", r"judging takes \d+\.\d times as long as parsing: [1-9]"),
     "calm": Small("400 1 1", r"\| all \| 400 \| [1-9]\d+ \| 0 \|"),
     "equal_runs": Small("2 .runlock pydantic-ai", r"run 1: [1-9]\d* files, .*\nrun 2: the same\n"),

@@ -2,12 +2,17 @@
 
 from __future__ import annotations
 
+import ast
 import importlib.util
 import sys
+from dataclasses import replace
 from types import ModuleType
+from typing import Any
 
 import pytest
 from places import BENCHMARKS
+
+from runlock.conformance.family.family import families, family_named
 
 BENCHMARK = BENCHMARKS / "ast_mutants.py"
 
@@ -24,6 +29,16 @@ def ast_mutants() -> ModuleType:
     return module
 
 
+def unchanged(subject: Any) -> ast.Module:
+    """The module that keeps the messages, as it is."""
+    return ast.parse((subject.folder / "ledger.py").read_text("utf-8"))
+
+
+def lifecycle(ast_mutants: ModuleType) -> Any:
+    """The runtime of the lifecycle, to be changed."""
+    return ast_mutants.Subject(family_named("lifecycle"))
+
+
 @pytest.mark.parametrize(
     ("file", "operator", "before"),
     [
@@ -36,26 +51,36 @@ def ast_mutants() -> ModuleType:
 )
 def test_each_operator_finds_its_node(ast_mutants: ModuleType, file: str, operator: str, before: str) -> None:
     """A change is named by what it changes, and leaves the module one that compiles."""
-    found = [one for one in ast_mutants.changes(file) if (one.operator, one.before) == (operator, before)]
+    found = [
+        one
+        for one in ast_mutants.changes(lifecycle(ast_mutants), file)
+        if (one.operator, one.before) == (operator, before)
+    ]
 
     assert found
     assert compile(found[0].tree(), found[0].name, "exec") is not None
 
 
 def test_a_change_that_is_plainly_wrong_is_killed_and_the_right_one_is_not(ast_mutants: ModuleType) -> None:
-    """What the thread loses is seen within a few schedules; the same schedules leave the reference alone."""
-    benches = [ast_mutants.bench_of("awaken-8", {})]
-    places = ast_mutants.placed(benches)[:5]
+    """What the thread loses is seen within a few schedules; a module that is loaded unchanged survives them."""
+    subject = lifecycle(ast_mutants)
+    benches = [ast_mutants.bench_of(subject, "awaken-8", {})]
+    places = ast_mutants.placed(subject, benches)[:5]
     lost = "self.state.messages.append(message)"
-    wrong = next(one for one in ast_mutants.changes("ledger") if one.before == lost)
+    wrong = next(one for one in ast_mutants.changes(subject, "ledger") if one.before == lost)
 
     assert ast_mutants.fate(wrong, benches, places) != "survived"
-    assert all(not ast_mutants.played(benches[0], schedule).found for _, schedule in places)
+    assert ast_mutants.fate(replace(wrong, tree=lambda: unchanged(subject)), benches, places) == "survived"
 
 
 @pytest.mark.long
 def test_what_is_argued_to_be_equivalent_is_there(ast_mutants: ModuleType) -> None:
     """An argument about a change that no one makes any more is removed."""
-    every = [one for file in ast_mutants.FILES for one in ast_mutants.changes(file)]
-    there = {(f"{one.file}.py", one.operator, one.before) for one in every}
+    subjects = [ast_mutants.Subject(family) for family in families()]
+    there = {
+        ast_mutants.key_of(one)
+        for subject in subjects
+        for file in subject.files
+        for one in ast_mutants.changes(subject, file)
+    }
     assert ast_mutants.equivalents().keys() - there == set()
