@@ -62,7 +62,7 @@ def test_each_operator_finds_its_node(ast_mutants: ModuleType, file: str, operat
 
 
 def test_a_change_that_is_plainly_wrong_is_killed_and_the_right_one_is_not(ast_mutants: ModuleType) -> None:
-    """What the thread loses is seen within a few schedules; a module that is loaded unchanged survives them."""
+    """What the thread loses is seen within a few schedules; an unchanged module survives them."""
     subject = lifecycle(ast_mutants)
     benches = [ast_mutants.bench_of(subject, "awaken-8", {})]
     places = ast_mutants.placed(subject, benches)[:5]
