@@ -91,9 +91,20 @@ class Subject:
 
     @property
     def configurations(self) -> list[tuple[str, dict[str, Any]]]:
-        """Each profile that settles policies, and the other values."""
+        """Each profile that settles policies, and other values: those that are listed, or one at a time."""
         profiles = [name for name, profile in self.family.spec.profiles.items() if profile.policies]
-        return [*((name, {}) for name in profiles), *POLICIES.get(self.family.name, ())]
+        others = POLICIES.get(self.family.name) or [
+            (profiles[0], value) for value in self.values(profiles[0])
+        ]
+        return [*((name, {}) for name in profiles), *others]
+
+    def values(self, profile: str) -> Iterator[dict[str, Any]]:
+        """Each value that the runtime can have of a policy that the profile leaves open."""
+        can: Mapping[str, Any] = importlib.import_module(f"{self.package}.choices").CHOICES
+        settled = self.family.spec.profile(profile).policies
+        for key, policy in self.family.spec.policies.items():
+            if policy.kind == "one of" and key in can and key not in settled:
+                yield from ({key: value} for value in policy.values)
 
 
 # --- what is changed ------------------------------------------------------------------------------
