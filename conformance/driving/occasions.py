@@ -26,6 +26,11 @@ def occasions(family: Family, clause: str) -> tuple[Script, ...]:
     return tuple(known[name] for name in _listed(family.name).get(clause, ()))
 
 
+def reached(family: Family) -> list[str]:
+    """The clauses of which a schedule is known that reaches them."""
+    return [clause for clause in family.spec.clauses if _listed(family.name).get(clause)]
+
+
 @cache
 def _listed(name: str) -> Mapping[str, Any]:
     file = family_named(name).files / FILE

@@ -24,10 +24,12 @@ def module(monkeypatch):
     return lambda name: import_module(f"docs.generator.{name}")
 
 
-@pytest.fixture
-def pages(module):
+@pytest.fixture(scope="module")
+def pages():
     """The page of each runtime."""
-    return dict(module("runtimes").pages())
+    with pytest.MonkeyPatch.context() as patched:
+        patched.syspath_prepend(str(ROOT))
+        return dict(import_module("docs.generator.runtimes").pages())
 
 
 @pytest.mark.long

@@ -21,7 +21,7 @@ def judged(mutant: Mutant, folder: Path) -> tuple[str, list[str]]:
     return session.violation.clause, [one.clause for one in audit(path, mutant.name).causes]
 
 
-@pytest.mark.sampled(8, nightly=4)
+@pytest.mark.sampled(16, nightly=2)
 @pytest.mark.parametrize("mutant", witnessed(FAMILY), ids=lambda one: one.name)
 def test_check_and_replay_name_the_same_clause(mutant: Mutant, tmp_path: Path) -> None:
     """For every stored witness."""

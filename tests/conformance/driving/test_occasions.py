@@ -4,7 +4,7 @@ import pytest
 from reaching import as_file, is_reached, playing_order
 from weaker_handshakes import Feature, Reference, features, references_of, without
 
-from runlock.conformance.driving.occasions import FILE, occasions, only_witnesses, out_of_reach
+from runlock.conformance.driving.occasions import FILE, occasions, only_witnesses, out_of_reach, reached
 from runlock.conformance.driving.strategies.scripted import ORDER, applicable, corpus, in_playing_order
 from runlock.conformance.family.family import Family, families, family_named
 from runlock.conformance.judging.applicability import standings
@@ -32,12 +32,7 @@ def test_every_clause_that_is_asked_for_has_an_occasion(family: Family) -> None:
     )
 
 
-LISTED = [
-    (family.name, clause)
-    for family in families()
-    for clause in family.spec.clauses
-    if occasions(family, clause)
-]
+LISTED = [(family.name, clause) for family in families() for clause in reached(family)]
 
 
 @pytest.mark.sampled(10, nightly=5)

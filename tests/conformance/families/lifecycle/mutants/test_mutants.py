@@ -27,7 +27,7 @@ from runlock.conformance.selftest.witnesses import Case, witnesses
 WITHOUT_A_WITNESS = Sampled(6_000)
 """What a mutant of the clause about determinism is hunted with, which no single schedule breaks."""
 
-QUICK, MORE = (36, 2), (12, 6)
+QUICK, MORE = (72, 1), (12, 6)
 """A variant plays one script in N, the next variant from the next script on, and M random walks; (N, M)."""
 
 
