@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import Final
 
 from runlock.conformance.families.message_loop.invariants.cancelling import cancelled
 from runlock.conformance.families.message_loop.invariants.results import HELD, CheckResults, broken, named
-from runlock.conformance.families.message_loop.messages import CallMoved
+from runlock.conformance.families.message_loop.messages import CallMoved, GateOpened
 from runlock.conformance.families.message_loop.state import ObservedState
 from runlock.conformance.families.message_loop.state.records import ObservedCall
 from runlock.conformance.family.invariant import check, held_or
@@ -55,6 +56,39 @@ def a_call_ends_as_its_tool_answered(state: ObservedState, seen: CallMoved) -> C
         yield held_or(
             seen.to == wanted, f"the tool of {named(call)} answered {call.answered_with}, yet it is {seen.to}"
         )
+
+
+@check("CALL-4", at=("model",), rank=Rank.STATUS)
+def a_call_that_answered_has_ended(state: ObservedState, seen: GateOpened) -> CheckResults:
+    """A call whose tool answered was shown to end before the model is asked again."""
+    for call in _calls_of_earlier_rounds(state, seen):
+        if call.answered_with == "ok":
+            yield held_or(
+                _last(call) in FINAL, f"the tool of {named(call)} answered ok, yet it is {_last(call)}"
+            )
+
+
+@check("CALL-5", at=("model",), rank=Rank.STATUS)
+def a_call_that_failed_has_ended(state: ObservedState, seen: GateOpened) -> CheckResults:
+    """A call whose tool failed was shown to end before the model is asked again."""
+    for call in _calls_of_earlier_rounds(state, seen):
+        if call.answered_with not in ("", "ok"):
+            yield held_or(_last(call) in FINAL, f"the tool of {named(call)} failed, yet it is {_last(call)}")
+
+
+@check("CALL-15", at=("model",), rank=Rank.STATUS)
+def a_call_that_did_not_run_has_ended(state: ObservedState, seen: GateOpened) -> CheckResults:
+    """A call that never ran was shown to end before the model is asked again."""
+    for call in _calls_of_earlier_rounds(state, seen):
+        if not call.entries:
+            yield held_or(_last(call) in FINAL, f"{named(call)} was not executed, yet it is {_last(call)}")
+
+
+def _calls_of_earlier_rounds(state: ObservedState, seen: GateOpened) -> Iterator[ObservedCall]:
+    """The calls of the pass whose round is over, of which a status was shown."""
+    path = state.path_of(seen)
+    for request in path.requests[:-1] if path is not None else ():
+        yield from (call for call in request.calls if call.statuses and not call.doubled)
 
 
 @check("CALL-15", rank=Rank.STATUS)

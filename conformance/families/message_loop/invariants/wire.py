@@ -364,6 +364,18 @@ def a_call_goes_through_its_events(state: ObservedState, seen: Published) -> Che
         yield HELD
 
 
+@check("WIRE-4", at=("model",), rank=Rank.STREAM)
+def a_call_that_cannot_run_was_announced_as_failed(state: ObservedState, seen: GateOpened) -> CheckResults:
+    """Before the next request each unknown or malformed call was announced as failed."""
+    path = state.path_of(seen)
+    if path is None or is_doubled(path.turn) or not state.shows("ToolInvocationFailed"):
+        return
+    for call in (call for request in path.requests[:-1] for call in request.calls):
+        if not call.is_usable and not call.entries:
+            is_announced = "ToolInvocationFailed" in call.event_names()
+            yield held_or(is_announced, f"{named(call)} was never announced as failed")
+
+
 def _word(name: str) -> str:
     return name.removeprefix(PREFIX).lower()
 

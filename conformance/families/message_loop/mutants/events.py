@@ -66,6 +66,15 @@ class TakesAnErrorForASuccess(MessageLoop):
         super().publish_call("ToolInvocationSucceeded" if failed else event, p, call, **data)
 
 
+@fault("WIRE-4", "was never announced as failed")
+class NeverAnnouncesAFailure(MessageLoop):
+    """Does not announce that a call cannot run."""
+
+    def publish_call(self, event: str, p: PassRecord, call: Call, /, **data: Any) -> None:
+        if event != "ToolInvocationFailed":
+            super().publish_call(event, p, call, **data)
+
+
 @fault("WIRE-5", "ran, and ToolCallApproved was not published")
 class ApprovesInSilence(MessageLoop):
     """Does not publish approvals by the mode."""

@@ -50,6 +50,37 @@ class SucceedsWithoutRunning(MessageLoop):
         super().show_status(kind, **({**fields, "to": "Succeeded"} if denied else fields))
 
 
+class HidesAnEnd(MessageLoop):
+    """Does not report one transition of a call."""
+
+    hidden: ClassVar[tuple[str, str]]
+
+    def show_status(self, kind: str, /, **fields: Any) -> None:
+        if kind != "call.status" or (fields["origin"], fields["to"]) != self.hidden:
+            super().show_status(kind, **fields)
+
+
+@fault("CALL-4", "answered ok, yet it is Running")
+class NeverShowsASuccess(HidesAnEnd):
+    """Shows a call as Running after its tool answered and the model was asked again."""
+
+    hidden = ("Running", "Succeeded")
+
+
+@fault("CALL-5", "failed, yet it is Running")
+class NeverShowsAFailure(HidesAnEnd):
+    """Shows a call as Running after its tool failed and the model was asked again."""
+
+    hidden = ("Running", "Failed")
+
+
+@fault("CALL-15", "was not executed, yet it is New")
+class NeverShowsThatACallIsDenied(HidesAnEnd):
+    """Shows a call as New after it was denied and the model was asked again."""
+
+    hidden = ("New", "Failed")
+
+
 @fault("CALL-4", ", yet it is Succeeded")
 class ShowsFailuresAsSuccesses(MessageLoop):
     """Reports a call as Succeeded although its tool answered with an error."""
