@@ -141,12 +141,11 @@ class VirtualLoop(AsyncioFace):
         anything."""
         self.abandon()
         suspended = self.alive()
-        for task in self._tasks - suspended:
-            raised(task)  # whose frames refer to the task and its callers
-        if suspended:
-            with Running(self), _unheard():
-                for task in suspended:
-                    _close(task.get_coro())
+        with Running(self), _unheard():
+            for task in self._tasks - suspended:
+                raised(task)  # whose frames refer to the task and its callers
+            for task in suspended:
+                _close(task.get_coro())
         self._tasks.clear()
         self._ready.clear()
         self._timers.clear()

@@ -6,6 +6,7 @@ import asyncio
 import contextvars
 import gc
 import threading
+import warnings
 from concurrent.futures import ThreadPoolExecutor
 
 import pytest
@@ -433,6 +434,27 @@ def test_an_abandoned_loop_runs_no_clean_up():
 
 
 @pytest.mark.long
+def test_burying_a_task_that_was_cancelled_before_it_began_is_silent():
+    """The coroutine that it would have awaited was never awaited, which is no fault of who wrote it."""
+    loop = VirtualLoop()
+
+    async def work():
+        await asyncio.sleep(1)
+
+    async def outer(inner):
+        await inner
+
+    task = loop.create_task(outer(work()))
+    task.cancel()
+    loop.settle()
+    with warnings.catch_warnings(record=True) as warned:
+        warnings.simplefilter("always")
+        loop.bury()
+
+    assert task.cancelled()
+    assert warned == []
+
+
 def test_burying_a_loop_is_silent():
     """Suspended, unstarted and stubborn coroutines, and generators, go without a warning."""
     loop = VirtualLoop()
