@@ -265,10 +265,10 @@ def only_a_call_that_was_asked_for_runs(state: ObservedState, seen: GateOpened) 
 
 @check("ROUND-2", at=("tool",), rank=Rank.LOST)
 def the_tool_runs_as_asked(state: ObservedState, seen: GateOpened) -> CheckResults:
-    """A call that no transform rewrote runs the tool and the arguments that the model asked for."""
+    """A call runs the tool that the model asked for, and its arguments where no transform rewrote them."""
     call = entering(state, seen)
-    if call is not None and not rewrites(call):
-        same = seen.name == call.name and seen.args == call.args
+    if call is not None:
+        same = seen.name == call.name and (bool(rewrites(call)) or seen.args == call.args)
         yield held_or(
             same,
             f"the model asked for {call.name} with {quoted(call.args)} as call {call.id}, "

@@ -253,6 +253,17 @@ def an_exit_is_announced_after_ok(state: ObservedState, seen: Published) -> Chec
         yield held_or(not open_, f"{execution.id} was announced as exited while its assertion is asked")
 
 
+@check("WIRE-7", rank=Rank.STREAM)
+def an_exit_is_announced_before_the_turn_ends(state: ObservedState, seen: TurnEnded) -> CheckResults:
+    """Each stage execution of a turn that ended by itself was announced as exited."""
+    turn = state.turn_of(seen)
+    if turn is None or seen.reason.code != "NaturalEnd" or not state.shows("StageExited"):
+        return
+    for execution in turn.executions.values():
+        names = [event.name for _, event in execution.events]
+        yield held_or("StageExited" in names, f"{execution.id} is over, and was never announced as exited")
+
+
 @check("WIRE-11", rank=Rank.STREAM)
 def a_stage_renders_as_declared(state: ObservedState, seen: TurnEnded) -> CheckResults:
     """The payload of a stage execution is sent to the UI, or is not."""

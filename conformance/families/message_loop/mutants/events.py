@@ -113,6 +113,15 @@ class FailsWithItsWatcher(MessageLoop):
             watcher(event, {**self.ids(p), **data})
 
 
+@fault("WIRE-7", "is over, and was never announced as exited")
+class NeverAnnouncesAnExit(MessageLoop):
+    """Does not announce that a stage execution has exited."""
+
+    def publish(self, event: str, /, *given: Any, **data: Any) -> None:
+        if event != "StageExited":
+            super().publish(event, *given, **data)
+
+
 @fault("WIRE-7", "StageEntered was published in chat turn")
 class EntersAStageInAChatTurn(MessageLoop):
     """Publishes StageEntered in a chat turn."""

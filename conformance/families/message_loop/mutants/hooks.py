@@ -15,6 +15,20 @@ from runlock.machines.message_loop.runtime.responding import ResponseStream
 from runlock.machines.message_loop.runtime.world import HookAnswer, WorldFault
 
 
+@fault("ROUND-2", "yet t1 was entered with")
+class LetsATransformRename(MessageLoop):
+    """Runs the tool that a transform names in the place of the one that the model asked for."""
+
+    def rewrite(self, occasion: Occasion, data: Mapping[str, Any]) -> None:
+        super().rewrite(occasion, data)
+        occasion.data.update({"name": data["name"]} if "name" in data else {})
+
+    async def ask_side(self, p: PassRecord, call: Call, occasion: Occasion, *, before: bool) -> bool:
+        goes_on = await super().ask_side(p, call, occasion, before=before)
+        call.name = occasion.data["name"]
+        return goes_on
+
+
 @fault("HOOK-1", "was asked twice at")
 class AsksObserversTwice(MessageLoop):
     """Asks an observer twice for one occasion of its slot."""
