@@ -42,7 +42,7 @@ SIGNS: Final[Mapping[str, frozenset[str]]] = {
         "claude-code": "uuid parentUuid sessionId isSidechain cwd gitBranch",
         "langchain-messages": "additional_kwargs response_metadata tool_calls type content",
         "openai-chat": "role content messages tool_calls tool_call_id choices model",
-        "openai-responses": "call_id output input arguments",
+        "openai-responses": "call_id output input arguments object status",
     }.items()
 }
 """Keys by which a refusal says what a file is nearest to."""
@@ -79,9 +79,7 @@ def refusal(records: Sequence[Any]) -> str:
     keys = ", ".join(key for key, _ in seen.most_common(SHOWN)) or "no object"
     types = f" and the types {', '.join(kind for kind, _ in kinds.most_common(SHOWN))}" if kinds else ""
     near = max(SIGNS, key=lambda name: len(SIGNS[name] & seen.keys()))
-    like = f"; nearest to it is {near}" if SIGNS[near] & seen.keys() else ""
+    is_near = bool(SIGNS[near] & seen.keys())
+    like = f"it is nearest to {near}, as which `--format {near}` reads it" if is_near else "no format is near"
     head = counted(len(records), "record")
-    return (
-        f"no importer recognises its first {head}, with the keys {keys}{types}{like}; "
-        f"`--format NAME` reads it as one of {', '.join(importers())}"
-    )
+    return f"no importer recognises its first {head}, with the keys {keys}{types}; {like}"

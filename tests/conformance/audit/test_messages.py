@@ -60,6 +60,10 @@ FORMS: dict[str, tuple[str, Callable[[list[Any]], str]]] = {
     "the body of a request": ("a.json", lambda found: json.dumps({"model": "m", "input": found}, indent=1)),
     "a message on each line": ("a.jsonl", lines),
     "a list as text": ("a.json", lambda found: json.dumps({"id": 1, "messages": json.dumps(found)})),
+    "a logged request": (
+        "a.jsonl", lambda found: lines([{"status": 400, "request": {"model": "m", "messages": found}}] * 2)
+    ),
+    "a request of a batch": ("a.jsonl", lambda found: lines([{"custom_id": "1", "body": {"input": found}}])),
     "a list on each line": ("a.jsonl", lambda found: lines([{"messages": found}, {"messages": found}])),
 }  # fmt: skip
 
@@ -123,6 +127,36 @@ def test_the_end_of_a_list_is_judged_if_it_was_sent(tmp_path: Path) -> None:
     assert broken(audited(tmp_path / "kept.json")) == {}
     assert set(broken(audited(tmp_path / "said.json"))) == {"PAIR-1"}
     assert set(broken(audited(tmp_path / "sent.json"))) == {"PAIR-1"}
+
+
+USES = {"toolUse": {"toolUseId": "a", "name": "lookup", "input": {}}}
+MODEL_CALL = {"type": "tool-call", "toolCallId": "a", "toolName": "lookup", "input": {}}
+FOREIGN = {
+    "parts without a type": [
+        {"role": "user", "content": [{"text": "Hi"}]}, {"role": "assistant", "content": [USES]}
+    ],
+    "parts of another kind": [PERSON, {"role": "assistant", "content": [MODEL_CALL]}, PERSON, REPLY],
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", FOREIGN)
+@pytest.mark.parametrize("form", FORMS)
+def test_messages_of_another_api_hold_nothing(name: str, form: str, tmp_path: Path) -> None:
+    """Their calls stand elsewhere, so that they are refused, or show nothing."""
+    file, write = FORMS[form]
+    (tmp_path / file).write_text(write(FOREIGN[name]))
+    found = audited(tmp_path / file)
+
+    assert broken(found) == {}
+    assert "held" not in verdicts(found).values()
+
+
+def test_the_model_of_a_message_is_no_request(tmp_path: Path) -> None:
+    """A log with a message on each line, some with the model that said it, may go on."""
+    said = {**chat_turn("a", "b"), "model": "m"}
+    (tmp_path / "a.jsonl").write_text(lines([PERSON, said, chat_result("a")]))
+
+    assert broken(audited(tmp_path / "a.jsonl")) == {}
 
 
 @pytest.mark.parametrize("indent", [None, 2])
