@@ -313,6 +313,53 @@ def of_anthropic(raw: Raw) -> Iterator[Message]:
                 yield user("")
 
 
+# --- Converse -----------------------------------------------------------------------------------
+
+USES: Final = ("toolUse", "toolResult")
+
+
+def is_converse(raw: Any) -> bool:
+    """Whether only Converse of Bedrock has such a message: its parts have a key instead of a type."""
+    is_message = isinstance(raw, dict) and raw.get("role") in ("user", "assistant", "tool")
+    return is_message and any(part.keys() & set(USES) for part in _parts(raw))
+
+
+def _is_untyped(raw: Any) -> bool:
+    """Whether Converse has such a message."""
+    content = raw.get("content") if isinstance(raw, dict) and raw.get("role") in ROLES else None
+    return isinstance(content, list) and all(isinstance(one, dict) and "type" not in one for one in content)
+
+
+def of_converse(raw: Raw) -> Iterator[Message]:
+    """A message of Converse; of the user, each result and each text in its order."""
+    parts = _parts(raw)
+    if raw.get("role") == "assistant":
+        asked = [part["toolUse"] for part in parts if isinstance(part.get("toolUse"), dict)]
+        calls = [call(str(one.get("toolUseId")), str(one.get("name")), one.get("input")) for one in asked]
+        yield assistant(_text(parts), calls)
+        return
+    for part in parts:
+        if isinstance(made := part.get("toolResult"), dict):
+            status = "error" if made.get("status") == "error" else None
+            yield result(str(made.get("toolUseId")), text_of(_converse_text(made)), status)
+        else:
+            yield user(str(part.get("text") or ""))
+
+
+def _converse_text(made: Raw) -> Any:
+    """The text of a result; its only part may be JSON."""
+    parts = _parts(made)
+    return parts[0]["json"] if len(parts) == 1 and "json" in parts[0] else _text(parts)
+
+
+CONVERSE: Final = Messages(
+    "bedrock-converse",
+    "lists of messages of Converse",
+    is_converse,
+    of_converse,
+    merges=True,
+    is_message=_is_untyped,
+)
 ANTHROPIC: Final = Messages(
     "anthropic-messages", "lists of messages of Anthropic", is_anthropic, of_anthropic, merges=True
 )
@@ -327,4 +374,4 @@ CHAT: Final = Messages(
     merges=False,
     is_message=_is_chat,
 )
-IMPORTERS: Final = (ANTHROPIC, RESPONSES, CHAT)
+IMPORTERS: Final = (ANTHROPIC, CONVERSE, RESPONSES, CHAT)
