@@ -17,8 +17,8 @@ from runlock.spec.text import known_words
 GROUP: Final = "runlock.importers"
 FOLDER: Final = "runlock.conformance.audit.importers"
 OWN: Final = (
-    "trace", "otel_genai", "openinference", "services", "ag_ui", "ai_sdk", "claude_code", "sessions",
-    "openhands", "langchain_messages", "messages",
+    "trace", "otel_genai", "openinference", "services", "ag_ui", "ai_sdk", "claude_code", "agent_streams",
+    "sessions", "openhands", "langchain_messages", "messages",
 )  # fmt: skip
 SHOWN: Final = 6
 """Keys and types that a refusal names."""
@@ -37,6 +37,9 @@ SIGNS: Final[Mapping[str, frozenset[str]]] = {
         "gemini-cli": "sessionId projectHash toolCalls thoughts lastUpdated",
         "swe-agent": "trajectory history info environment",
         "openhands": "action observation tool_call_metadata cause extras args",
+        "openhands-sdk": "kind tool_call_id llm_response_id llm_message action_id tool_call",
+        "claude-stream": "session_id parent_tool_use_id subtype uuid",
+        "codex-exec": "item thread_id",
         "ag-ui": "threadId runId toolCallId toolCallName messageId delta",
         "ai-sdk": "parts toolCallId toolName input output",
         "claude-code": "uuid parentUuid sessionId isSidechain cwd gitBranch",

@@ -67,7 +67,31 @@ WRONG_LISTS |= {
     if name.startswith("chat, ")
 }
 
+
+def _converse(message: dict[str, Any]) -> dict[str, Any]:
+    """A message of Anthropic as Converse has it."""
+    kinds = {
+        "text": lambda part: {"text": part["text"]},
+        "tool_use": lambda part: {
+            "toolUse": {"toolUseId": part["id"], "name": part["name"], "input": part["input"]}
+        },
+        "tool_result": lambda part: {
+            "toolResult": {"toolUseId": part["tool_use_id"], "content": [{"text": str(part["content"])}]}
+        },
+    }
+    content = message["content"]
+    parts = [block("text", text=content)] if isinstance(content, str) else content
+    return {"role": message["role"], "content": [kinds[part["type"]](part) for part in parts]}
+
+
+WRONG_LISTS |= {
+    name.replace("anthropic", "converse"): ([_converse(one) for one in messages], clause)
+    for name, (messages, clause) in list(WRONG_LISTS.items())
+    if name.startswith("anthropic, ")
+}
+
 LISTS = {
+    "converse": "bedrock-converse",
     "langchain": "langchain-messages",
     "chat": "openai-chat",
     "responses": "openai-responses",

@@ -315,19 +315,25 @@ def of_anthropic(raw: Raw) -> Iterator[Message]:
 
 # --- Converse -----------------------------------------------------------------------------------
 
-USES: Final = ("toolUse", "toolResult")
+USES: Final = frozenset({"toolUse", "toolResult"})
+UNTYPED: Final = USES | {
+    "text", "image", "document", "video", "audio", "reasoningContent", "guardContent", "cachePoint",
+    "citationsContent", "searchResult",
+}  # fmt: skip
+"""The kinds of parts, each the only key of its part."""
 
 
 def is_converse(raw: Any) -> bool:
     """Whether only Converse of Bedrock has such a message: its parts have a key instead of a type."""
     is_message = isinstance(raw, dict) and raw.get("role") in ("user", "assistant", "tool")
-    return is_message and any(part.keys() & set(USES) for part in _parts(raw))
+    return is_message and any(part.keys() & USES for part in _parts(raw))
 
 
 def _is_untyped(raw: Any) -> bool:
-    """Whether Converse has such a message."""
+    """Whether Converse has such a message, and no other API."""
     content = raw.get("content") if isinstance(raw, dict) and raw.get("role") in ROLES else None
-    return isinstance(content, list) and all(isinstance(one, dict) and "type" not in one for one in content)
+    is_list = isinstance(content, list) and bool(content)
+    return is_list and all(isinstance(one, dict) and one.keys() <= UNTYPED for one in _listed(content) or ())
 
 
 def of_converse(raw: Raw) -> Iterator[Message]:
@@ -355,7 +361,7 @@ def _converse_text(made: Raw) -> Any:
 CONVERSE: Final = Messages(
     "bedrock-converse",
     "lists of messages of Converse",
-    is_converse,
+    _is_untyped,
     of_converse,
     merges=True,
     is_message=_is_untyped,

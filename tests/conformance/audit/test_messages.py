@@ -27,6 +27,18 @@ from wrong_lists import LISTS, MESSAGE, WRONG_LISTS
 
 THOUGHT = {"type": "reasoning", "summary": []}
 OLD = {"role": "assistant", "content": None, "function_call": {"name": "lookup", "arguments": "{}"}}
+
+
+def uses(call: str) -> dict[str, Any]:
+    """A call of Converse."""
+    return {"toolUse": {"toolUseId": call, "name": "lookup", "input": {}}}
+
+
+def gave(call: str) -> dict[str, Any]:
+    """Its result, which is JSON."""
+    return {"toolResult": {"toolUseId": call, "status": "success", "content": [{"json": {"found": 1}}]}}
+
+
 RIGHT: dict[str, list[Any]] = {
     "chat, in any order": [PERSON, chat_turn("a", "b"), chat_result("b"), chat_result("a"), REPLY],
     "chat, an id that comes again": [PERSON, *[chat_turn("a"), chat_result("a"), REPLY, PERSON] * 2, REPLY],
@@ -38,6 +50,12 @@ RIGHT: dict[str, list[Any]] = {
     ],
     "anthropic, results in two messages": [
         PERSON, inner(turn("m", "a", "b")), inner(results("a")), inner(results("b")), REPLY
+    ],
+    "converse, results in another order": [
+        {"role": "user", "content": [{"text": "Find both."}]},
+        {"role": "assistant", "content": [{"text": "I look."}, uses("a"), uses("b")]},
+        {"role": "user", "content": [gave("b"), gave("a")]},
+        {"role": "assistant", "content": [{"text": "Found."}]},
     ],
     "anthropic, a turn in two messages": [
         PERSON, inner(turn("m", "a")), inner(turn("m", "b")), inner(results("b", "a")), REPLY
@@ -129,11 +147,10 @@ def test_the_end_of_a_list_is_judged_if_it_was_sent(tmp_path: Path) -> None:
     assert set(broken(audited(tmp_path / "sent.json"))) == {"PAIR-1"}
 
 
-USES = {"toolUse": {"toolUseId": "a", "name": "lookup", "input": {}}}
 MODEL_CALL = {"type": "tool-call", "toolCallId": "a", "toolName": "lookup", "input": {}}
 FOREIGN = {
     "parts without a type": [
-        {"role": "user", "content": [{"text": "Hi"}]}, {"role": "assistant", "content": [USES]}
+        {"role": "user", "content": [{"text": "Hi"}]}, {"role": "assistant", "content": [{"uses": "lookup"}]}
     ],
     "parts of another kind": [PERSON, {"role": "assistant", "content": [MODEL_CALL]}, PERSON, REPLY],
 }  # fmt: skip
