@@ -11,9 +11,10 @@ from pathlib import Path
 from typing import Any, Final
 
 from runlock.conformance.audit.accepted import ACCEPTED
+from runlock.conformance.audit.long_documents import elements
 from runlock.conformance.audit.recording import Unreadable
 from runlock.conformance.errors import UsageError
-from runlock.conformance.inputs import PACKED, Lines, NotJson, decoded, is_parquet, rows_of
+from runlock.conformance.inputs import PACKED, Lines, NotJson, TooLong, decoded, is_parquet, rows_of
 
 ENDINGS: Final = (".jsonl", ".ndjson", ".json", ".sse", ".parquet")
 NOISE: Final = (b"event:", b"id:", b"retry:", b":")
@@ -21,6 +22,9 @@ NOISE: Final = (b"event:", b"id:", b"retry:", b":")
 
 WHOLE: Final = ("events", "spans", "records", "data", "runs")
 """The names under which a document that is one object has its records."""
+
+ALONE: Final = (*WHOLE, "messages", "input", "items", "conversation")
+"""The names under which a document that is too long to be parsed has records, which stand alone then."""
 
 RECORD: Final = frozenset({"type", "name", "role", "attributes", "resourceSpans", "uuid", "history"})
 """Keys of an object that is a record itself."""
@@ -127,8 +131,13 @@ def _values(lines: Lines) -> Iterator[tuple[int, Any]]:
     What is in a document over many lines has line 0, since its parser does not say where it stands.
     """
     every = ((number, line) for number, line in enumerate(lines, 1) if _data(line))
-    head = list(islice(every, 2))
-    if head and (document := _document(lines, head, every)) is not None:
+    try:
+        head = list(islice(every, 2))
+        document = _document(lines, head, every) if head else None
+    except TooLong:
+        yield from ((0, _element(key, text)) for key, text in elements(lines.path))
+        return
+    if document is not None:
         place = head[0][0] if len(head) == 1 else 0
         yield from ((place, value) for value in document)
         return
@@ -138,6 +147,12 @@ def _values(lines: Lines) -> Iterator[tuple[int, Any]]:
             lines.cut_after(number - 1)
             continue
         yield number, value
+
+
+def _element(key: str, text: bytes) -> Any:
+    """An element of a long document as a record, as if the document had been parsed."""
+    value = _value(0, text)
+    return value if isinstance(value, Unreadable) or not key or key in ALONE else {key: [value]}
 
 
 def _document(
