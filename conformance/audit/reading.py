@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
 from functools import cache
 from glob import glob, has_magic
@@ -25,6 +26,9 @@ WHOLE: Final = ("events", "spans", "records", "data", "runs")
 
 ALONE: Final = (*WHOLE, "messages", "input", "items", "conversation")
 """The names under which a document that is too long to be parsed has records, which stand alone then."""
+
+AGAIN: Final = re.compile(rb"(?<=[}\]])\s*\n(?=[\[{])")
+"""Where a document ends and another one begins, each at the beginning of a line."""
 
 RECORD: Final = frozenset({"type", "name", "role", "attributes", "resourceSpans", "uuid", "history"})
 """Keys of an object that is a record itself."""
@@ -164,12 +168,22 @@ def _document(
     if isinstance(value, Unreadable):
         if not first.lstrip().startswith((b"[", b"{")) or not _goes_on(first, others):
             return None
-        value = _value(1, lines.joined(line for _, line in chain(head, rest)))
+        text = lines.joined(line for _, line in chain(head, rest))
+        value = _value(1, text)
+        if isinstance(value, Unreadable) and (several := _in_a_row(text)):
+            return several
     elif others:
         return None
     if isinstance(value, dict) and not value.keys() & RECORD:
         value = next((value[key] for key in WHOLE if isinstance(value.get(key), list)), value)
     return value if isinstance(value, list) else [value]
+
+
+def _in_a_row(text: bytes) -> list[Any]:
+    """The values of documents that follow one another, as tools print them; none if they are not whole."""
+    pieces = AGAIN.split(text)
+    values = [_value(1, piece) for piece in pieces]
+    return [] if any(isinstance(one, Unreadable) for one in values) else values
 
 
 def _goes_on(first: bytes, others: Sequence[tuple[int, bytes]]) -> bool:

@@ -10,7 +10,7 @@ import pytest
 from audited import RECORDINGS, Records, audited, broken, records_in, verdicts, written
 from planted_faults import FAULTS
 from span_events import OLDER, in_logs
-from span_exports import EXPORTS, SERVICES, older, phoenix_table
+from span_exports import EXPORTS, SERVICES, older, phoenix_table, tables
 
 duckdb = pytest.importorskip("duckdb", reason="the records of these formats are brought together by DuckDB")
 
@@ -56,6 +56,15 @@ def test_a_service_says_what_the_spans_say(service: str, name: str, tmp_path: Pa
 
     assert (broken(found), found.result.troubles, found.sources[0]["format"]) == ({}, [], service)
     assert verdicts(found) == verdicts(right)
+
+
+@pytest.mark.parametrize("name", PLAIN[1:])
+def test_a_table_of_langfuse_says_what_the_spans_say(name: str, tmp_path: Path) -> None:
+    """Its rows have other names, and objects as JSON text."""
+    found = audited(written(tmp_path / "a.jsonl", tables(records_in(name))))
+
+    assert (broken(found), found.result.troubles, found.sources[0]["format"]) == ({}, [], "langfuse")
+    assert verdicts(found) == verdicts(audited(RECORDINGS / f"{name}.jsonl"))
 
 
 def test_runs_within_runs_are_read(tmp_path: Path) -> None:

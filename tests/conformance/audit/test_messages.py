@@ -78,6 +78,9 @@ FORMS: dict[str, tuple[str, Callable[[list[Any]], str]]] = {
     "the body of a request": ("a.json", lambda found: json.dumps({"model": "m", "input": found}, indent=1)),
     "a message on each line": ("a.jsonl", lines),
     "a list as text": ("a.json", lambda found: json.dumps({"id": 1, "messages": json.dumps(found)})),
+    "lists over many lines, one after the other": (
+        "a.json", lambda found: "\n".join(json.dumps(one, indent=2) for one in [{"messages": found}] * 2)
+    ),
     "a logged request": (
         "a.jsonl", lambda found: lines([{"status": 400, "request": {"model": "m", "messages": found}}] * 2)
     ),
