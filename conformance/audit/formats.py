@@ -18,10 +18,13 @@ GROUP: Final = "runlock.importers"
 FOLDER: Final = "runlock.conformance.audit.importers"
 OWN: Final = (
     "trace", "otel_genai", "openinference", "services", "ag_ui", "ai_sdk", "claude_code", "agent_streams",
-    "sessions", "openhands", "langchain_messages", "messages",
+    "sessions", "openhands", "langchain_messages", "library_messages", "messages",
 )  # fmt: skip
 SHOWN: Final = 6
 """Keys and types that a refusal names."""
+
+NEAR: Final = 2
+"""Keys that a file shares with a format to which it is near."""
 
 HEAD: Final = 50
 """Records of a file by which its format is recognised."""
@@ -82,7 +85,7 @@ def refusal(records: Sequence[Any]) -> str:
     keys = ", ".join(key for key, _ in seen.most_common(SHOWN)) or "no object"
     types = f" and the types {', '.join(kind for kind, _ in kinds.most_common(SHOWN))}" if kinds else ""
     near = max(SIGNS, key=lambda name: len(SIGNS[name] & seen.keys()))
-    is_near = bool(SIGNS[near] & seen.keys())
+    is_near = len(SIGNS[near] & seen.keys()) >= NEAR
     like = f"it is nearest to {near}, as which `--format {near}` reads it" if is_near else "no format is near"
     head = counted(len(records), "record")
     return f"no importer recognises its first {head}, with the keys {keys}{types}; {like}"

@@ -90,7 +90,45 @@ WRONG_LISTS |= {
     if name.startswith("anthropic, ")
 }
 
+
+def _vercel(message: dict[str, Any]) -> dict[str, Any]:
+    """A message of Chat Completions as the AI SDK has it."""
+    calls = [
+        {"type": "tool-call", "toolCallId": one["id"], "toolName": one["function"]["name"], "input": {}}
+        for one in message.get("tool_calls", ())
+    ]
+    if message["role"] == "tool":
+        found = {"type": "tool-result", "toolCallId": message["tool_call_id"], "toolName": "lookup"}
+        return {"role": "tool", "content": [{**found, "output": {"type": "text", "value": "found"}}]}
+    return {"role": message["role"], "content": calls or message["content"] or ""}
+
+
+def _pydantic(message: dict[str, Any]) -> dict[str, Any]:
+    """A message of Chat Completions as pydantic-ai has it."""
+    about = {"tool_name": "lookup", "tool_call_id": message.get("tool_call_id")}
+    calls = [
+        {"part_kind": "tool-call", "tool_name": "lookup", "args": "{}", "tool_call_id": one["id"]}
+        for one in message.get("tool_calls", ())
+    ]
+    parts = {
+        "user": [{"part_kind": "user-prompt", "content": message["content"]}],
+        "assistant": calls or [{"part_kind": "text", "content": message["content"]}],
+        "tool": [{"part_kind": "tool-return", "content": "found", **about}],
+    }
+    kind = "response" if message["role"] == "assistant" else "request"
+    return {"kind": kind, "parts": parts[message["role"]]}
+
+
+WRONG_LISTS |= {
+    name.replace("chat", library): ([form(one) for one in messages], clause)
+    for name, (messages, clause) in list(WRONG_LISTS.items())
+    if name.startswith("chat, ")
+    for library, form in (("vercel", _vercel), ("pydantic", _pydantic))
+}
+
 LISTS = {
+    "vercel": "ai-sdk-messages",
+    "pydantic": "pydantic-ai-messages",
     "converse": "bedrock-converse",
     "langchain": "langchain-messages",
     "chat": "openai-chat",

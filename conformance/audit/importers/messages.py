@@ -53,10 +53,12 @@ class Messages:
         *,
         merges: bool,
         is_message: Callable[[Any], bool] | None = None,
+        lacks_id: Callable[[Raw], bool] | None = None,
     ) -> None:
         self.name, self.says = name, says
         self._is_own, self._read, self._merges = is_own, read, merges
         self._is_message = is_message or _is_message
+        self._lacks_id = lacks_id or lacks_ids
 
     def grade(self, claims: Mapping[str, Any]) -> Grade:
         """What a list shows."""
@@ -90,7 +92,7 @@ class Messages:
         odd = [one for one in others if not (isinstance(one, Unreadable) or _is_sent(one))]
         made.unknown["a value that is no message"] += len(odd)
         made.unknown = +made.unknown
-        if odd or any(map(lacks_ids, messages)):
+        if odd or any(map(self._lacks_id, messages)):
             made.hidden = self.clauses
         writer.close(is_request=any(map(_is_sent, others)))
         made.trace = writer.builder.finished()

@@ -34,6 +34,11 @@ def uses(call: str) -> dict[str, Any]:
     return {"toolUse": {"toolUseId": call, "name": "lookup", "input": {}}}
 
 
+def used_by(call: str) -> dict[str, Any]:
+    """A call of pydantic-ai."""
+    return {"part_kind": "tool-call", "tool_name": "lookup", "args": {}, "tool_call_id": call}
+
+
 def gave(call: str) -> dict[str, Any]:
     """Its result, which is JSON."""
     return {"toolResult": {"toolUseId": call, "status": "success", "content": [{"json": {"found": 1}}]}}
@@ -56,6 +61,37 @@ RIGHT: dict[str, list[Any]] = {
         {"role": "assistant", "content": [{"text": "I look."}, uses("a"), uses("b")]},
         {"role": "user", "content": [gave("b"), gave("a")]},
         {"role": "assistant", "content": [{"text": "Found."}]},
+    ],
+    "vercel, a call that waited for a person, and one of the provider": [
+        PERSON,
+        {
+            "role": "assistant",
+            "content": [
+                {"type": "tool-call", "toolCallId": "a", "toolName": "lookup", "input": {}},
+                {"type": "tool-approval-request", "approvalId": "p", "toolCallId": "a"},
+                {"type": "tool-call", "toolCallId": "w", "toolName": "search", "providerExecuted": True},
+                {"type": "tool-result", "toolCallId": "w", "toolName": "search", "output": {}},
+            ],
+        },
+        {"role": "tool", "content": [{"type": "tool-approval-response", "approvalId": "p"}]},
+        {"role": "tool", "content": [{"type": "tool-result", "toolCallId": "a", "output": {"value": 1}}]},
+        REPLY,
+    ],
+    "pydantic, a call that is tried again": [
+        {"kind": "request", "parts": [{"part_kind": "system-prompt", "content": "You look things up."}]},
+        {"kind": "response", "parts": [used_by("a")]},
+        {
+            "kind": "request",
+            "parts": [
+                {"part_kind": "retry-prompt", "tool_name": "lookup", "tool_call_id": "a", "content": "again"}
+            ],
+        },
+        {"kind": "response", "parts": [used_by("b")]},
+        {
+            "kind": "request",
+            "parts": [{"part_kind": "tool-return", "tool_name": "lookup", "tool_call_id": "b", "content": 1}],
+        },
+        {"kind": "response", "parts": [{"part_kind": "text", "content": "Here."}]},
     ],
     "anthropic, a turn in two messages": [
         PERSON, inner(turn("m", "a")), inner(turn("m", "b")), inner(results("b", "a")), REPLY
@@ -115,6 +151,13 @@ def test_a_wrong_list_is_broken(name: str, tmp_path: Path) -> None:
     [
         [PERSON, chat_turn("a"), {"role": "tool", "tool_name": "lookup", "content": "found"}, REPLY],
         [PERSON, {"role": "assistant", "tool_calls": [{"function": {"name": "lookup"}}]}, PERSON, REPLY],
+        [
+            PERSON,
+            {"role": "assistant", "content": [{"type": "tool-call", "toolName": "lookup"}]},
+            PERSON,
+            REPLY,
+        ],
+        [{"kind": "response", "parts": [used_by("")]}, {"kind": "response", "parts": []}],
     ],
 )
 def test_calls_without_ids_are_not_observable(messages: list[Any], tmp_path: Path) -> None:
@@ -150,12 +193,12 @@ def test_the_end_of_a_list_is_judged_if_it_was_sent(tmp_path: Path) -> None:
     assert set(broken(audited(tmp_path / "sent.json"))) == {"PAIR-1"}
 
 
-MODEL_CALL = {"type": "tool-call", "toolCallId": "a", "toolName": "lookup", "input": {}}
+OTHER_CALL = {"type": "invocation", "invocationId": "a", "name": "lookup", "input": {}}
 FOREIGN = {
     "parts without a type": [
         {"role": "user", "content": [{"text": "Hi"}]}, {"role": "assistant", "content": [{"uses": "lookup"}]}
     ],
-    "parts of another kind": [PERSON, {"role": "assistant", "content": [MODEL_CALL]}, PERSON, REPLY],
+    "parts of another kind": [PERSON, {"role": "assistant", "content": [OTHER_CALL]}, PERSON, REPLY],
 }  # fmt: skip
 
 
