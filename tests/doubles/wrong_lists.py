@@ -126,7 +126,41 @@ WRONG_LISTS |= {
     for library, form in (("vercel", _vercel), ("pydantic", _pydantic))
 }
 
+
+def kept(role: str, *parts: dict[str, Any]) -> dict[str, Any]:
+    """A message of a page of the AI SDK."""
+    return {"id": "m", "role": role, "parts": list(parts)}
+
+
+def used(call: str, state: str = "output-available") -> dict[str, Any]:
+    """A call with its result, unless its state has none."""
+    made = {"type": "tool-lookup", "toolCallId": call, "state": state, "input": {}}
+    return made | ({"output": "found"} if state == "output-available" else {})
+
+
+STEP, HERE = {"type": "step-start"}, {"type": "text", "text": "Here."}
+WRONG_LISTS |= {
+    "page, an open call": (
+        [
+            kept("user", HERE),
+            kept("assistant", STEP, used("a"), used("b", "input-available")),
+            kept("user", HERE),
+            kept("assistant", STEP, HERE),
+        ],
+        "PAIR-1",
+    ),
+    "page, an open call in a step": (
+        [kept("user", HERE), kept("assistant", STEP, used("a", "approval-responded"), STEP, HERE)],
+        "PAIR-1",
+    ),
+    "page, one id for two calls": (
+        [kept("user", HERE), kept("assistant", STEP, used("a"), used("a"), STEP, HERE)],
+        "ROUND-3",
+    ),
+}
+
 LISTS = {
+    "page": "ai-sdk-page",
     "vercel": "ai-sdk-messages",
     "pydantic": "pydantic-ai-messages",
     "converse": "bedrock-converse",

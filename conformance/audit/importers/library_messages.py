@@ -1,7 +1,8 @@
 """Imports lists of messages in the forms of two libraries: AI SDK and pydantic-ai.
 
-- AI SDK: `ModelMessage`, whose parts name the calls (vercel/ai, `packages/provider-utils/src/types`).  What a
-  provider executes itself is no call.
+- AI SDK: `ModelMessage`, whose parts name the calls (vercel/ai, `packages/provider-utils/src/types`), and
+  `UIMessage`, whose parts are calls with their results (`packages/ai/src/ui/ui-messages.ts`), so that no
+  result can be an orphan.  What a provider executes itself is no call.
 - pydantic-ai: `ModelMessage`, requests and responses with parts (pydantic/pydantic-ai,
   `pydantic_ai_slim/pydantic_ai/messages.py`).  A retry of a call is its result.
 
@@ -10,7 +11,7 @@ A list shows what any other list of messages does (see `messages`).
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, Final
 
 from runlock.conformance.audit.importers.histories import assistant, call, result, text_of, user
@@ -67,6 +68,59 @@ def _of_vercel(raw: Raw) -> Iterator[Message]:
             yield result(str(one.get("toolCallId")), text_of(value))
 
 
+ENDED: Final = ("output-available", "output-error", "output-denied")
+"""States of a call that has a result."""
+
+
+def _is_page(raw: Any) -> bool:
+    """Whether the AI SDK keeps such a message for a page."""
+    is_message = isinstance(raw, dict) and raw.get("role") in ROLES and isinstance(raw.get("parts"), list)
+    return is_message and all(
+        isinstance(one, dict) and isinstance(one.get("type"), str) for one in raw["parts"]
+    )
+
+
+def _is_call(part: Raw) -> bool:
+    is_tool = part["type"] == "dynamic-tool" or part["type"].startswith("tool-")
+    return is_tool and not part.get("providerExecuted") and part.get("state") != "input-streaming"
+
+
+def _of_page(raw: Raw) -> Iterator[Message]:
+    """A message: of the model, each step with the results of its calls."""
+    if raw["role"] != "assistant":
+        yield from [user(_said(raw["parts"]))] if raw["role"] == "user" else []
+        return
+    steps: list[list[Raw]] = [[]]
+    for part in raw["parts"]:
+        steps += [[]] if part["type"] == "step-start" else []
+        steps[-1].append(part)
+    for step in filter(None, steps):
+        asked = [part for part in step if _is_call(part)]
+        calls = [call(str(one.get("toolCallId")), _tool_of(one), one.get("input")) for one in asked]
+        yield assistant(_said(step), calls)
+        for one in (one for one in asked if one.get("state") in ENDED):
+            yield result(str(one.get("toolCallId")), text_of(one.get("output", one.get("errorText"))))
+
+
+def _tool_of(part: Raw) -> str:
+    return str(part.get("toolName") or part["type"].removeprefix("tool-"))
+
+
+def _said(parts: Sequence[Raw]) -> str:
+    return "".join(str(one.get("text") or "") for one in parts if one["type"] == "text")
+
+
+class Page(Messages):
+    """Lists of messages in which a result stands within its call."""
+
+    clauses = frozenset({"PAIR-1", "ROUND-3"})
+
+    def recognises(self, record: Any) -> bool:
+        """Whether it is a list of such messages, and not the request of a chat, which its stream answers."""
+        is_request = isinstance(record, dict) and record.keys() >= {"id", "messages"}
+        return not is_request and super().recognises(record)
+
+
 # --- pydantic-ai --------------------------------------------------------------------------------
 
 KINDS: Final = ("request", "response")
@@ -115,6 +169,14 @@ IMPORTERS: Final = (
         merges=False,
         is_message=_is_vercel,
         lacks_id=lambda raw: any(map(_is_unpaired, _parts(raw, "content"))),
+    ),
+    Page(
+        "ai-sdk-page",
+        "lists of messages that a page of the AI SDK keeps",
+        _is_page,
+        _of_page,
+        merges=False,
+        is_message=_is_page,
     ),
     Messages(
         "pydantic-ai-messages",

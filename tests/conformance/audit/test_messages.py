@@ -23,7 +23,9 @@ from recorded_events import (
     says,
     turn,
 )
-from wrong_lists import LISTS, MESSAGE, WRONG_LISTS
+from wrong_lists import HERE, LISTS, MESSAGE, STEP, WRONG_LISTS, kept, used
+
+from runlock.conformance.audit.formats import importer_named
 
 THOUGHT = {"type": "reasoning", "summary": []}
 OLD = {"role": "assistant", "content": None, "function_call": {"name": "lookup", "arguments": "{}"}}
@@ -93,6 +95,14 @@ RIGHT: dict[str, list[Any]] = {
         },
         {"kind": "response", "parts": [{"part_kind": "text", "content": "Here."}]},
     ],
+    "page, two steps, a refused call, and one of the provider": [
+        kept("user", HERE),
+        kept("assistant", STEP, used("a"), used("b", "output-denied"), STEP, used("c"), STEP, HERE),
+        kept("user", HERE),
+        kept("assistant", STEP, used("d", "input-streaming"), {**used("e", ""), "providerExecuted": True}),
+        kept("user", HERE),
+        kept("assistant", HERE),
+    ],
     "anthropic, a turn in two messages": [
         PERSON, inner(turn("m", "a")), inner(turn("m", "b")), inner(results("b", "a")), REPLY
     ],
@@ -132,7 +142,8 @@ def test_a_right_list_is_held(name: str, tmp_path: Path) -> None:
     found = audited(tmp_path / "a.json")
 
     assert (broken(found), found.result.troubles) == ({}, [])
-    assert {verdicts(found)[one] for one in ("PAIR-1", "PAIR-2", "PAIR-3")} == {"held"}
+    shown = {"PAIR-1", "PAIR-2", "PAIR-3"} & importer_named(LISTS[name.partition(",")[0]]).clauses
+    assert {verdicts(found)[one] for one in shown} == {"held"}
     assert found.sources[0]["format"] == LISTS[name.partition(",")[0]]
 
 
