@@ -79,7 +79,16 @@ def errs(id_: str) -> Record:
 
 RIGHT: dict[str, tuple[list[Record], str]] = {
     "claude-stream, a turn in several records": (
-        [BEGUN, tells("m", "a"), gives("a"), tells("m", "b"), gives("b"), tells("n"), OVER],
+        [
+            BEGUN,
+            tells("m", "a"),
+            tells("m", "b"),
+            gives("a"),
+            tells("m", "c"),
+            gives("c"),
+            gives("b"),
+            tells("n"),
+        ],
         "PAIR-1 PAIR-2 PAIR-3",
     ),
     "claude-stream, an agent that a call starts": (

@@ -31,8 +31,13 @@ OTHERS: Final = frozenset({"threadId", "trajectory", "resourceSpans", "uuid", "s
 CONTENTS: Final = frozenset({"parts", "toolCalls", "toolCallId"})
 """Keys of messages of other libraries."""
 
-FOREIGN: Final = frozenset({None, "tool-call", "tool-result", "input_text", "output_text"})
-"""Kinds of parts, or none, that messages of other APIs have, so that their calls stand elsewhere."""
+CHAT_PARTS: Final = frozenset(
+    {
+        "text", "refusal", "image_url", "input_audio", "audio", "video_url", "file", "image", "document",
+        "thinking", "redacted_thinking", "reasoning",
+    }
+)  # fmt: skip
+"""Kinds of parts without calls; a message with others is of another API, whose calls may stand in them."""
 
 ROLES: Final = ("system", "developer", "user", "assistant", "tool", "function")
 MODEL: Final = "model"
@@ -231,7 +236,7 @@ def _is_chat(raw: Any) -> bool:
         return False
     if raw.get("type") not in (None, "message"):
         return False
-    return not {part.get("type") for part in _parts(raw)} & FOREIGN.union(BLOCKS)
+    return {part.get("type") for part in _parts(raw)} <= CHAT_PARTS
 
 
 def of_chat(raw: Raw) -> Iterator[Message]:

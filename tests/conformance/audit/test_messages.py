@@ -209,7 +209,9 @@ FOREIGN = {
     "parts without a type": [
         {"role": "user", "content": [{"text": "Hi"}]}, {"role": "assistant", "content": [{"uses": "lookup"}]}
     ],
-    "parts of another kind": [PERSON, {"role": "assistant", "content": [OTHER_CALL]}, PERSON, REPLY],
+    "parts of another kind": [
+        PERSON, chat_turn("b"), chat_result("b"), {"role": "assistant", "content": [OTHER_CALL]}, REPLY
+    ],
 }  # fmt: skip
 
 
