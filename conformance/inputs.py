@@ -63,6 +63,10 @@ class Damaged(UsageError):
     """A file that its decoder refuses: nothing of it can be trusted."""
 
 
+class TooLong(Damaged):
+    """A line or a document that is longer than one may be."""
+
+
 # --- values -------------------------------------------------------------------------------------
 
 
@@ -177,6 +181,20 @@ class Lines:
         except (OSError, zlib.error, MemoryError) as error:
             raise Damaged(_unreadable(self.path, error), _NOTHING) from None
 
+    def pieces(self, size: int) -> Iterator[bytes]:
+        """The bytes of the file in pieces of that size; one that breaks off is damaged."""
+        left = self._most()
+        try:
+            with _opened(self.path) as stream:
+                while piece := stream.read(size):
+                    left -= len(piece)
+                    self._check(0, 0, left)
+                    yield piece
+        except EOFError:
+            raise Damaged(f"{self.path} is a document that breaks off.", _NOTHING) from None
+        except (OSError, zlib.error, MemoryError) as error:
+            raise Damaged(_unreadable(self.path, error), _NOTHING) from None
+
     def joined(self, lines: Iterable[bytes]) -> bytes:
         """Lines of the file that are one document, which is bounded as a line is."""
         kept, left = [], SIZE_MAX
@@ -184,7 +202,7 @@ class Lines:
             kept.append(line)
             left -= len(line)
             if left < 0:
-                raise Damaged(f"{self.path} is one document that is longer {_LONG}.", _NOTHING)
+                raise TooLong(f"{self.path} is one document that is longer {_LONG}.", _NOTHING)
         return b"".join(kept)
 
     def cut_after(self, line: int) -> None:
@@ -198,7 +216,7 @@ class Lines:
 
     def _check(self, number: int, size: int, left: float) -> None:
         if size > SIZE_MAX:
-            raise Damaged(f"{self.path}: line {number} is longer {_LONG}.", _NOTHING)
+            raise TooLong(f"{self.path}: line {number} is longer {_LONG}.", _NOTHING)
         if left < 0:
             raise Damaged(f"{self.path} unpacks to more than {RATIO_MAX:,} times its size.", _NOTHING)
 

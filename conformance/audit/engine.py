@@ -62,7 +62,7 @@ class Task:
             unreadable = [one.sentence for one in first if isinstance(one, Unreadable)]
             why = incidents or unreadable or [refusal(first) if first else "it is empty"]
             is_found = any(folder in path.parents for folder in self.folders)
-            error = NoRecords if is_found and not is_named(path) else UsageError
+            error = NoRecords if is_found and (not is_named(path) or is_settings(first)) else UsageError
             raise error(f"{path}: {NOTHING_READ}; {why[0]}.")
         return found
 
@@ -81,6 +81,18 @@ class NoRecords(UsageError):
 def is_blank(records: Sequence[Any]) -> bool:
     """Whether records hold nothing but empty lists, as an export of no spans does."""
     return all(not any(_lists(record)) and (record == [] or bool(_lists_of(record))) for record in records)
+
+
+def is_settings(records: Sequence[Any]) -> bool:
+    """Whether it is one object in which no list has objects, as settings are and no recording is."""
+    return len(records) == 1 and isinstance(records[0], dict) and not _has_objects(records[0])
+
+
+def _has_objects(value: Any) -> bool:
+    """Whether a list within the value has an object in it."""
+    if isinstance(value, dict):
+        return any(map(_has_objects, value.values()))
+    return isinstance(value, list) and any(isinstance(one, dict | list) for one in value)
 
 
 def _lists(record: Any) -> list[Any]:

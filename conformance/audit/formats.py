@@ -17,11 +17,14 @@ from runlock.spec.text import known_words
 GROUP: Final = "runlock.importers"
 FOLDER: Final = "runlock.conformance.audit.importers"
 OWN: Final = (
-    "trace", "otel_genai", "openinference", "services", "ag_ui", "ai_sdk", "claude_code", "sessions",
-    "openhands", "langchain_messages", "messages",
+    "trace", "otel_genai", "openinference", "services", "ag_ui", "ai_sdk", "claude_code", "agent_streams",
+    "sessions", "openhands", "langchain_messages", "library_messages", "messages",
 )  # fmt: skip
 SHOWN: Final = 6
 """Keys and types that a refusal names."""
+
+NEAR: Final = 2
+"""Keys that a file shares with a format to which it is near."""
 
 HEAD: Final = 50
 """Records of a file by which its format is recognised."""
@@ -37,12 +40,15 @@ SIGNS: Final[Mapping[str, frozenset[str]]] = {
         "gemini-cli": "sessionId projectHash toolCalls thoughts lastUpdated",
         "swe-agent": "trajectory history info environment",
         "openhands": "action observation tool_call_metadata cause extras args",
+        "openhands-sdk": "kind tool_call_id llm_response_id llm_message action_id tool_call",
+        "claude-stream": "session_id parent_tool_use_id subtype uuid",
+        "codex-exec": "item thread_id",
         "ag-ui": "threadId runId toolCallId toolCallName messageId delta",
         "ai-sdk": "parts toolCallId toolName input output",
         "claude-code": "uuid parentUuid sessionId isSidechain cwd gitBranch",
         "langchain-messages": "additional_kwargs response_metadata tool_calls type content",
         "openai-chat": "role content messages tool_calls tool_call_id choices model",
-        "openai-responses": "call_id output input arguments",
+        "openai-responses": "call_id output input arguments object status",
     }.items()
 }
 """Keys by which a refusal says what a file is nearest to."""
@@ -79,9 +85,7 @@ def refusal(records: Sequence[Any]) -> str:
     keys = ", ".join(key for key, _ in seen.most_common(SHOWN)) or "no object"
     types = f" and the types {', '.join(kind for kind, _ in kinds.most_common(SHOWN))}" if kinds else ""
     near = max(SIGNS, key=lambda name: len(SIGNS[name] & seen.keys()))
-    like = f"; nearest to it is {near}" if SIGNS[near] & seen.keys() else ""
+    is_near = len(SIGNS[near] & seen.keys()) >= NEAR
+    like = f"it is nearest to {near}, as which `--format {near}` reads it" if is_near else "no format is near"
     head = counted(len(records), "record")
-    return (
-        f"no importer recognises its first {head}, with the keys {keys}{types}{like}; "
-        f"`--format NAME` reads it as one of {', '.join(importers())}"
-    )
+    return f"no importer recognises its first {head}, with the keys {keys}{types}; {like}"

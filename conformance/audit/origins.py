@@ -20,7 +20,6 @@ from runlock.conformance.trace.trace import Trace
 BISECTED_MAX: Final = 5_000
 """Records of a thread up to which it is judged again in parts."""
 
-SHOWN_MAX: Final = 2
 TEXT_MAX: Final = 160
 """Characters of a record that are shown."""
 
@@ -55,14 +54,12 @@ class Origin:
         return self.places[0][0] if self.places else ""
 
     def excerpts(self, reason: str, trace: Trace, breaks: Breaks) -> tuple[Excerpt, ...]:
-        """The first and the last record that name the call; if those are one, that at which it breaks."""
+        """The first and the last record that name the call, and that at which the clause breaks."""
         id_ = next(iter(_named(reason, trace)), "")
         last = self._breaking(breaks)
         until = len(self.records) if last is None else last + 1
         naming = [at for at in range(until) if id_ and names(self.records[at], id_)]
-        shown = dict.fromkeys([*naming[:1], *naming[1:][-1:]])
-        if len(shown) < SHOWN_MAX and last is not None:
-            shown[last] = None
+        shown = dict.fromkeys([*naming[:1], *naming[1:][-1:], *([] if last is None else [last])])
         return tuple(
             Excerpt(*self._place(at, id_, is_last=number > 0), shortened(self.records[at], id_))
             for number, at in enumerate(shown)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
 from functools import cache
 from glob import glob, has_magic
@@ -11,9 +12,10 @@ from pathlib import Path
 from typing import Any, Final
 
 from runlock.conformance.audit.accepted import ACCEPTED
+from runlock.conformance.audit.long_documents import elements
 from runlock.conformance.audit.recording import Unreadable
 from runlock.conformance.errors import UsageError
-from runlock.conformance.inputs import PACKED, Lines, NotJson, decoded, is_parquet, rows_of
+from runlock.conformance.inputs import PACKED, Lines, NotJson, TooLong, decoded, is_parquet, rows_of
 
 ENDINGS: Final = (".jsonl", ".ndjson", ".json", ".sse", ".parquet")
 NOISE: Final = (b"event:", b"id:", b"retry:", b":")
@@ -21,6 +23,12 @@ NOISE: Final = (b"event:", b"id:", b"retry:", b":")
 
 WHOLE: Final = ("events", "spans", "records", "data", "runs")
 """The names under which a document that is one object has its records."""
+
+ALONE: Final = (*WHOLE, "messages", "input", "items", "conversation")
+"""The names under which a document that is too long to be parsed has records, which stand alone then."""
+
+AGAIN: Final = re.compile(rb"(?<=[}\]])\s*\n(?=[\[{])")
+"""Where a document ends and another one begins, each at the beginning of a line."""
 
 RECORD: Final = frozenset({"type", "name", "role", "attributes", "resourceSpans", "uuid", "history"})
 """Keys of an object that is a record itself."""
@@ -127,8 +135,13 @@ def _values(lines: Lines) -> Iterator[tuple[int, Any]]:
     What is in a document over many lines has line 0, since its parser does not say where it stands.
     """
     every = ((number, line) for number, line in enumerate(lines, 1) if _data(line))
-    head = list(islice(every, 2))
-    if head and (document := _document(lines, head, every)) is not None:
+    try:
+        head = list(islice(every, 2))
+        document = _document(lines, head, every) if head else None
+    except TooLong:
+        yield from ((0, _element(key, text)) for key, text in elements(lines.path))
+        return
+    if document is not None:
         place = head[0][0] if len(head) == 1 else 0
         yield from ((place, value) for value in document)
         return
@@ -140,6 +153,12 @@ def _values(lines: Lines) -> Iterator[tuple[int, Any]]:
         yield number, value
 
 
+def _element(key: str, text: bytes) -> Any:
+    """An element of a long document as a record, as if the document had been parsed."""
+    value = _value(0, text)
+    return value if isinstance(value, Unreadable) or not key or key in ALONE else {key: [value]}
+
+
 def _document(
     lines: Lines, head: Sequence[tuple[int, bytes]], rest: Iterable[tuple[int, bytes]]
 ) -> list[Any] | None:
@@ -149,12 +168,22 @@ def _document(
     if isinstance(value, Unreadable):
         if not first.lstrip().startswith((b"[", b"{")) or not _goes_on(first, others):
             return None
-        value = _value(1, lines.joined(line for _, line in chain(head, rest)))
+        text = lines.joined(line for _, line in chain(head, rest))
+        value = _value(1, text)
+        if isinstance(value, Unreadable) and (several := _in_a_row(text)):
+            return several
     elif others:
         return None
     if isinstance(value, dict) and not value.keys() & RECORD:
         value = next((value[key] for key in WHOLE if isinstance(value.get(key), list)), value)
     return value if isinstance(value, list) else [value]
+
+
+def _in_a_row(text: bytes) -> list[Any]:
+    """The values of documents that follow one another, as tools print them; none if they are not whole."""
+    pieces = AGAIN.split(text)
+    values = [_value(1, piece) for piece in pieces]
+    return [] if any(isinstance(one, Unreadable) for one in values) else values
 
 
 def _goes_on(first: bytes, others: Sequence[tuple[int, bytes]]) -> bool:

@@ -20,6 +20,7 @@ from runlock.conformance.campaign.worker import as_found
 from runlock.conformance.driving.findings import Trouble, Witness
 from runlock.conformance.driving.tally import Found, Tally
 from runlock.conformance.judging.selection import Selection
+from runlock.conformance.text import counted
 from runlock.conformance.trace.moves import moves_of
 from runlock.conformance.trace.trace import Trace
 
@@ -96,7 +97,7 @@ def results_of(summary: Summary, target: str, selection: Selection) -> list[Audi
         one.unknown = dict(sorted(summary.unknown.items()))
         one.input = _input(summary)
         one.result.warnings += [
-            f"{times} records of unknown kind {kind}" for kind, times in one.unknown.items()
+            f"{counted(times, 'record')} of unknown kind {kind}" for kind, times in one.unknown.items()
         ]
     return made
 

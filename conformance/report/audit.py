@@ -21,6 +21,7 @@ OBSERVED: Final = {"held": "held", "broken": "broken"}
 NOT_OBSERVABLE: Final = "not observable"
 REASON_MAX: Final = 300
 SOURCES_SHOWN: Final = 8
+PASSED_SHOWN: Final = 3
 PLACES_SHOWN: Final = 5
 """Agents, tools and files of a violation that are listed."""
 
@@ -94,7 +95,9 @@ def reading(audit: AuditResult) -> list[tuple[str, str]]:
     seen = audit.input
     by_format = ", ".join(f"{name} {files:,}" for name, files in seen.read.items())
     read = f"{many(sum(seen.read.values()), 'file')}{f' ({by_format})' if by_format else ''}"
-    passed = f"{many(seen.left, 'file')} without records" if seen.left else ""
+    passed = (
+        f"{many(seen.left, 'file')} without records{_first(seen.passed_by, seen.left)}" if seen.left else ""
+    )
     failed = f"{many(seen.failed, 'input')} that could not be judged" if seen.failed else ""
     without = f"; {IDLE} in {many(seen.idle, 'file')}" if seen.idle else ""
     return [
@@ -102,6 +105,12 @@ def reading(audit: AuditResult) -> list[tuple[str, str]]:
         ("not read", ", ".join(one for one in (failed, passed) if one) or "nothing"),
         ("judged", f"{many(audit.threads, 'thread')}{without}"),
     ]
+
+
+def _first(names: Sequence[str], number: int) -> str:
+    """The first of that many names, in brackets."""
+    shown = [plain(name) for name in names[:PASSED_SHOWN]]
+    return f" ({', '.join([*shown, *(['…'] if number > len(shown) else [])])})"
 
 
 def _violation(audit: AuditResult, witness: Witness, page: Page, path: Path | None) -> None:
@@ -186,7 +195,7 @@ def _headline(audit: AuditResult, page: Page) -> None:
 
 
 def _counted(audit: AuditResult) -> str:
-    left = f", of which {audit.open} end early" if audit.open else ""
+    left = f" ({audit.open:,} without a recorded end)" if audit.open else ""
     return f"{many(audit.threads, 'thread')}{left}, {many(audit.records, 'record')}"
 
 
@@ -200,7 +209,8 @@ def _graded(source: Mapping[str, Any]) -> str:
     who = source["implementation"] or {}
     lacking = [f"{part} {shown}" for part, shown in source["grade"].items() if shown != "shown"]
     name = plain(f"{who.get('name', '?')} {who.get('version', '?')}".removesuffix(" ?"))
-    return f"{name}, format {source['format']}: {', '.join(lacking) or 'everything is shown'}"
+    read = name if name == source["format"] else f"{name}, format {source['format']}"
+    return f"{read}: {', '.join(lacking) or 'everything is shown'}"
 
 
 def _verdicts(audit: AuditResult) -> str:

@@ -54,6 +54,15 @@ def events(path: Path, number: int) -> None:
     write(path, (event for one in range(number) for event in streamed(one)))
 
 
+def document(path: Path, number: int) -> None:
+    """One document: an array of lists, which is too long to be parsed if there are many."""
+    with path.open("w", encoding="utf-8") as file:
+        file.write("[")
+        for one in range(number):
+            file.write(("," if one else "") + json.dumps({"messages": listed(one)}))
+        file.write("]")
+
+
 def files(path: Path, number: int) -> None:
     """A folder with a list in each file."""
     path.mkdir()
@@ -70,6 +79,7 @@ def write(path: Path, records: Iterator[Any]) -> None:
 
 KINDS: dict[str, tuple[Callable[[Path, int], None], int]] = {
     "one file of lists": (lists, 10_000),
+    "one document": (document, 10_000),
     "one file of events": (events, 10_000),
     "a folder of files": (files, 5_000),
 }

@@ -301,6 +301,23 @@ def _values(whole: Any) -> Records:
     return whole if isinstance(whole, list) else [whole]
 
 
+def tables(records: Records) -> Records:
+    """Observations of Langfuse as the export of its tables has them."""
+    names = {
+        "traceId": "trace_id",
+        "parentObservationId": "parent_observation_id",
+        "statusMessage": "status_message",
+        "sessionId": "session_id",
+    }
+    return [
+        {
+            names.get(key, key): json.dumps(value) if isinstance(value, dict | list) else value
+            for key, value in one.items()
+        }
+        for one in langfuse(records)["data"]
+    ]
+
+
 SERVICES: dict[str, Callable[[Records], Records]] = {
     "langsmith": langsmith,
     "langfuse": lambda records: _values(langfuse(records)),

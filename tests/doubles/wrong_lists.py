@@ -67,7 +67,103 @@ WRONG_LISTS |= {
     if name.startswith("chat, ")
 }
 
+
+def _converse(message: dict[str, Any]) -> dict[str, Any]:
+    """A message of Anthropic as Converse has it."""
+    kinds = {
+        "text": lambda part: {"text": part["text"]},
+        "tool_use": lambda part: {
+            "toolUse": {"toolUseId": part["id"], "name": part["name"], "input": part["input"]}
+        },
+        "tool_result": lambda part: {
+            "toolResult": {"toolUseId": part["tool_use_id"], "content": [{"text": str(part["content"])}]}
+        },
+    }
+    content = message["content"]
+    parts = [block("text", text=content)] if isinstance(content, str) else content
+    return {"role": message["role"], "content": [kinds[part["type"]](part) for part in parts]}
+
+
+WRONG_LISTS |= {
+    name.replace("anthropic", "converse"): ([_converse(one) for one in messages], clause)
+    for name, (messages, clause) in list(WRONG_LISTS.items())
+    if name.startswith("anthropic, ")
+}
+
+
+def _vercel(message: dict[str, Any]) -> dict[str, Any]:
+    """A message of Chat Completions as the AI SDK has it."""
+    calls = [
+        {"type": "tool-call", "toolCallId": one["id"], "toolName": one["function"]["name"], "input": {}}
+        for one in message.get("tool_calls", ())
+    ]
+    if message["role"] == "tool":
+        found = {"type": "tool-result", "toolCallId": message["tool_call_id"], "toolName": "lookup"}
+        return {"role": "tool", "content": [{**found, "output": {"type": "text", "value": "found"}}]}
+    return {"role": message["role"], "content": calls or message["content"] or ""}
+
+
+def _pydantic(message: dict[str, Any]) -> dict[str, Any]:
+    """A message of Chat Completions as pydantic-ai has it."""
+    about = {"tool_name": "lookup", "tool_call_id": message.get("tool_call_id")}
+    calls = [
+        {"part_kind": "tool-call", "tool_name": "lookup", "args": "{}", "tool_call_id": one["id"]}
+        for one in message.get("tool_calls", ())
+    ]
+    parts = {
+        "user": [{"part_kind": "user-prompt", "content": message["content"]}],
+        "assistant": calls or [{"part_kind": "text", "content": message["content"]}],
+        "tool": [{"part_kind": "tool-return", "content": "found", **about}],
+    }
+    kind = "response" if message["role"] == "assistant" else "request"
+    return {"kind": kind, "parts": parts[message["role"]]}
+
+
+WRONG_LISTS |= {
+    name.replace("chat", library): ([form(one) for one in messages], clause)
+    for name, (messages, clause) in list(WRONG_LISTS.items())
+    if name.startswith("chat, ")
+    for library, form in (("vercel", _vercel), ("pydantic", _pydantic))
+}
+
+
+def kept(role: str, *parts: dict[str, Any]) -> dict[str, Any]:
+    """A message of a page of the AI SDK."""
+    return {"id": "m", "role": role, "parts": list(parts)}
+
+
+def used(call: str, state: str = "output-available") -> dict[str, Any]:
+    """A call with its result, unless its state has none."""
+    made = {"type": "tool-lookup", "toolCallId": call, "state": state, "input": {}}
+    return made | ({"output": "found"} if state == "output-available" else {})
+
+
+STEP, HERE = {"type": "step-start"}, {"type": "text", "text": "Here."}
+WRONG_LISTS |= {
+    "page, an open call": (
+        [
+            kept("user", HERE),
+            kept("assistant", STEP, used("a"), used("b", "input-available")),
+            kept("user", HERE),
+            kept("assistant", STEP, HERE),
+        ],
+        "PAIR-1",
+    ),
+    "page, an open call in a step": (
+        [kept("user", HERE), kept("assistant", STEP, used("a", "approval-responded"), STEP, HERE)],
+        "PAIR-1",
+    ),
+    "page, one id for two calls": (
+        [kept("user", HERE), kept("assistant", STEP, used("a"), used("a"), STEP, HERE)],
+        "ROUND-3",
+    ),
+}
+
 LISTS = {
+    "page": "ai-sdk-page",
+    "vercel": "ai-sdk-messages",
+    "pydantic": "pydantic-ai-messages",
+    "converse": "bedrock-converse",
     "langchain": "langchain-messages",
     "chat": "openai-chat",
     "responses": "openai-responses",

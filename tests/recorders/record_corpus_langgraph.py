@@ -8,6 +8,7 @@ It needs langchain 1.5 with langgraph:
 from __future__ import annotations
 
 import json
+import re
 import sys
 from pathlib import Path
 from typing import Any, ClassVar
@@ -23,6 +24,8 @@ from langsmith import Client
 from scenarios import SCENARIOS, Runs, Turn, clock, fails, weather
 
 KEPT = ("id", "name", "run_type", "inputs", "outputs", "error", "parent_run_id", "trace_id", "dotted_order")
+PLACE = re.compile(r"/(?:root|tmp|home|usr|opt)/[^\"\\ ]*/")
+"""The folders of files that a traceback names."""
 
 
 class Scripted(GenericFakeChatModel):
@@ -85,7 +88,7 @@ def record(name: str, runs: Runs, folder: Path) -> None:
     config: Any = {"callbacks": [tracer], "configurable": {"thread_id": f"langgraph-{name}"}}
     for text, _ in runs:
         state = agent.invoke({"messages": [("user", text)]}, config)
-    lines = "".join(json.dumps(one) + "\n" for one in tracer.ended)
+    lines = PLACE.sub("", "".join(json.dumps(one) + "\n" for one in tracer.ended))
     (folder / f"langgraph-{name}.langsmith.jsonl").write_text(lines)
     listed = convert_to_openai_messages(state["messages"])
     (folder / f"langgraph-{name}.messages.json").write_text(json.dumps(listed))

@@ -1,4 +1,4 @@
-"""Records pydantic-ai's adapters for AG-UI and for the AI SDK: the events of each run of a scenario.
+"""Records pydantic-ai's adapters for AG-UI and for the AI SDK, and the messages that it keeps.
 
 It needs pydantic-ai 2.68 with ag-ui-protocol:
 
@@ -16,7 +16,7 @@ from typing import Any
 
 from ag_ui.core import RunAgentInput, UserMessage
 from pydantic_ai import Agent, ModelRetry
-from pydantic_ai.messages import ModelMessage
+from pydantic_ai.messages import ModelMessage, ModelMessagesTypeAdapter
 from pydantic_ai.models.function import AgentInfo, DeltaToolCall, FunctionModel
 from pydantic_ai.ui.ag_ui import AGUIAdapter
 from pydantic_ai.ui.vercel_ai import VercelAIAdapter
@@ -84,9 +84,26 @@ async def ai_sdk(name: str, runs: Runs) -> list[str]:
     return lines
 
 
+async def kept(runs: Runs) -> str:
+    """The messages, which are the history of the next run."""
+    one, history = agent(runs), b"[]"
+
+    async def streamed(_: Any, events: Any) -> None:
+        async for _ in events:
+            pass
+
+    for text, _ in runs:
+        before = ModelMessagesTypeAdapter.validate_json(history)
+        history = (
+            await one.run(text, message_history=before, event_stream_handler=streamed)
+        ).all_messages_json()
+    return history.decode()
+
+
 def main(folder: Path) -> None:
-    """Write one file for each scenario and protocol."""
+    """Write one file for each scenario and protocol, and one with its messages."""
     for name, runs in SCENARIOS.items():
+        (folder / f"pydantic-{name}.messages.json").write_text(asyncio.run(kept(runs)))
         for protocol, record in (("ag-ui", ag_ui), ("ai-sdk", ai_sdk)):
             lines = asyncio.run(record(name, runs))
             (folder / f"pydantic-{name}.{protocol}.jsonl").write_text("".join(f"{one}\n" for one in lines))

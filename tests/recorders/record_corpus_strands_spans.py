@@ -1,9 +1,10 @@
-"""Records the OpenTelemetry spans of Strands, with the messages in the events of each span.
+"""Records the spans of Strands, with the messages in the events of each span, and its lists of messages.
 
-It needs strands-agents 1.62 with opentelemetry-sdk:
+It needs strands-agents 1.62 with opentelemetry-sdk.  Without the variable, the events are the older ones:
 
+    python tests/recorders/record_corpus_strands_spans.py tests/data/corpus events
     export OTEL_SEMCONV_STABILITY_OPT_IN=gen_ai_latest_experimental
-    python tests/recorders/record_corpus_strands_spans.py tests/data/corpus
+    python tests/recorders/record_corpus_strands_spans.py tests/data/corpus spans
 """
 
 from __future__ import annotations
@@ -25,8 +26,8 @@ DROPPED = ("resource", "links")
 """Fields of a span that name the machine."""
 
 
-def main(folder: Path) -> None:
-    """Write one file for each scenario."""
+def main(folder: Path, kind: str) -> None:
+    """Write the spans of each scenario, and the list of messages that Strands sends to Bedrock."""
     spans, provider = InMemorySpanExporter(), TracerProvider()
     provider.add_span_processor(SimpleSpanProcessor(spans))
     trace.set_tracer_provider(provider)
@@ -38,9 +39,12 @@ def main(folder: Path) -> None:
         for text, _ in runs:
             asyncio.run(agent.invoke_async(text))
         kept = [json.loads(span.to_json()) for span in spans.get_finished_spans()]
+        for event in (one for span in kept for one in span["events"]):
+            event["attributes"].pop("exception.stacktrace", None)  # it names files of the machine
         lines = [json.dumps({key: one[key] for key in one if key not in DROPPED}) for one in kept]
-        (folder / f"strands-{name}.spans.jsonl").write_text("".join(f"{line}\n" for line in lines))
+        (folder / f"strands-{name}.{kind}.jsonl").write_text("".join(f"{line}\n" for line in lines))
+        (folder / f"strands-{name}.converse.json").write_text(json.dumps(agent.messages))
 
 
 if __name__ == "__main__":
-    main(Path(sys.argv[1]))
+    main(Path(sys.argv[1]), sys.argv[2])

@@ -1,11 +1,12 @@
 """The conversations of the corpus: what a person says, what the scripted model answers, and the tools.
 
-Each recorder plays all of them with one real library, offline.
+Each recorder plays all of them with one real library, offline.  As a script, it prints them as JSON.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+import json
+from dataclasses import asdict, dataclass, field
 from typing import Any
 
 
@@ -94,3 +95,7 @@ class Failed(Exception):
 def fails() -> str:
     """Fail."""
     raise Failed("the service is down")
+
+
+if __name__ == "__main__":
+    print(json.dumps(SCENARIOS, default=asdict))

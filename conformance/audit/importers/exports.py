@@ -1,7 +1,8 @@
 """Finds the spans of an export, whatever wrote it, and makes each a flat record.
 
-- OTLP JSON: `resourceSpans`, before 1.0 with `instrumentationLibrarySpans`
-  (open-telemetry/opentelemetry-proto, `opentelemetry/proto/trace/v1/trace.proto`).
+- OTLP JSON: `resourceSpans`, before 1.0 with `instrumentationLibrarySpans`, and `resourceLogs`, with the
+  names of its fields in either case (open-telemetry/opentelemetry-proto,
+  `opentelemetry/proto/trace/v1/trace.proto` and `logs/v1/logs.proto`).
 - Tempo: `batches`, or `trace` with `resourceSpans` (grafana/tempo, `pkg/tempopb/tempo.proto`).
 - Jaeger: `data` with traces of `spans`, or one such trace (jaegertracing/jaeger,
   `internal/uimodel/model.go`).
@@ -16,16 +17,31 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Any, Final
 
+from runlock.conformance.audit.importers.span_events import EVENTS, noted
 from runlock.conformance.inputs import NotJson, decoded
 
 Raw = Mapping[str, Any]
 Flat = dict[str, Any]
 
 FAILED: Final = frozenset({2, "STATUS_CODE_ERROR", "ERROR"})
-LISTS: Final = ("resourceSpans", "resource_spans", "batches", "data", "spans")
+LISTS: Final = (
+    "resourceSpans", "resource_spans", "resourceLogs", "resource_logs", "batches", "data", "spans",
+)  # fmt: skip
 """Names under which an export has its parts."""
 
-SCOPES: Final = ("scopeSpans", "scope_spans", "instrumentationLibrarySpans")
+SCOPES: Final = (
+    "scopeSpans", "scope_spans", "instrumentationLibrarySpans", "instrumentation_library_spans", "scopeLogs",
+    "scope_logs",
+)  # fmt: skip
+SNAKE: Final[Mapping[str, str]] = {
+    "trace_id": "traceId",
+    "span_id": "spanId",
+    "parent_span_id": "parentSpanId",
+    "instrumentation_library": "instrumentationLibrary",
+    "log_records": "logRecords",
+    "event_name": "eventName",
+}
+"""Names of fields of OTLP as its schema has them, by those of its JSON."""
 MESSAGES: Final = frozenset({"gen_ai.input.messages", "gen_ai.output.messages"})
 COLUMN: Final = "attributes."
 """What the name of the column of an attribute begins with, where each has one."""
@@ -46,22 +62,46 @@ def spans_in(record: Any) -> Iterator[Flat]:
             yield from spans_in(part)
     elif "traceID" in record and "operationName" in record:
         yield _of_jaeger(record)
-    elif "traceId" in record and "spanId" in record and isinstance(record.get("attributes"), list):
-        yield _of_otlp(record, {})
+    elif _is_otlp(record):
+        yield _of_otlp(_camel(record), {})
     elif (ids := _ids(record)) is not None:
         yield _of_object(record, *ids)
 
 
 def _of_resource(record: Raw) -> Iterator[Flat]:
-    for scope in (one for name in SCOPES for one in _listed(record.get(name))):
-        library = scope.get("scope") or scope.get("instrumentationLibrary")
+    for scope in (_camel(one) for name in SCOPES for one in _listed(record.get(name))):
+        named = scope.get("scope") or scope.get("instrumentationLibrary")
+        library = named if isinstance(named, dict) else {}
         for raw in _listed(scope.get("spans")):
-            yield _of_otlp(raw, library if isinstance(library, dict) else {})
+            yield _of_otlp(_camel(raw), library)
+        for raw in _listed(scope.get("logRecords")):
+            yield _of_log(_camel(raw), library)
+
+
+def _camel(raw: Raw) -> Raw:
+    """The fields under their names in JSON."""
+    return {SNAKE.get(key, key): value for key, value in raw.items()} if raw.keys() & SNAKE else raw
+
+
+def _is_otlp(record: Raw) -> bool:
+    ids = _camel(record).keys() >= {"traceId", "spanId"}
+    return ids and isinstance(record.get("attributes"), list)
+
+
+def _of_log(raw: Raw, library: Raw) -> Flat:
+    """A log record with what it says of its span, as a part of that span, without a name."""
+    attributes = _pairs(raw.get("attributes"), _plain)
+    event = noted(raw.get("eventName"), _plain(raw.get("body")), attributes)
+    return _of_otlp({**raw, "name": "", "parentSpanId": "", "status": None, "events": []}, library) | {
+        "attributes": event | attributes
+    }
 
 
 def _of_otlp(raw: Raw, library: Raw) -> Flat:
     status = raw.get("status")
-    events = [_pairs(event.get("attributes"), _plain) for event in _listed(raw.get("events"))]
+    events = [
+        (event.get("name"), _pairs(event.get("attributes"), _plain)) for event in _listed(raw.get("events"))
+    ]
     return {
         "trace": str(raw.get("traceId", "")),
         "id": str(raw.get("spanId", "")),
@@ -83,18 +123,19 @@ def _pairs(listed: Any, plain: Callable[[Any], Any] = lambda value: value) -> di
 def _plain(value: Any) -> Any:
     """The value of an attribute, which OTLP wraps in the name of its type."""
     for kind, inner in value.items() if isinstance(value, dict) else ():
-        if kind == "arrayValue" and isinstance(inner, dict):
+        if kind in ("arrayValue", "array_value") and isinstance(inner, dict):
             return [_plain(one) for one in _listed(inner.get("values"))]
-        if kind == "kvlistValue" and isinstance(inner, dict):
+        if kind in ("kvlistValue", "kvlist_value") and isinstance(inner, dict):
             return _pairs(inner.get("values"), _plain)
-        return int(inner) if kind == "intValue" else inner
+        return int(inner) if kind in ("intValue", "int_value") else inner
     return None
 
 
 def _of_jaeger(raw: Raw) -> Flat:
     tags = _pairs(raw.get("tags"))
     parents = [one for one in _listed(raw.get("references")) if one.get("refType") == "CHILD_OF"]
-    events = [_pairs(log.get("fields")) for log in _listed(raw.get("logs"))]
+    fields = [_pairs(log.get("fields")) for log in _listed(raw.get("logs"))]
+    events = [(one.get("event"), one) for one in fields]
     return {
         "trace": str(raw["traceID"]),
         "id": str(raw.get("spanID", "")),
@@ -127,7 +168,7 @@ def _of_object(raw: Raw, trace: str, id_: str) -> Flat:
     scope = _object(raw.get("instrumentation_scope"))
     columns = {key.removeprefix(COLUMN): value for key, value in raw.items() if key.startswith(COLUMN)}
     given = _object(raw.get("attributes"))
-    events = [_object(one.get("attributes", one)) for one in _listed(raw.get("events"))]
+    events = [(one.get("name"), _object(one.get("attributes", one))) for one in _listed(raw.get("events"))]
     kind = {"openinference.span.kind": raw["span_kind"]} if raw.get("span_kind") else {}
     return {
         "trace": trace.removeprefix("0x"),
@@ -176,11 +217,14 @@ def _is_nested(value: Any) -> bool:
     )
 
 
-def _content(events: Iterable[Raw]) -> dict[str, Any]:
-    """The messages of a span that are in its events, `gen_ai.client.inference.operation.details`."""
-    return {key: value for one in events for key, value in one.items() if key in MESSAGES}
+def _content(events: Iterable[tuple[Any, Raw]]) -> dict[str, Any]:
+    """The messages of a span that are in its events, `gen_ai.client.inference.operation.details` or older."""
+    found = [(noted(name, None, one), one) for name, one in events]
+    older = [event for made, _ in found for event in made.get(EVENTS, ())]
+    details = {key: value for _, one in found for key, value in one.items() if key in MESSAGES}
+    return details | ({EVENTS: older} if older else {})
 
 
-def _exception(events: Iterable[Raw]) -> str:
+def _exception(events: Iterable[tuple[Any, Raw]]) -> str:
     """The type of the exception that ended a span, or an empty string."""
-    return next((str(one["exception.type"]) for one in events if "exception.type" in one), "")
+    return next((str(one["exception.type"]) for _, one in events if "exception.type" in one), "")

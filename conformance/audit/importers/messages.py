@@ -22,11 +22,22 @@ Message = dict[str, Any]
 LISTS: Final = ("messages", "input", "items", "conversation", "history")
 """The names under which an object has its list."""
 
+AROUND: Final = ("values", "body", "request")
+"""The names under which an object has the one with the list: a snapshot of a graph, a logged request."""
+
 OTHERS: Final = frozenset({"threadId", "trajectory", "resourceSpans", "uuid", "sessionId"})
 """Keys of records of other formats, which have messages too."""
 
 CONTENTS: Final = frozenset({"parts", "toolCalls", "toolCallId"})
 """Keys of messages of other libraries."""
+
+CHAT_PARTS: Final = frozenset(
+    {
+        "text", "refusal", "image_url", "input_audio", "audio", "video_url", "file", "image", "document",
+        "thinking", "redacted_thinking", "reasoning",
+    }
+)  # fmt: skip
+"""Kinds of parts without calls; a message with others is of another API, whose calls may stand in them."""
 
 ROLES: Final = ("system", "developer", "user", "assistant", "tool", "function")
 MODEL: Final = "model"
@@ -47,10 +58,12 @@ class Messages:
         *,
         merges: bool,
         is_message: Callable[[Any], bool] | None = None,
+        lacks_id: Callable[[Raw], bool] | None = None,
     ) -> None:
         self.name, self.says = name, says
         self._is_own, self._read, self._merges = is_own, read, merges
         self._is_message = is_message or _is_message
+        self._lacks_id = lacks_id or lacks_ids
 
     def grade(self, claims: Mapping[str, Any]) -> Grade:
         """What a list shows."""
@@ -64,28 +77,29 @@ class Messages:
         return all(map(self._is_message, listed)) and any(map(self._is_own, listed))
 
     def keyed(self, records: Iterable[Any], source: str) -> Iterator[Row]:
-        """Each list is a thread; messages that stand alone are one together."""
-        alone = f"{source}#1"
+        """Each list is a thread, message by message; messages that stand alone are one together."""
         for number, record in enumerate(records, 1):
-            yield Row(alone if messages_in(record) is None else f"{source}#{number}", record)
+            listed = messages_in(record)
+            if listed is None:
+                yield Row(f"{source}#1", record)
+            else:
+                yield from (Row(f"{source}#{number}", one) for one in (*listed, *_sent_with(record)))
 
     def recordings(self, thread: str, records: Sequence[Any]) -> list[Recording]:
-        """The trace of one list."""
-        lists = [messages_in(record) for record in records]
-        raw = [one for record, listed in zip(records, lists, strict=True) for one in listed or [record]]
-        is_request = any(isinstance(record, dict) and MODEL in record for record in records)
-        claims = handshake(self.name, "?", gates=["model", "tool"])
-        writer = Writer(Builder(claims))
+        """The trace of one list; one with values that are no messages shows nothing."""
+        writer = Writer(Builder(handshake(self.name, "?", gates=["model", "tool"])))
         made = Recording(thread, writer.builder.trace, is_open=True)
-        made.unexplained += [one.sentence for one in raw if isinstance(one, Unreadable)]
-        for one in raw:
-            if isinstance(one, dict) and self._is_message(one):
-                writer.take(list(self._read(one)), merges=self._merges)
-            elif not isinstance(one, Unreadable):
-                made.unknown["a value that is no message"] += 1
-        if any(isinstance(one, dict) and lacks_ids(one) for one in raw):
+        messages = [one for one in records if isinstance(one, dict) and self._is_message(one)]
+        for one in messages:
+            writer.take(list(self._read(one)), merges=self._merges)
+        others = [one for one in records if not (isinstance(one, dict) and self._is_message(one))]
+        made.unexplained += [one.sentence for one in others if isinstance(one, Unreadable)]
+        odd = [one for one in others if not (isinstance(one, Unreadable) or _is_sent(one))]
+        made.unknown["a value that is no message"] += len(odd)
+        made.unknown = +made.unknown
+        if odd or any(map(self._lacks_id, messages)):
             made.hidden = self.clauses
-        writer.close(is_request=is_request)
+        writer.close(is_request=any(map(_is_sent, others)))
         made.trace = writer.builder.finished()
         return [made]
 
@@ -149,12 +163,33 @@ def messages_in(record: Any) -> list[Any] | None:
     """The list that a record is or has; None if it has none."""
     if isinstance(record, list):
         return record
+    holder = _holder(record)
+    return None if holder is None else _lists_of(holder)[0]
+
+
+def _holder(record: Any) -> Raw | None:
+    """The object with the list: the record, or one within it."""
     if not isinstance(record, dict) or "role" in record or "type" in record or record.keys() & OTHERS:
         return None
-    state = record.get("values")  # a snapshot of a graph
-    record = state if isinstance(state, dict) else record
-    found = (_listed(record.get(key)) for key in LISTS)
-    return next((one for one in found if one is not None), None)
+    if _lists_of(record):
+        return record
+    return next((found for key in AROUND if (found := _holder(record.get(key))) is not None), None)
+
+
+def _lists_of(holder: Raw) -> list[list[Any]]:
+    return [listed for key in LISTS if (listed := _listed(holder.get(key))) is not None]
+
+
+def _sent_with(record: Any) -> Iterator[Raw]:
+    """What the body of a request has apart from its list, if the record is one: its model."""
+    holder = _holder(record)
+    if holder is not None and MODEL in holder:
+        yield {MODEL: holder[MODEL]}
+
+
+def _is_sent(record: Any) -> bool:
+    """Whether it says that the list was sent to a model."""
+    return isinstance(record, dict) and record.keys() == {MODEL}
 
 
 def _listed(value: Any) -> list[Any] | None:
@@ -201,8 +236,7 @@ def _is_chat(raw: Any) -> bool:
         return False
     if raw.get("type") not in (None, "message"):
         return False
-    kinds = {part.get("type") for part in _parts(raw)}
-    return not kinds & {*BLOCKS, "input_text", "output_text"}
+    return {part.get("type") for part in _parts(raw)} <= CHAT_PARTS
 
 
 def of_chat(raw: Raw) -> Iterator[Message]:
@@ -286,6 +320,59 @@ def of_anthropic(raw: Raw) -> Iterator[Message]:
                 yield user("")
 
 
+# --- Converse -----------------------------------------------------------------------------------
+
+USES: Final = frozenset({"toolUse", "toolResult"})
+UNTYPED: Final = USES | {
+    "text", "image", "document", "video", "audio", "reasoningContent", "guardContent", "cachePoint",
+    "citationsContent", "searchResult",
+}  # fmt: skip
+"""The kinds of parts, each the only key of its part."""
+
+
+def is_converse(raw: Any) -> bool:
+    """Whether only Converse of Bedrock has such a message: its parts have a key instead of a type."""
+    is_message = isinstance(raw, dict) and raw.get("role") in ("user", "assistant", "tool")
+    return is_message and any(part.keys() & USES for part in _parts(raw))
+
+
+def _is_untyped(raw: Any) -> bool:
+    """Whether Converse has such a message, and no other API."""
+    content = raw.get("content") if isinstance(raw, dict) and raw.get("role") in ROLES else None
+    is_list = isinstance(content, list) and bool(content)
+    return is_list and all(isinstance(one, dict) and one.keys() <= UNTYPED for one in _listed(content) or ())
+
+
+def of_converse(raw: Raw) -> Iterator[Message]:
+    """A message of Converse; of the user, each result and each text in its order."""
+    parts = _parts(raw)
+    if raw.get("role") == "assistant":
+        asked = [part["toolUse"] for part in parts if isinstance(part.get("toolUse"), dict)]
+        calls = [call(str(one.get("toolUseId")), str(one.get("name")), one.get("input")) for one in asked]
+        yield assistant(_text(parts), calls)
+        return
+    for part in parts:
+        if isinstance(made := part.get("toolResult"), dict):
+            status = "error" if made.get("status") == "error" else None
+            yield result(str(made.get("toolUseId")), text_of(_converse_text(made)), status)
+        else:
+            yield user(str(part.get("text") or ""))
+
+
+def _converse_text(made: Raw) -> Any:
+    """The text of a result; its only part may be JSON."""
+    parts = _parts(made)
+    return parts[0]["json"] if len(parts) == 1 and "json" in parts[0] else _text(parts)
+
+
+CONVERSE: Final = Messages(
+    "bedrock-converse",
+    "lists of messages of Converse",
+    _is_untyped,
+    of_converse,
+    merges=True,
+    is_message=_is_untyped,
+)
 ANTHROPIC: Final = Messages(
     "anthropic-messages", "lists of messages of Anthropic", is_anthropic, of_anthropic, merges=True
 )
@@ -293,6 +380,11 @@ RESPONSES: Final = Messages(
     "openai-responses", "lists of items of the Responses API", _is_item, of_responses, merges=True
 )
 CHAT: Final = Messages(
-    "openai-chat", "lists of messages of Chat Completions", _is_chat, of_chat, merges=False
+    "openai-chat",
+    "lists of messages of Chat Completions",
+    _is_chat,
+    of_chat,
+    merges=False,
+    is_message=_is_chat,
 )
-IMPORTERS: Final = (ANTHROPIC, RESPONSES, CHAT)
+IMPORTERS: Final = (ANTHROPIC, CONVERSE, RESPONSES, CHAT)

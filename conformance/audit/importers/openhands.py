@@ -1,4 +1,4 @@
-"""Imports trajectories of OpenHands: the events of its stream, actions and observations, as one list.
+"""Imports what OpenHands keeps: trajectories of its server, and events of its SDK.
 
 An event of a call has `tool_call_metadata` with the id of the call and the response of the model that asked
 for it (All-Hands-AI/OpenHands, `openhands/events/tool.py` and `openhands/events/serialization/event.py`).  An
@@ -6,16 +6,22 @@ action is an execution, and the observation with the same id its answer.  What t
 the stream: OpenHands makes a history of it that leaves out calls and results without each other
 (`openhands/memory/conversation_memory.py`).  So clauses about histories are not shown; an observation that no
 action explains is left over.
+
+The SDK has events of other forms, each in a file of its own (OpenHands/software-agent-sdk,
+`openhands-sdk/openhands/sdk/event/llm_convertible/action.py` and `observation.py`).  There, actions of one
+`llm_response_id` are a turn, and each observation is an execution.  An error or a rejection instead of an
+observation is none: whether the tool ran is not known.
 """
 
 from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from pathlib import Path
 from typing import Any, Final
 
 from runlock.conformance.audit.importers.builder import handshake
-from runlock.conformance.audit.importers.histories import text_of
+from runlock.conformance.audit.importers.histories import call, text_of
 from runlock.conformance.audit.importers.spans import Chat, Spans, Tool, recording_of
 from runlock.conformance.audit.importers.spoken import messages_of
 from runlock.conformance.audit.recording import Grade, Recording, Row, Unreadable
@@ -53,10 +59,14 @@ class OpenHands:
     def recordings(self, thread: str, records: Sequence[Any]) -> list[Recording]:
         """The trace of one conversation."""
         events = [one for one in records if isinstance(one, dict)]
-        made = recording_of(thread, _read(events), handshake(self.name, "?", gates=["model", "tool"]))
+        made = recording_of(thread, self.read(events), handshake(self.name, "?", gates=["model", "tool"]))
         made.unexplained = [one.sentence for one in records if isinstance(one, Unreadable)] + made.unexplained
         made.is_open = True
         return [made]
+
+    def read(self, events: Sequence[Raw]) -> Spans:
+        """The turns, and what was executed."""
+        return _read(events)
 
 
 def _events(record: Raw) -> Sequence[Any]:
@@ -115,4 +125,69 @@ def _tool(about: Raw, given: Sequence[Raw]) -> Tool:
     return Tool("", id_, name, None, kind, text_of(given[0].get("content")))
 
 
-IMPORTER: Final = OpenHands()
+# --- the SDK ------------------------------------------------------------------------------------
+
+OWN_FILE: Final = "event-"
+"""What the name of a file begins with that has one event."""
+
+
+class OpenHandsSdk(OpenHands):
+    """Events of the SDK; those in files of their own are a thread by their folder."""
+
+    name = "openhands-sdk"
+    says = "events of the SDK of OpenHands"
+    is_scattered = True
+
+    def recognises(self, record: Any) -> bool:
+        """Whether it is an event, or an object with a list of them."""
+        return any(map(_is_sdk_event, _items(record)))
+
+    def keyed(self, records: Iterable[Any], source: str) -> Iterator[Row]:
+        """Each file is a thread, or each folder with a file for each event."""
+        path = Path(source)
+        thread = f"{path.parent}#1" if path.name.startswith(OWN_FILE) else f"{source}#1"
+        for record in records:
+            yield from (Row(thread, one) for one in _items(record) or [record])
+
+    def read(self, events: Sequence[Raw]) -> Spans:
+        """The turns, and what was executed."""
+        read, turns = Spans(), dict[str, Chat]()
+        for event in events:
+            kind = event.get("kind")
+            if kind == "ActionEvent":
+                response = str(event.get("llm_response_id"))
+                if response not in turns:
+                    turns[response] = Chat("", None, _said(event.get("thought")), [])
+                    read.chats.append(turns[response])
+                asked = event.get("tool_call") or {}
+                of = call(str(asked.get("id")), str(asked.get("name")), asked.get("arguments"))
+                turns[response].calls = [*(turns[response].calls or ()), of]
+            elif kind == "ObservationEvent":
+                read.tools.append(_observed(event))
+        return read
+
+
+def _items(record: Any) -> Sequence[Any]:
+    """The events of a record: itself, or the page of them that the server answers."""
+    listed = record.get("items") if isinstance(record, dict) and "kind" not in record else None
+    return listed if isinstance(listed, list) else [record]
+
+
+def _is_sdk_event(record: Any) -> bool:
+    is_event = isinstance(record, dict) and str(record.get("kind")).endswith(("Event", "Observation"))
+    return is_event and "source" in record and "id" in record
+
+
+def _observed(event: Raw) -> Tool:
+    answer = event.get("observation") or {}
+    kind = "error" if answer.get("is_error") else "ok"
+    text = _said(answer.get("content"))
+    return Tool("", str(event.get("tool_call_id")), str(event.get("tool_name")), None, kind, text_of(text))
+
+
+def _said(parts: Any) -> str:
+    listed = [one for one in parts if isinstance(one, dict)] if isinstance(parts, list) else []
+    return "".join(str(one.get("text") or "") for one in listed)
+
+
+IMPORTERS: Final = (OpenHands(), OpenHandsSdk())

@@ -3,7 +3,8 @@
 An `invoke_agent` span is a segment of a run, a `chat` span an inference, an `execute_tool` span an execution.
 The older spelling is read too: messages as `gen_ai.prompt.N.*` and `gen_ai.completion.N.*`, and the kinds of
 OpenLLMetry (traceloop/openllmetry, `packages/opentelemetry-semantic-conventions-ai`, `SpanAttributes` and
-`TraceloopSpanKindValues`), whose tools have no ids of calls.
+`TraceloopSpanKindValues`), whose tools have no ids of calls; and the events of older conventions (see
+`span_events`), where log records are joined with the span that they name.
 A call that was refused leaves no span, so decisions are not shown; nor is whether a run that ends with an
 open call waits for one.
 """
@@ -11,12 +12,14 @@ open call waits for one.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from typing import Any, Final
 
 from runlock.conformance.audit.importers import otlp
 from runlock.conformance.audit.importers.builder import handshake
 from runlock.conformance.audit.importers.histories import assistant, call, object_of, result, text_of, user
 from runlock.conformance.audit.importers.otlp import Span
+from runlock.conformance.audit.importers.span_events import EVENTS, executed, told
 from runlock.conformance.audit.importers.spans import Chat, Spans, Tool, recording_of
 from runlock.conformance.audit.importers.spoken import indexed
 from runlock.conformance.audit.recording import Grade, Recording, Row
@@ -31,6 +34,7 @@ OLDER: Final = "traceloop.span.kind"
 KINDS: Final = {"workflow": AGENT, "agent": AGENT, "tool": TOOL}
 """The kinds of OpenLLMetry by the operations of the conventions; a task is none of them."""
 
+MESSAGES: Final = ("gen_ai.input.messages", "gen_ai.output.messages")
 ASKED: Final = ("gen_ai.prompt.0.role", "gen_ai.prompt.0.content", "gen_ai.completion.0.role")
 
 SPANS_SHOW: Final = frozenset(
@@ -55,7 +59,7 @@ class OtelGenAi:
 
     def recognises(self, record: Any) -> bool:
         """Whether its spans have attributes of the conventions."""
-        return otlp.has_attribute(record, OPERATION, OLDER, *ASKED)
+        return otlp.has_attribute(record, OPERATION, OLDER, EVENTS, *MESSAGES, *ASKED)
 
     def keyed(self, records: Iterable[Any], source: str) -> Iterator[Row]:
         """The spans by conversation, or by trace where there is none."""
@@ -64,16 +68,41 @@ class OtelGenAi:
     def recordings(self, thread: str, records: Sequence[Any]) -> Iterator[Recording]:
         """One recording for each agent; an agent that another one calls as a tool has its own."""
         yield from otlp.left_over(thread, records)
-        spans = [otlp.span_of(one) for one in records if otlp.is_span(one)]
+        spans = _joined(otlp.span_of(one) for one in records if otlp.is_span(one))
         for name, of_agent in _by_agent(spans).items():
             yield recording_of(f"{thread}/{name}" if name else thread, _read(of_agent), _claims(of_agent))
 
 
+def _joined(spans: Iterable[Span]) -> list[Span]:
+    """The spans, each with the log records that name it; records whose span is missing are one too."""
+    found: dict[tuple[str, str], list[Span]] = {}
+    for span in spans:
+        parts = found.setdefault((span.trace, span.id), [])
+        if span.name and any(one.name for one in parts):
+            found[span.trace, f"{span.id} {len(found)}"] = [span]  # one that was exported twice
+        else:
+            parts.append(span)
+    return [_whole(parts) for parts in found.values()]
+
+
+def _whole(parts: Sequence[Span]) -> Span:
+    span = next((one for one in parts if one.name), parts[0])
+    if len(parts) == 1:
+        return span
+    attributes = {key: value for one in parts for key, value in one.attributes.items()}
+    events = [event for one in parts for event in one.attributes.get(EVENTS, ())]
+    return replace(span, attributes=attributes | dict(span.attributes) | ({EVENTS: events} if events else {}))
+
+
 def _operation(span: Span) -> str:
-    """The operation of a span, also if it is in the older spelling."""
-    if not span.attributes.keys().isdisjoint(ASKED):
+    """The operation of a span, also if it is in the older spelling, or only its log records are known."""
+    if not span.attributes.keys().isdisjoint(ASKED) or (not span.name and _has_messages(span)):
         return CHATS[0]
     return span.get(OPERATION) or KINDS.get(span.get(OLDER), "")
+
+
+def _has_messages(span: Span) -> bool:
+    return not span.attributes.keys().isdisjoint((EVENTS, *MESSAGES))
 
 
 def _thread(span: Span) -> str | None:
@@ -146,7 +175,9 @@ def _segment(span: Span, known: Mapping[str, Span]) -> str:
 def _chat(span: Span, segment: str) -> Chat:
     if not span.attributes.keys().isdisjoint(ASKED):
         return _older_chat(span, segment)
-    shown, answered = _json(span.get("gen_ai.input.messages")), _json(span.get("gen_ai.output.messages"))
+    if EVENTS in span.attributes:
+        return _chat_of(*told(span.attributes[EVENTS]), span, segment)
+    shown, answered = (_json(span.attributes.get(side)) for side in MESSAGES)
     messages = None if shown is None else [one for raw in shown for one in _messages(raw)]
     if answered is None:
         return Chat(segment, messages, error=span.exception if span.is_failed else "")
@@ -157,19 +188,28 @@ def _chat(span: Span, segment: str) -> Chat:
 
 def _older_chat(span: Span, segment: str) -> Chat:
     """An inference whose messages are attributes of their own."""
-    shown = indexed(span.attributes, "prompt")
-    turns = [one for one in indexed(span.attributes, "completion") or () if one["role"] == "assistant"]
+    shown, answered = (indexed(span.attributes, side) for side in ("prompt", "completion"))
+    return _chat_of(shown, answered or (), span, segment)
+
+
+def _chat_of(
+    shown: list[dict[str, Any]] | None, answered: Iterable[Mapping[str, Any]], span: Span, segment: str
+) -> Chat:
+    """An inference with this history; one without a turn failed, or its content was not recorded."""
+    turns = [one for one in answered if one["role"] == "assistant"]
     if not turns:
         return Chat(segment, shown, error=span.exception if span.is_failed else "")
     calls = [one for turn in turns for one in turn["tool_calls"]]
     return Chat(segment, shown, "".join(turn["text"] for turn in turns), calls)
 
 
-def _json(text: str) -> list[dict[str, Any]] | None:
-    try:
-        value = decoded(text)
-    except ValueError:
-        return None
+def _json(value: Any) -> list[dict[str, Any]] | None:
+    """The list of an attribute, which is JSON text in a span."""
+    if isinstance(value, str):
+        try:
+            value = decoded(value)
+        except ValueError:
+            return None
     return value if isinstance(value, list) else None
 
 
@@ -196,13 +236,14 @@ def _tool(span: Span, segment: str) -> Tool:
     attributes = span.attributes
     answer = attributes.get("gen_ai.tool.call.result", attributes.get("traceloop.entity.output"))
     given = attributes.get("gen_ai.tool.call.arguments")
+    args, text = executed(attributes.get(EVENTS, ()))
     return Tool(
         segment,
         span.get("gen_ai.tool.call.id") or None,
         span.get("gen_ai.tool.name") or span.get("traceloop.entity.name"),
-        None if given is None else object_of(given),
+        args if given is None else object_of(given),
         "error" if span.is_failed else "ok",
-        None if answer is None else text_of(answer),
+        text if answer is None else text_of(answer),
     )
 
 

@@ -20,6 +20,7 @@ from runlock.conformance.audit.importers.otel_genai import SPANS_SHOW
 from runlock.conformance.audit.importers.spans import Chat, Spans, Tool, recording_of
 from runlock.conformance.audit.importers.spoken import answer_of, messages_of
 from runlock.conformance.audit.recording import Grade, Recording, Row, Unreadable
+from runlock.conformance.inputs import NotJson, decoded
 
 Raw = Mapping[str, Any]
 Found = list[dict[str, Any]] | None
@@ -27,6 +28,15 @@ Found = list[dict[str, Any]] | None
 WHOLE: Final = ("observations", "runs", "child_runs", "data")
 THREADS: Final = ("thread_id", "session_id", "conversation_id", "langfuse_session_id")
 """Metadata that say which traces are one conversation."""
+
+
+TABLES: Final[Mapping[str, str]] = {
+    "trace_id": "traceId",
+    "parent_observation_id": "parentObservationId",
+    "session_id": "sessionId",
+    "status_message": "statusMessage",
+}
+"""Names in the exports of tables of Langfuse, by those in its API."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,6 +62,7 @@ class Service:
     ) -> None:
         self.name, self.says = name, says
         self._words, self._shown, self._said = words, shown, said
+        self._names = TABLES if "traceId" in words.own else {}
 
     def grade(self, claims: Mapping[str, Any]) -> Grade:
         """What the spans show."""
@@ -77,6 +88,7 @@ class Service:
     def _spans(self, record: Any) -> Iterator[Raw]:
         if not isinstance(record, dict):
             return
+        record = {self._names.get(key, key): value for key, value in record.items()}
         if self._words.own <= record.keys():
             yield record
         for name in WHOLE:
@@ -87,7 +99,7 @@ class Service:
 
     def _thread(self, span: Raw) -> str:
         extra = span.get("extra") or {}
-        metadata = extra.get("metadata") or span.get("metadata") or {}
+        metadata = extra.get("metadata") or _value(span.get("metadata")) or {}
         known = metadata if isinstance(metadata, dict) else {}
         named = span.get("sessionId") or next((known[one] for one in THREADS if known.get(one)), None)
         return str(named or span.get(self._words.trace))
@@ -113,12 +125,22 @@ class Service:
         return read
 
     def _chat(self, span: Raw, segment: str) -> Chat:
-        messages = messages_of(self._shown(span))
+        messages = messages_of(_value(self._shown(span)))
         turns = [one for one in self._said(span) or () if one["role"] == "assistant"]
         if not turns:
             return Chat(segment, messages, error=_failed(span))
         calls = [one for turn in turns for one in turn["tool_calls"]]
         return Chat(segment, messages, "".join(turn["text"] for turn in turns), calls)
+
+
+def _value(given: Any) -> Any:
+    """A list or an object, which tables have as JSON text."""
+    if isinstance(given, str) and given.lstrip().startswith(("[", "{")):
+        try:
+            return decoded(given)
+        except NotJson:
+            return given
+    return given
 
 
 def _failed(span: Raw) -> str:
@@ -153,7 +175,7 @@ def _smith_said(span: Raw) -> Found:
 
 def _fuse_said(span: Raw) -> Found:
     """The output of a generation of Langfuse: a text, a message, or several."""
-    output = span.get("output")
+    output = _value(span.get("output"))
     if isinstance(output, str):
         return [{"role": "assistant", "text": output, "tool_calls": []}]
     if isinstance(output, dict) and not isinstance(output.get("messages"), list):

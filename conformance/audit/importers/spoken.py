@@ -16,9 +16,11 @@ from runlock.conformance.audit.importers.histories import assistant, call, text_
 from runlock.conformance.audit.importers.messages import (
     ITEMS,
     is_anthropic,
+    is_converse,
     lacks_ids,
     of_anthropic,
     of_chat,
+    of_converse,
     of_responses,
 )
 from runlock.conformance.inputs import decoded
@@ -72,6 +74,8 @@ def message_of(raw: Any) -> Iterator[Message]:
         yield from of_responses(raw)
     elif is_anthropic({**raw, "role": role}):
         yield from of_anthropic({**raw, "role": role})
+    elif is_converse(raw):
+        yield from of_converse({**raw, "role": role})
     elif lacks_ids({**raw, "role": role, "type": None}):
         raise Unknown
     elif role == "assistant" and any("args" in one for one in raw.get("tool_calls") or ()):
@@ -83,11 +87,15 @@ def message_of(raw: Any) -> Iterator[Message]:
 
 def text_in(raw: Raw) -> str:
     """The text of a message, which may have it in parts."""
-    content = raw.get("content")
-    if isinstance(content, str):
-        return content
-    parts = [one for one in content if isinstance(one, Mapping)] if isinstance(content, Sequence) else []
-    return "".join(str(one.get("text") or "") for one in parts)
+    content = parts_text(raw.get("content"))
+    return content if isinstance(content, str) else ""
+
+
+def parts_text(content: Any) -> Any:
+    """The text of a list of parts; any other content as it is."""
+    if isinstance(content, list) and all(isinstance(one, Mapping) for one in content):
+        return "".join(str(one.get("text") or "") for one in content)
+    return content
 
 
 def indexed(attributes: Raw, side: str) -> list[Message] | None:

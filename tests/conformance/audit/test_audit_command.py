@@ -10,7 +10,22 @@ import pytest
 from audited import written
 from command_line import run
 from places import DATA
-from recorded_events import PERSON, REPLY, chat_result, chat_turn, results, session, turn, typed
+from recorded_events import (
+    PERSON,
+    REPLY,
+    asked,
+    asks,
+    begins,
+    chat_result,
+    chat_turn,
+    ends,
+    results,
+    says,
+    session,
+    snapshot,
+    turn,
+    typed,
+)
 from recorded_sessions import WRONG as WRONG_SESSIONS
 from recorded_threads import threads
 
@@ -157,6 +172,26 @@ def test_the_report_says_who_with_what_and_where(capsys: Capsys, folder: Path) -
     assert "  example   c.jsonl:2" in run(capsys, "audit", "c.jsonl").out
 
 
+def test_the_record_at_which_a_clause_breaks_is_shown(capsys: Capsys, folder: Path) -> None:
+    """Also where others name the call: it opens and ends, and the snapshot after them lacks its result."""
+    pytest.importorskip("duckdb")
+    others = {"role": "user", "content": "So?"}
+    written(folder / "c.jsonl", [begins(), *asks("k1"), snapshot(asked("k1"), others), *says(), ends()])
+    (found,) = run(capsys, "audit", "c.jsonl", "--json").json["violations"]
+    lines = [one["line"] for one in found["examples"][0]["records"]]
+
+    assert (found["clause"], lines) == ("PAIR-1", [2, 5, 6])
+
+
+def test_an_example_of_a_list_is_its_messages(capsys: Capsys, folder: Path) -> None:
+    """The turn with the call, and what the model was asked with instead of the result."""
+    (folder / "c.json").write_text(json.dumps([PERSON, chat_turn("a"), PERSON, REPLY]))
+    (found,) = run(capsys, "audit", "c.json", "--json").json["violations"]
+    texts = [json.loads(one["text"]) for one in found["examples"][0]["records"]]
+
+    assert texts == [chat_turn("a"), PERSON]
+
+
 def test_a_document_over_many_lines_has_lines_too(capsys: Capsys, folder: Path) -> None:
     """Those that name the call."""
     whole = [PERSON, chat_turn("a"), chat_result("b"), REPLY]
@@ -183,13 +218,14 @@ def test_files_of_a_folder_that_hold_no_records_are_passed_by(capsys: Capsys, fo
     """Whatever its name, a file is read if it begins as records do."""
     (folder / "before" / "notes.txt").write_text("Nothing here.")
     (folder / "before" / "config").write_text('{"colour": "red"}')
+    (folder / "before" / "settings.json").write_text('{"model": "m", "tools": ["lookup"]}')
     (folder / "before" / "a.jsonl").rename(folder / "before" / "a.session")
     ran = run(capsys, "audit", "before")
 
     assert ran.code == 0
     assert ran.out.splitlines()[:2] == [
         "read      1 file (runlock 1), 81 records",
-        "not read  1 file without records",
+        "not read  2 files without records (before/config, before/settings.json)",
     ]
 
 

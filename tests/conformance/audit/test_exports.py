@@ -9,7 +9,8 @@ from typing import Any
 import pytest
 from audited import RECORDINGS, Records, audited, broken, records_in, verdicts, written
 from planted_faults import FAULTS
-from span_exports import EXPORTS, SERVICES, older, phoenix_table
+from span_events import OLDER, in_logs
+from span_exports import EXPORTS, SERVICES, older, phoenix_table, tables
 
 duckdb = pytest.importorskip("duckdb", reason="the records of these formats are brought together by DuckDB")
 
@@ -55,6 +56,15 @@ def test_a_service_says_what_the_spans_say(service: str, name: str, tmp_path: Pa
 
     assert (broken(found), found.result.troubles, found.sources[0]["format"]) == ({}, [], service)
     assert verdicts(found) == verdicts(right)
+
+
+@pytest.mark.parametrize("name", PLAIN[1:])
+def test_a_table_of_langfuse_says_what_the_spans_say(name: str, tmp_path: Path) -> None:
+    """Its rows have other names, and objects as JSON text."""
+    found = audited(written(tmp_path / "a.jsonl", tables(records_in(name))))
+
+    assert (broken(found), found.result.troubles, found.sources[0]["format"]) == ({}, [], "langfuse")
+    assert verdicts(found) == verdicts(audited(RECORDINGS / f"{name}.jsonl"))
 
 
 def test_runs_within_runs_are_read(tmp_path: Path) -> None:
@@ -131,3 +141,48 @@ def test_a_span_that_is_not_in_order_is_refused(odd: Any, tmp_path: Path) -> Non
     found = audited(written(tmp_path / "odd.jsonl", [odd]))
 
     assert ["no importer recognises" in one.what for one in found.result.troubles] == [True]
+
+
+# --- the events of older conventions ------------------------------------------------------------
+
+OTEL = ("otel_genai/plain", "otel_genai/approved", "otel_genai/retried", "otel_genai/structured")
+OTEL_PLANTED = {name: fault for name, fault in FAULTS.items() if name.startswith("otel: ")}
+
+
+def exported(path: Path, whole: Any) -> Path:
+    """A document, or a record on each line."""
+    return written(path, whole) if isinstance(whole, list) else document(path, whole)
+
+
+@pytest.mark.parametrize("form", OLDER)
+@pytest.mark.parametrize("name", OTEL)
+def test_messages_in_older_events_say_what_the_spans_say(form: str, name: str, tmp_path: Path) -> None:
+    """Events of a span, and log records that name it."""
+    found = audited(exported(tmp_path / "a.export", OLDER[form](records_in(name))))
+    right = audited(RECORDINGS / f"{name}.jsonl")
+
+    assert (broken(found), found.result.troubles, found.threads) == ({}, [], right.threads)
+    assert verdicts(found) == verdicts(right)
+
+
+@pytest.mark.sampled(2)
+@pytest.mark.parametrize("form", OLDER)
+@pytest.mark.parametrize("name", OTEL_PLANTED)
+def test_a_fault_is_found_in_older_events(form: str, name: str, tmp_path: Path) -> None:
+    """Each fault that is found in the spans."""
+    recording, plant, clause, says = OTEL_PLANTED[name]
+    found = broken(audited(exported(tmp_path / "a.export", OLDER[form](plant(records_in(recording))))))
+
+    assert says in found[clause]
+
+
+def test_log_records_are_joined_with_spans_of_another_file(tmp_path: Path) -> None:
+    """And say as much without them, but what tools did."""
+    records = in_logs(records_in("otel_genai/retried"))
+    logs = written(tmp_path / "logs.jsonl", [one for one in records if "resourceLogs" in one])
+    spans = written(tmp_path / "spans.jsonl", [one for one in records if "resourceSpans" in one])
+    right = audited(RECORDINGS / "otel_genai" / "retried.jsonl")
+
+    assert verdicts(audited(logs, spans)) == verdicts(right)
+    assert {verdicts(audited(logs))[one] for one in ("PAIR-1", "PAIR-2", "PAIR-3")} == {"held"}
+    assert ["content was not recorded" in one.what for one in audited(spans).result.troubles] == [True]

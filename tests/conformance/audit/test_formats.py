@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+import recorded_streams
 from audited import RECORDINGS, audited, broken, records_in, verdicts, written
 from exchanges import rows
 from planted_faults import FAULTS, LEFT_OVER, attribute, spans
@@ -183,7 +184,8 @@ def test_every_clause_that_a_format_shows_is_broken_by_a_file_of_it() -> None:
     planted = {(name.partition("/")[0].replace("_", "-"), clause) for name, _, clause, _ in FAULTS.values()}
     planted |= {("ag-ui", row.clause) for row in rows(is_broken=True)}
     planted |= {(LISTS[name.partition(",")[0]], clause) for name, (_, clause) in WRONG_LISTS.items()}
-    planted |= {(agent_of(name), clause) for name, (_, clause) in (WRONG | ACTIONS_WRONG).items()}
+    sessions = WRONG | ACTIONS_WRONG | recorded_streams.WRONG
+    planted |= {(agent_of(name), clause) for name, (_, clause) in sessions.items()}
     planted |= {
         (service, clause) for service in SERVICES for name, clause in planted if name == "openinference"
     }

@@ -10,6 +10,7 @@ from audited import audited, broken, records_in, summed, verdicts, written
 from places import DATA
 
 from runlock.conformance.campaign.audit import audit
+from runlock.conformance.text import counted
 
 TRACES = (
     sorted((DATA / "wrong_traces").glob("*.jsonl")) + sorted((DATA / "right_traces").glob("*.jsonl"))[::6]
@@ -131,7 +132,7 @@ def test_unknown_kinds_are_counted() -> None:
 
     assert set(found.unknown) == {"runlock: acme.tick"}
     assert found.result.warnings == [
-        f"{found.unknown['runlock: acme.tick']} records of unknown kind runlock: acme.tick"
+        f"{counted(found.unknown['runlock: acme.tick'], 'record')} of unknown kind runlock: acme.tick"
     ]
 
 
