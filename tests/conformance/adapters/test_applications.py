@@ -3,12 +3,14 @@
 import ast
 import json
 import re
+import tomllib
 
 import pytest
 from places import ROOT
 
-from runlock.conformance.wires.address import DATA, exported
-from runlock.conformance.wires.settings import address_named
+from runlock.conformance.campaign.entries import entry_in
+from runlock.conformance.wires.address import DATA, address_of, exported
+from runlock.conformance.wires.settings import address_in_table, address_named
 
 APPLICATIONS = ROOT / "conformance" / "adapters" / "applications"
 NAMES = sorted(path.parent.name for path in APPLICATIONS.glob("*/runlock.toml"))
@@ -32,6 +34,18 @@ def test_one_word_checks_it(monkeypatch, name):
     assert address.can_be_many
     started = [".venv/bin/python", "app.py"], ["node_modules/.bin/node", "app.mjs"]
     assert address.command == started[name in IN_NODE]
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_a_column_of_the_matrix_is_made_of_it(name):
+    """Its entry has the same settings, and names its program wherever the command is typed."""
+    folder = APPLICATIONS / name
+    entry = entry_in(folder)
+    given = tomllib.loads((folder / "runlock.toml").read_text("utf-8"))["agents"][name]
+    launch = " ".join(f"{folder}/{word}" for word in given["launch"].split())
+
+    assert address_of(entry.address) == address_in_table({**given, "launch": launch})
+    assert entry.requirements and entry.library
 
 
 @pytest.mark.parametrize("name", IN_PYTHON)
