@@ -34,6 +34,9 @@ RELEASES: Final = "{requirements}"
 """Stands in a command for the packages, each with its version."""
 
 OWN: Final = ("name", "title", "library", "family", "examples", "requirements", "command", "deviations")
+STARTED: Final = "launch", "acp"
+"""Settings of a wire that are commands, in which the folder of the entry may stand."""
+
 NEEDED: Final = ("name", "title")
 """The fields of an entry, apart from the settings of a wire, and those that each entry has."""
 
@@ -127,7 +130,10 @@ def _address(file: Path, data: Mapping[str, Any]) -> str:
         for name in settings:
             raise UsageError(f"{file} has a field `{name}`; {known_words(name, OWN)}")
         return f"cmd:{_started(data['command'], file.parent)}"
-    address = address_in_table(settings)
+    started: dict[str, Any] = {
+        key: _started(settings[key], file.parent) for key in STARTED if key in settings
+    }
+    address = address_in_table({**settings, **started})
     if address is None:
         right = "Write one of `command`, `url` and `acp`."
         raise UsageError(f"{file} names nothing that can be started.", right)

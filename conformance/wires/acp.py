@@ -90,7 +90,7 @@ class Acp(Mouth[AcpWire]):
         tools = tools_for(scenario, self.address)
         self.identity = Identity(mark, tools, self.wire.ends.plain, unique=True)
         self.turn: asyncio.Future[Any] | None = None  # the response to the prompt that is under way
-        self.asked: dict[str, Permission] = {}  # by call: the newest permission that was asked for it
+        self.asked: dict[str, list[Permission]] = {}  # by call: the permissions that were asked for it
         self.told: set[str] = set()  # calls of which the agent has told the end
         self.is_cancelling = self.is_waiting = self.is_to_load = False
         self.prompts: list[str] = []  # as they were sent
@@ -153,7 +153,7 @@ class Acp(Mouth[AcpWire]):
         return self.is_cancelling
 
     def _is_open(self, call: str) -> bool:
-        return call in self.asked and self.asked[call].answer is None
+        return any(one.answer is None for one in self.asked.get(call, ()))
 
     def _is_under_way(self) -> bool:
         return self.turn is not None and not self.turn.done()
@@ -172,13 +172,17 @@ class Acp(Mouth[AcpWire]):
 
     async def _answer(self, decisions: Sequence[Decision]) -> None:
         for one in decisions:
-            permission = self.asked.get(one.call) or self._unknown(one.call)
+            permission = self._permission(one.call)
             self.session.answer(permission, permission.outcome(one.action == "resume"))
         self.rest.moved()
         await self._until_rest()
 
+    def _permission(self, call: str) -> Permission:
+        """The first one of a call that is open, else the newest, or one that was never asked for."""
+        asked = self.asked.get(call) or [self._unknown(call)]
+        return next((one for one in asked if one.answer is None), asked[-1])
+
     def _unknown(self, call: str) -> Permission:
-        """A permission that was never asked for."""
         options = [{"kind": "allow_once", "optionId": "allow"}, {"kind": "reject_once", "optionId": "reject"}]
         return Permission(f"no-permission-for-{call}", call, {"options": options})
 
@@ -232,7 +236,7 @@ class Acp(Mouth[AcpWire]):
 
     def _tell(self, call: str) -> None:
         """Show a call that waits, as far as the agent shows it."""
-        known = self.session.calls.get(self.asked[call].call, {})
+        known = self.session.calls.get(self.asked[call][-1].call, {})
         args = next(_given(known, self.mark), None)
         made = next((one for one in self.identity.newest if one.id == call), None)
         if args is not None and made is not None:
@@ -241,7 +245,7 @@ class Acp(Mouth[AcpWire]):
     def _asked(self, permission: Permission) -> None:
         """The agent asks; after a cancel the client answers that the prompt is cancelled."""
         self.is_touched = True
-        self.asked[self._call_of(permission.call)] = permission
+        self.asked.setdefault(self._call_of(permission.call), []).append(permission)
         options = [
             {"optionId": one.get("optionId"), "kind": one.get("kind")}
             for one in permission.params.get("options") or ()

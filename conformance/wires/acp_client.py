@@ -89,7 +89,7 @@ class Session:
 
         One that `races` may meet what the agent has sent before it reads the cancel.
         """
-        self.agent.peer.notify("session/cancel", {"sessionId": self.id})
+        self.agent.peer.notify("session/cancel", {"sessionId": self.id, "_meta": {}})
         self.noted({"type": "cancel", **({"races": True} if races else {})})
         for one in self.open:
             self.answer(one, dict(CANCELLED))

@@ -31,6 +31,9 @@ PORT: Final = 8901
 DATA: Final = "RUNLOCK_DATA"
 """The variable with a folder for the data of an application that the kit starts: the same after a restart."""
 
+FREE: Final = ("read",)
+"""The tools that need no approval, but for those that are named in `ask`."""
+
 READABLE: Final = " /{}:,.'\"[]"
 """Characters of a setting that stay as they are."""
 
@@ -58,7 +61,7 @@ class Address:
     wire: str = "ag-ui"
     launch: str = ""
     ask: tuple[str, ...] = ("write",)
-    free: tuple[str, ...] = ("read",)
+    free: tuple[str, ...] = FREE
     approve: Any = None
     reject: Any = None
     declare: Any = None
@@ -129,7 +132,10 @@ def address_from(wire: str, url: str, settings: Mapping[str, str]) -> Address:
             near = difflib.get_close_matches(name, known, n=1)
             right = f"Did you mean `{near[0]}`?" if near else f"There are {', '.join(known)}."
             raise UsageError(f"A wire has no setting `{name}`.", right)
-    address = Address(url, wire, **{name: _READ[name](name, text) for name, text in settings.items()})
+    given = {name: _READ[name](name, text) for name, text in settings.items()}
+    if "ask" in given and "free" not in given:
+        given["free"] = tuple(one for one in FREE if one not in given["ask"])
+    address = Address(url, wire, **given)
     _check(address)
     return address
 

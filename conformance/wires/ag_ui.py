@@ -71,7 +71,8 @@ class AgUi(Mouth[Wire]):
             profile=learned.profile,
             observes=["call.shown", "event", "exchange", "stream.closed"],
             stimuli=[
-                *("decide", "run.again", "run.input", "watch.request", "deliver"),
+                *("run.again", "run.input", "watch.request", "deliver"),
+                *(["decide"] if learned.waits else []),
                 *(["cancel"] if learned.stops else []),
             ],
             outcomes=OfferedOutcomes(model=["turn", "fault"], tool=["ok", "error"]),
@@ -247,7 +248,8 @@ class AgUi(Mouth[Wire]):
             return Segment("Cancelled")
         if pending := self.approvals.waiting(client):
             for call, called in pending.items():
-                self._show(call, *client.call(called))
+                if client.call(called)[0]:
+                    self._show(call, *client.call(called))
             return Segment("Suspended", list(pending))
         stopped = (client.last.get("outcome") or {}).get("type") == "cancelled"
         return Segment("Cancelled" if stopped else "NaturalEnd")

@@ -9,6 +9,7 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Mapping
 from typing import Any, Final
+from uuid import NAMESPACE_URL, uuid5
 
 import httpx
 
@@ -47,7 +48,7 @@ class HttpClient(AgUiClient):
         self._asked: list[Json] = []  # by events of the older kind, in the run that is under way
         self.url = url
         self.mark = mark
-        self.thread = f"thread{mark}"
+        self.thread = str(uuid5(NAMESPACE_URL, mark))  # some servers take nothing else
         self.fresh: list[Json] = []  # the messages that the next request brings
         self.interrupts: list[Json] = []  # of the newest run that ended with some
         self.last: Json = {}  # the last event of the newest run

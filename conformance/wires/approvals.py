@@ -36,11 +36,19 @@ class Approvals:
         is_for_round = len(ids) < len(client.interrupts)
         if is_for_round or (not client.interrupts and self._by_result):
             ids = [one for one in client.unanswered() if client.call(one)[0] in self._address.ask]
-        found = {self._identity.call_of(client.call(one)[1], one): one for one in ids}
+        found = {self._call_of(client, one): one for one in ids}
         asked = self._asked(client.interrupts, found)
         self._interrupts |= dict.fromkeys(found, "")
         self._interrupts |= {call: str(one["id"]) for one, calls in reversed(asked) for call in calls}
         return found
+
+    def _call_of(self, client: HttpClient, called: str) -> str:
+        """The kit's id of a call: by its arguments, or by those that its interrupt shows."""
+        args = client.call(called)[1]
+        text = json.dumps([one for one in client.interrupts if one.get("toolCallId") == called])
+        newest = [one.id for one in self._identity.newest]
+        shown = [one for one in newest if args is None and f"{one}{self._identity.mark}" in text]
+        return shown[0] if shown else self._identity.call_of(args, called)
 
     def _asked(self, interrupts: Sequence[Json], waiting: dict[str, str]) -> list[tuple[Json, list[str]]]:
         """Each interrupt with the calls that it asks about.

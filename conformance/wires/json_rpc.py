@@ -34,7 +34,7 @@ class Peer:
     """One side of a connection.
 
     `asked` gets the id of a request, its method and its parameters; `notified` a method and parameters;
-    `other` what is a line, and no message.
+    `other` what is a line, and no message, or an answer that answers nothing.
     """
 
     def __init__(
@@ -68,9 +68,9 @@ class Peer:
             message = json.loads(line)
         except ValueError:
             message = None
-        if isinstance(message, dict) and ("method" in message or "id" in message):
+        if isinstance(message, dict) and ("method" in message or message.get("id") in self._open):
             self._take(message)
-        elif line.strip():
+        elif line.strip() and not _tells_of_an_error(message):
             self._other(line)
 
     def _take(self, message: Mapping[str, Any]) -> None:
@@ -83,11 +83,11 @@ class Peer:
             self._answered(message)
 
     def _answered(self, message: Mapping[str, Any]) -> None:
-        answer = self._open.pop(message["id"], None)
+        answer = self._open.pop(message["id"])
         arrived = self._arrived.pop(message["id"], None)
         if arrived is not None:
             arrived(message)
-        if answer is None or answer.done():
+        if answer.done():
             return
         if "error" in message:
             answer.set_exception(RpcError(message["error"]))
@@ -128,6 +128,11 @@ class Peer:
     def send(self, message: Params) -> None:
         """Write a message."""
         self.write(json.dumps({"jsonrpc": "2.0", **message}).encode() + b"\n")
+
+
+def _tells_of_an_error(message: Any) -> bool:
+    """Whether it is an error of what had no id, as it answers what it could not read."""
+    return isinstance(message, dict) and "error" in message and message.get("id", "") is None
 
 
 def _seen(answer: asyncio.Future[Any]) -> None:

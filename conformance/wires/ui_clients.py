@@ -56,7 +56,9 @@ class AgUiClient(Client):
         return {"content": text}
 
     def call(self, name: str) -> tuple[str, Any]:
-        made = self._call(name)["function"]
+        """As every client; no tool and no arguments for a call that was asked about and never streamed."""
+        if not (made := self._call(name).get("function")):
+            return "", None
         try:
             return made["name"], json.loads(made["arguments"] or "{}")
         except ValueError:

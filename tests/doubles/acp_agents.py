@@ -115,6 +115,14 @@ class FailsOnACancel(AgentSession):
         return stop
 
 
+class AnswersACancel(AgentSession):
+    """Takes a cancel for a request."""
+
+    async def cancel(self) -> None:
+        await self.agent.client._conn._transport.send({"jsonrpc": "2.0", "id": None, "result": None})
+        await super().cancel()
+
+
 class EndsTheTurnOnACancel(AgentSession):
     """Says of a prompt that was cancelled that the model has finished."""
 
@@ -225,6 +233,7 @@ WRONG: Mapping[str, tuple[ServedAs, str]] = {
     "dead-after-a-cancel": (_as(DeadAfterACancel), "AGAIN-1"),
     "remembers-a-late-cancel": (_as(RemembersALateCancel), "CANCEL-4"),
     "fails-on-a-cancel": (_as(FailsOnACancel), "CANCEL-2"),
+    "answers-a-cancel": (_as(AnswersACancel), "PROMPT-9"),
     "ends-the-turn-on-a-cancel": (_as(EndsTheTurnOnACancel), "CANCEL-2"),
     "asks-after-a-cancel": (_as(AsksAfterACancel), "PROMPT-7"),
     "tells-after-a-cancel": (_as(TellsAfterACancel), "PROMPT-3"),

@@ -11,6 +11,7 @@ from runlock.conformance.driving.tally import Tally
 from runlock.conformance.families.lifecycle.family import FAMILY
 from runlock.conformance.wires import opened
 from runlock.conformance.wires.acp import Acp
+from runlock.conformance.wires.acp_client import Permission
 from runlock.conformance.wires.acp_wire import AcpWire
 from runlock.conformance.wires.address import address_of
 
@@ -135,3 +136,17 @@ def test_the_command_serves_an_agent():
         assert wire.learned.loads
     finally:
         wire.close()
+
+
+def test_each_permission_of_a_call_is_answered():
+    """Two calls of one id may wait at once: the first is answered first, and the other still waits."""
+    mouth = object.__new__(Acp)
+    first, second = Permission(1, "c1", {}), Permission(2, "c1", {})
+    mouth.asked = {"c1": [first, second]}
+
+    assert mouth._permission("c1") is first
+    first.answer = {}
+    assert mouth._is_open("c1") and mouth._permission("c1") is second
+    second.answer = {}
+    assert not mouth._is_open("c1") and mouth._permission("c1") is second
+    assert mouth._permission("c9").number == "no-permission-for-c9"

@@ -28,6 +28,12 @@ def test_a_url_alone_is_meant_as_ag_ui():
     assert str(Address(URL)) == f"ag-ui:{URL}"
 
 
+def test_a_tool_that_needs_an_approval_is_none_that_needs_none():
+    """Where that is not said too."""
+    assert address_of(f"{URL}#ask=write,read").free == ()
+    assert address_of(f"{URL}#ask=send").free == ("read",)
+
+
 @pytest.mark.parametrize("target", ["reference", "py:a:b", "cmd:http", "trace:x", "agui:http://x"])
 def test_other_targets_are_none(target):
     """What names another kind of target is left to it."""
@@ -49,7 +55,7 @@ def test_other_targets_are_none(target):
         (f"{URL}#ends=many", "`ends` is no port"),
         (f"{URL}#launch='uvicorn", "`launch` is no command"),
         (f"{URL}#launch=", "`launch` is no command"),
-        (f"{URL}#ask=read", "is in `ask` and in `free`"),
+        (f"{URL}#ask=read&free=read", "is in `ask` and in `free`"),
         (f"{URL}#ask=&free=", "No tool is named"),
     ],
 )

@@ -8,6 +8,7 @@ from runlock.conformance.families.lifecycle.adapter import Refused
 from runlock.conformance.families.lifecycle.messages import Decision
 from runlock.conformance.protocol import ToolCall
 from runlock.conformance.wires.address import Address
+from runlock.conformance.wires.ag_ui_client import HttpClient
 from runlock.conformance.wires.approvals import Approvals
 from runlock.conformance.wires.identity import Identity
 
@@ -28,6 +29,14 @@ def asking(*interrupts):
     identity.asked([ToolCall(id=one, name="write", args={}) for one in ("c1", "c2")])
     address = Address(URL, ask=("write",), free=("read",))
     return client, Approvals(address, identity, by_result=False)
+
+
+def unseen(*interrupts):
+    """A client that has been asked about two calls which were never streamed."""
+    client, approvals = asking(*interrupts)
+    client.unanswered = list
+    client.call = lambda name: ("", None)
+    return client, approvals
 
 
 def decide(**actions):
@@ -88,3 +97,22 @@ def test_one_interrupt_takes_a_list_with_a_decision_for_each_call():
 
     assert sent(client, approvals, c2="cancel") is None
     assert sent(client, approvals, c1="resume") == {"i0": {"decisions": ["approve", "reject"]}}
+
+
+@pytest.mark.parametrize(
+    ("names", "shown"),
+    [(("c1", "c2"), [{}, {}]), (("x", "y"), [{"args": {"k": f"c1{MARK}"}}, {"args": {"k": f"c2{MARK}"}}])],
+    ids=["by its id", "by the arguments that its interrupt shows"],
+)
+def test_a_call_that_was_never_streamed_is_known(names, shown):
+    """An interrupt may be all that a client sees of it."""
+    pairs = zip(names, shown, strict=True)
+    client, approvals = unseen(*[{"toolCallId": one, "metadata": data} for one, data in pairs])
+
+    assert list(approvals.waiting(client)) == ["c1", "c2"]
+    assert sent(client, approvals, c2="resume") == {"i1": {"approved": True}}
+
+
+def test_a_client_has_no_tool_and_no_arguments_of_a_call_that_was_never_streamed():
+    """Where reading its function raised an exception."""
+    assert HttpClient(URL, MARK).call("c1") == ("", None)

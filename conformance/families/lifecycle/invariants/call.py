@@ -57,7 +57,12 @@ def only_what_the_model_asked_for_lives(state: ObservedState, seen: CallMoved | 
     run, call_id = state.run_of(seen), vars(seen).get("call")
     if run is None or call_id is None or any(call.is_unclear for call in run.every_call):
         return
-    yield HELD if call_id in run.calls else broken(f"the model asked for no call {call_id}, yet it appeared")
+    if call_id in run.calls:
+        yield HELD
+        return
+    earlier = next((one.id for one in state.runs.values() if call_id in one.calls), None)
+    known = f"for call {call_id} in run {earlier}, and not in run {run.id}" if earlier else ""
+    yield broken(f"the model asked {known or f'for no call {call_id}'}, yet it appeared")
 
 
 @check("CALL-23", at=("permission", "tool"), rank=Rank.OTHER)

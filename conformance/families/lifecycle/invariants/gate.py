@@ -16,7 +16,9 @@ def a_call_that_asks_waits_for_approval(state: ObservedState, seen: GateOpened) 
     if call is None or call.tool is None or call.tool.permission != "ask":
         return
     if not any(not d.stale for d in call.approvals):
-        yield broken(f"call {call.id} needs approval and nobody approved it, yet it was executed")
+        stray = f"only {call.approvals[-1].id} approved it, which met no wait" if call.approvals else ""
+        why = stray or "nobody approved it"
+        yield broken(f"call {call.id} needs approval and {why}, yet it was executed")
     elif not _has_run_on_each_approval(state, call):
         yield HELD
 

@@ -115,7 +115,9 @@ class Reader:
         self._note(9, False, f"the client is asked for {method}, and has not said that it can do that")
 
     def _garbage(self, event: Event) -> None:
-        self._note(9, False, f"its output has a line that is no message: {event.get('line')}")
+        line = event.get("line")
+        what = "a line that is no message" if '"id"' not in str(line) else "an answer to no request"
+        self._note(9, False, f"its output has {what}: {line}")
 
 
 @once

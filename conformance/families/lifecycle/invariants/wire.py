@@ -80,7 +80,7 @@ def only_an_opened_call_is_told_of(state: ObservedState, seen: Published) -> Che
 def _is_known(state: ObservedState, call: str) -> bool:
     runs = state.runs.values()
     own = [one for run in runs for one in run.every_call]
-    is_own = any(one.id == call for one in own)
+    is_own = any(one.id == call for one in own) or any(call in run.of_its_stream for run in runs)
     may_be_within = any(one.duplicate_id and one.tool is not None and one.tool.agent for one in own)
     return is_own or may_be_within or any(is_within(state, run, call) for run in runs)
 

@@ -117,6 +117,7 @@ class Run:
     texts: list[str] = field(default_factory=list)  # what the model said, turn by turn
     phases: list[PhaseEntered] = field(default_factory=list)
     hooks: list[ObservedGate] = field(default_factory=list)  # where a plugin of it was held
+    of_its_stream: set[str] = field(default_factory=set)  # calls that a stream opened, and no turn has
     taken_out: set[str] = field(default_factory=set)  # calls of the newest turn that a plugin took out
     left_in: set[str] = field(default_factory=set)  # and those that it left
     last_turn: Mapping[str, Any] | None = None

@@ -54,6 +54,8 @@ def published(state: Knowledge, seen: Published) -> None:
         call = calls.get(part.call)
         if call is not None:
             _told(state, call, part, seen.stream or "native")
+        elif run is not None and part.what in ("open", "whole"):
+            run.of_its_stream.add(part.call)
     if asks_at_large(seen):
         for call in calls.values():
             _told(state, call, EventPart("request", call.id), seen.stream or "native")
