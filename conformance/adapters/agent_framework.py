@@ -22,7 +22,7 @@ from agent_framework import (
 from pydantic import JsonValue
 
 from runlock.conformance.adapter import Decision, Host, Refused, Scenario, Segment, ToolCall, ToolSpec
-from runlock.conformance.adapters.libraries import Thread, offers
+from runlock.conformance.adapters.libraries import ABSENT, Thread, given, offers
 from runlock.conformance.adapters.models.agent_framework import KitClient, function_call
 
 
@@ -110,8 +110,8 @@ class AgentFramework(Thread):
         return permit
 
     def _tool(self, spec: ToolSpec) -> FunctionTool:
-        async def body(k: str = "", v: JsonValue = None) -> Any:
-            return (await self.host.tool(k, spec.name, {"k": k, "v": v})).content
+        async def body(k: str = ABSENT, v: JsonValue = ABSENT) -> Any:
+            return (await self.host.tool(k, spec.name, given(k=k, v=v))).content
 
         return FunctionTool(
             name=spec.name,

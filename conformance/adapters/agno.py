@@ -22,7 +22,7 @@ from agno.tools.function import FunctionCall
 from pydantic import JsonValue
 
 from runlock.conformance.adapter import Decision, Host, ReasonCode, Refused, Scenario, Segment, ToolSpec
-from runlock.conformance.adapters.libraries import Thread, offers
+from runlock.conformance.adapters.libraries import ABSENT, Thread, given, offers
 from runlock.conformance.adapters.models.agno import KitModel
 
 logging.getLogger("agno").setLevel(logging.CRITICAL)  # it logs each tool that fails
@@ -141,8 +141,8 @@ class Agno(Thread):
         return await function_call(**arguments)
 
     def _tool(self, spec: ToolSpec) -> Any:
-        async def body(fc: FunctionCall, k: str = "", v: JsonValue = None) -> Any:
-            answer = await self.host.tool(fc.call_id or "", spec.name, {"k": k, "v": v})
+        async def body(fc: FunctionCall, k: str = ABSENT, v: JsonValue = ABSENT) -> Any:
+            answer = await self.host.tool(fc.call_id or "", spec.name, given(k=k, v=v))
             return answer.content
 
         asks = spec.permission == "ask"

@@ -39,7 +39,7 @@ def test_it_declares_what_it_has(talk):
     assert answer["control"] == {
         "settle": "exact", "clock": "virtual", "step": "turns", "store": "own", "crash": ["soft"],
     }  # fmt: skip
-    assert answer["tools"] == ["allow", "ask", "gate"]
+    assert answer["tools"] == ["allow", "ask", "gate", "timeout"]
     assert answer["implementation"]["name"] == "pydantic-ai"
     assert [name for name, taken in answer["decisions"].items() if taken] == ["payload", "edit"]
 

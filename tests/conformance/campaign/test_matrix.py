@@ -270,7 +270,7 @@ def test_a_runtime_is_driven_through_the_pipe_of_its_environment(capsys, tmp_pat
 
     assert code == 0
     roots = {found["clause"] for found in column["violations"] if "cause" not in found}
-    assert roots == {"DECIDE-3", "INPUT-1", "ROUND-3", "RUN-20"}
+    assert roots == {"CUT-1", "DECIDE-3", "INPUT-1", "ROUND-3", "RUN-20"}
     target = f"cmd:{serve} serve py:runlock.conformance.adapters.pydantic_ai:adapter"
     assert main(["replay", str(out / "witnesses/pydantic-ai/INPUT-1.scenario"), target]) == 1
 
