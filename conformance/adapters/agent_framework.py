@@ -23,7 +23,7 @@ from pydantic import JsonValue
 
 from runlock.conformance.adapter import Decision, Host, Refused, Scenario, Segment, ToolCall, ToolSpec
 from runlock.conformance.adapters.libraries import ABSENT, Thread, given, offers
-from runlock.conformance.adapters.models.agent_framework import KitClient, function_call
+from runlock.conformance.adapters.models.agent_framework import KitClient, arguments_of, function_call
 
 
 class AgentFramework(Thread):
@@ -35,6 +35,7 @@ class AgentFramework(Thread):
         tool=["ok", "raise"],
         # https://learn.microsoft.com/en-us/agent-framework/agents/conversations: a session is a value.
         policies={"state": "caller"},
+        model=["length", "refusal", "malformed"],
         observes=["call.shown"],
         # Function middleware sees the arguments and not the call, whose id is one of them.
         permission=["allow", "block", "set_result"],
@@ -87,7 +88,7 @@ class AgentFramework(Thread):
         self.text = None
         requests = {str(one.function_call.call_id): one for one in answer.user_input_requests}
         for call, one in requests.items():
-            self.show(call, one.function_call.name, one.function_call.parse_arguments())
+            self.show(call, one.function_call.name, arguments_of(one.function_call))
         return self.ended(requests.items())
 
     def _request(self, call: str) -> Content:

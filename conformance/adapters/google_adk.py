@@ -40,7 +40,9 @@ class Adk(Thread):
         tool=["ok", "error", "raise", "fault", "pending"],
         permission=["allow", "block", "suspend", "set_result"],
         # https://google.github.io/adk-docs/tools-custom/confirmation: the tool gets the payload of an answer.
-        policies={"decision.modes": ["replay", "pass_to_tool"]},
+        # https://google.github.io/adk-docs/tools-custom/performance: the calls of a turn run in parallel.
+        policies={"decision.modes": ["replay", "pass_to_tool"], "round.executor": "parallel"},
+        model=["length", "refusal"],
         decisions=YES_OR_NO.model_copy(update={"payload": True}),
         observes=["call.shown"],
     )

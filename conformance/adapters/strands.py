@@ -72,7 +72,8 @@ class Strands(Thread):
         self.pended.clear()
         return await self._run(text)
 
-    input = start
+    async def input(self, text: str) -> Segment:
+        return await self._run(text)
 
     async def decide(self, decisions: Sequence[Decision]) -> Segment:
         answers = [
