@@ -189,7 +189,7 @@ async def broken_arguments_run_empty():
     """Arguments that do not parse are replaced by none, and the tool is executed with these.
 
     expected: the call fails, and the model is shown that its arguments could not be read.
-    it hurts: a tool whose parameters have defaults does something that nobody asked for.
+    it hurts: a tool whose parameters have defaults does something that the model did not ask for.
     """
     ran = []
 
