@@ -131,14 +131,19 @@ class Strands(Thread):
             decided: Any = {"action": "resume", "args": None}
             if waits:
                 decided = tool_context.interrupt(f"body {waits}", use)
-            del self.pended[call]
             if decided["action"] != "resume":
+                del self.pended[call]
                 return {"status": "error", "content": [{"text": "rejected"}]}
             args = given(k=k, v=v) if decided["args"] is None else decided["args"]
-            answer = await self.host.tool(call, spec.name, args)
+            try:
+                answer = await self.host.tool(call, spec.name, args)
+            except Exception:
+                del self.pended[call]
+                raise
             if answer.kind == "pending":
                 self.pended[call] = waits + 1
                 tool_context.interrupt(f"body {waits + 1}", {**use, "input": args})
+            del self.pended[call]  # not before: a crash may come while it is at work
             status = "error" if answer.kind == "error" else "success"
             return {"status": status, "content": [{"text": str(answer.content)}]}
 

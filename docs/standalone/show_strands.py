@@ -264,6 +264,27 @@ async def cut_off_call_becomes_a_text():
     return "text" in model.shown[1]["content"][0]
 
 
+async def call_is_lost_in_a_cancel():
+    """A cancel while the model answers discards its turn: what it asked for is shown nowhere.
+
+    expected: the history shows the call, as one that was cancelled.
+    it hurts: the model is not shown what it had begun to do when the user stopped it.
+    """
+
+    @tool
+    def read() -> str:
+        """Read."""
+        return "read"
+
+    model = Scripted([("c1", "read")], "done")
+    agent = Agent(model=model, tools=[read], callback_handler=None)
+    async for _ in agent.stream_async("read it"):
+        agent.cancel()
+    await agent.invoke_async("go on")
+    print("actual: the model is shown", [message["content"] for message in model.shown])
+    return "toolUse" not in str(model.shown)
+
+
 PROGRAMS = {
     one.__name__: one
     for one in (
@@ -276,6 +297,7 @@ PROGRAMS = {
         broken_arguments_run_empty,
         prompt_after_a_cancelled_resume,
         cut_off_call_becomes_a_text,
+        call_is_lost_in_a_cancel,
     )
 }
 
