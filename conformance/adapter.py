@@ -25,6 +25,7 @@ from runlock.conformance.families.lifecycle.messages import (
     Handshake,
     HookAnswer,
     InputSupport,
+    ModelOutcome,
     OfferedOutcomes,
     Outcome,
     PermissionOutcome,
@@ -35,6 +36,7 @@ from runlock.conformance.families.lifecycle.messages import (
     Snapshot,
     StopReason,
     StreamKind,
+    ToolFeature,
     ToolOutcome,
     ToolSpec,
     Verdict,
@@ -44,8 +46,8 @@ from runlock.conformance.protocol import Control, Message, Party, ToolCall, Turn
 __all__ = [
     "Action", "AdapterFactory", "CallSnapshot", "Checkpoint", "CommitFault", "Control", "Decision",
     "DecisionSupport", "Delta", "Handshake", "HookAnswer", "HookFault", "Host", "HostedAdapter",
-    "InputSupport", "Message", "ModelFault", "OfferedOutcomes", "Outcome", "Party", "PermissionFault",
-    "PermissionOutcome", "Reason", "ReasonCode", "Refused", "RequiredAdapter", "Resumption", "Scenario",
-    "Segment", "Snapshot", "StopReason", "StreamKind", "ToolCall", "ToolFault", "ToolOutcome", "ToolRaised",
-    "ToolSpec", "Turn", "Verdict", "WorldFault",
+    "InputSupport", "Message", "ModelFault", "ModelOutcome", "OfferedOutcomes", "Outcome", "Party",
+    "PermissionFault", "PermissionOutcome", "Reason", "ReasonCode", "Refused", "RequiredAdapter",
+    "Resumption", "Scenario", "Segment", "Snapshot", "StopReason", "StreamKind", "ToolCall", "ToolFault",
+    "ToolFeature", "ToolOutcome", "ToolRaised", "ToolSpec", "Turn", "Verdict", "WorldFault",
 ]  # fmt: skip

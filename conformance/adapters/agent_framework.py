@@ -22,8 +22,8 @@ from agent_framework import (
 from pydantic import JsonValue
 
 from runlock.conformance.adapter import Decision, Host, Refused, Scenario, Segment, ToolCall, ToolSpec
-from runlock.conformance.adapters.libraries import Thread, offers
-from runlock.conformance.adapters.models.agent_framework import KitClient, function_call
+from runlock.conformance.adapters.libraries import ABSENT, Thread, given, offers
+from runlock.conformance.adapters.models.agent_framework import KitClient, arguments_of, function_call
 
 
 class AgentFramework(Thread):
@@ -35,6 +35,7 @@ class AgentFramework(Thread):
         tool=["ok", "raise"],
         # https://learn.microsoft.com/en-us/agent-framework/agents/conversations: a session is a value.
         policies={"state": "caller"},
+        model=["length", "refusal", "malformed"],
         observes=["call.shown"],
         # Function middleware sees the arguments and not the call, whose id is one of them.
         permission=["allow", "block", "set_result"],
@@ -87,7 +88,7 @@ class AgentFramework(Thread):
         self.text = None
         requests = {str(one.function_call.call_id): one for one in answer.user_input_requests}
         for call, one in requests.items():
-            self.show(call, one.function_call.name, one.function_call.parse_arguments())
+            self.show(call, one.function_call.name, arguments_of(one.function_call))
         return self.ended(requests.items())
 
     def _request(self, call: str) -> Content:
@@ -110,8 +111,8 @@ class AgentFramework(Thread):
         return permit
 
     def _tool(self, spec: ToolSpec) -> FunctionTool:
-        async def body(k: str = "", v: JsonValue = None) -> Any:
-            return (await self.host.tool(k, spec.name, {"k": k, "v": v})).content
+        async def body(k: str = ABSENT, v: JsonValue = ABSENT) -> Any:
+            return (await self.host.tool(k, spec.name, given(k=k, v=v))).content
 
         return FunctionTool(
             name=spec.name,

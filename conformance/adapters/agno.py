@@ -1,6 +1,7 @@
 """agno behind the hosted interface, offline: a model that asks the kit, and tools that need confirmation.
 
 A run that waits has a requirement for each of its calls, which its caller confirms or rejects and gives back.
+The events of a run say when it runs, waits and is over.
 The session lies in the JSON files of the library's own database.
 """
 
@@ -14,7 +15,7 @@ from typing import Any
 from agno.agent import Agent
 from agno.db.json import JsonDb
 from agno.models.response import ToolExecution
-from agno.run.agent import RunOutput
+from agno.run.agent import RunEvent, RunOutput
 from agno.run.base import RunStatus
 from agno.run.requirement import RunRequirement
 from agno.tools import tool
@@ -22,13 +23,24 @@ from agno.tools.function import FunctionCall
 from pydantic import JsonValue
 
 from runlock.conformance.adapter import Decision, Host, ReasonCode, Refused, Scenario, Segment, ToolSpec
-from runlock.conformance.adapters.libraries import Thread, offers
+from runlock.conformance.adapters.libraries import ABSENT, Thread, given, offers
 from runlock.conformance.adapters.models.agno import KitModel
 
 logging.getLogger("agno").setLevel(logging.CRITICAL)  # it logs each tool that fails
 
 
 NUMBERS = count(1)  # of runs: the library keeps the ids of the cancelled runs of all agents in one place
+STATUS = {
+    RunEvent.run_started: "Running",
+    RunEvent.run_continued: "Running",
+    RunEvent.run_paused: "Waiting",
+    RunEvent.run_completed: "Done",
+    RunEvent.run_cancelled: "Done",
+    RunEvent.run_error: "Done",
+}
+"""What the events of a run say of it."""
+
+STREAM: Any = {"stream": True, "stream_events": True, "yield_run_output": True}
 ENDS: dict[RunStatus, ReasonCode] = {RunStatus.cancelled: "Cancelled", RunStatus.error: "Error"}
 
 
@@ -39,9 +51,11 @@ class Agno(Thread):
         "agno",
         "agno",
         tool=["ok", "raise"],
+        model=["malformed"],
         # https://docs.agno.com/hitl/overview: a run that waits is stored, and is continued by its id.
-        policies={"state": "runtime"},
-        observes=["call.shown"],
+        # https://docs.agno.com/tools/overview: with `arun` the calls of a turn are executed concurrently.
+        policies={"state": "runtime", "round.executor": "parallel"},
+        observes=["call.shown", "run.status"],
         # https://docs.agno.com/tools/hooks: a hook raises, or returns another result.
         permission=["allow", "block", "set_result"],
     )
@@ -49,6 +63,7 @@ class Agno(Thread):
     async def open(self, host: Host, scenario: Scenario) -> None:
         await super().open(host, scenario)
         self.run = ""  # the library's newest
+        self.status: str | None = None  # as its events said last
         self.requirements: dict[str, dict[str, RunRequirement]] = {}  # that its caller has, by run and call
         self.unresolved: dict[str, list[RunRequirement]] = {}  # those of each run that waits
         self.gated = [spec.name for spec in scenario.tools if spec.permission == "gate"]
@@ -64,10 +79,12 @@ class Agno(Thread):
         )
 
     async def start(self, text: str) -> Segment:
-        self.run = f"run-{next(NUMBERS)}"
-        return self._left(await self.agent.arun(text, run_id=self.run))
+        self.status = None
+        return await self.input(text)
 
-    input = start
+    async def input(self, text: str) -> Segment:
+        self.run = f"run-{next(NUMBERS)}"
+        return await self._left(self.agent.arun(text, run_id=self.run, **STREAM))
 
     async def decide(self, decisions: Sequence[Decision]) -> Segment:
         """Continue each of the library's runs that a decision is for; without one, the newest."""
@@ -89,7 +106,7 @@ class Agno(Thread):
         if decisions and len(failed) == len(decisions):
             raise Refused("no requirement could be confirmed or rejected")
         given = [*asked.values()]
-        return self._left(await self.agent.acontinue_run(run_id=run, requirements=given))
+        return await self._left(self.agent.acontinue_run(run_id=run, requirements=given, **STREAM))
 
     def _is_taken(self, decision: Decision, asked: dict[str, RunRequirement]) -> bool:
         requirement = asked.setdefault(decision.call, _unknown(decision.call))
@@ -116,10 +133,20 @@ class Agno(Thread):
         if stored is None:
             raise Refused("nothing was durable")
         if stored.status is RunStatus.paused:
-            return self._left(stored)
-        return self._left(await self.agent.acontinue_run(run_id=self.run, requirements=[]))
+            return self._ended(stored)
+        return await self._left(self.agent.acontinue_run(run_id=self.run, requirements=[], **STREAM))
 
-    def _left(self, output: RunOutput) -> Segment:
+    async def _left(self, events: Any) -> Segment:
+        """How a run ended, whose events are shown."""
+        async for event in events:
+            if isinstance(event, RunOutput):
+                return self._ended(event)
+            if event.event in STATUS:
+                before, self.status = self.status, STATUS[event.event]
+                self.host.observe("run.status", origin=before, to=self.status)
+        raise RuntimeError("the stream of the run ended without its output")
+
+    def _ended(self, output: RunOutput) -> Segment:
         """How a run ended; its caller has every requirement in its output."""
         run = str(output.run_id)
         self.requirements[run] = {_call(one): one for one in output.requirements or ()}
@@ -141,8 +168,8 @@ class Agno(Thread):
         return await function_call(**arguments)
 
     def _tool(self, spec: ToolSpec) -> Any:
-        async def body(fc: FunctionCall, k: str = "", v: JsonValue = None) -> Any:
-            answer = await self.host.tool(fc.call_id or "", spec.name, {"k": k, "v": v})
+        async def body(fc: FunctionCall, k: str = ABSENT, v: JsonValue = ABSENT) -> Any:
+            answer = await self.host.tool(fc.call_id or "", spec.name, given(k=k, v=v))
             return answer.content
 
         asks = spec.permission == "ask"

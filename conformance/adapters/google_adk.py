@@ -20,7 +20,7 @@ from google.genai import types
 from pydantic import JsonValue
 
 from runlock.conformance.adapter import Decision, Host, Refused, Scenario, Segment, ToolSpec
-from runlock.conformance.adapters.libraries import YES_OR_NO, Thread, offers
+from runlock.conformance.adapters.libraries import ABSENT, YES_OR_NO, Thread, given, offers
 from runlock.conformance.adapters.models.google_adk import KitModel
 
 ASKED = "adk_request_confirmation"
@@ -40,7 +40,9 @@ class Adk(Thread):
         tool=["ok", "error", "raise", "fault", "pending"],
         permission=["allow", "block", "suspend", "set_result"],
         # https://google.github.io/adk-docs/tools-custom/confirmation: the tool gets the payload of an answer.
-        policies={"decision.modes": ["replay", "pass_to_tool"]},
+        # https://google.github.io/adk-docs/tools-custom/performance: the calls of a turn run in parallel.
+        policies={"decision.modes": ["replay", "pass_to_tool"], "round.executor": "parallel"},
+        model=["length", "refusal"],
         decisions=YES_OR_NO.model_copy(update={"payload": True}),
         observes=["call.shown"],
     )
@@ -127,12 +129,12 @@ class Adk(Thread):
         return {"error": "blocked"} if verdict.kind == "block" else None
 
     def _tool(self, spec: ToolSpec) -> FunctionTool:
-        async def body(tool_context: ToolContext, k: str = "", v: JsonValue = None) -> dict[str, Any]:
+        async def body(tool_context: ToolContext, k: str = ABSENT, v: JsonValue = ABSENT) -> dict[str, Any]:
             call, confirmation = str(tool_context.function_call_id), tool_context.tool_confirmation
             if call in self.asks_itself and confirmation and not confirmation.confirmed:
                 return {"error": "rejected"}
             is_given = spec.resume_mode == "pass_to_tool" and confirmation
-            args = {"k": k, "v": confirmation.payload if is_given else v}
+            args = given(k=k, v=confirmation.payload if is_given else v)
             answer = await self.host.tool(call, spec.name, args)
             if answer.kind == "pending":
                 self.asks_itself.add(call)
@@ -140,7 +142,7 @@ class Adk(Thread):
                 return {"error": PENDING}
             return {"error" if answer.kind == "error" else "result": answer.content}
 
-        def asks(tool_context: ToolContext, k: str = "", v: JsonValue = None) -> bool:
+        def asks(tool_context: ToolContext, k: str = ABSENT, v: JsonValue = ABSENT) -> bool:
             return self.verdicts[str(tool_context.function_call_id)] == "suspend"
 
         body.__name__ = body.__doc__ = spec.name

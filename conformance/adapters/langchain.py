@@ -35,6 +35,7 @@ class PerCallAgent(LangGraph):
     # The reference says of `when`: it "must return the same answer for the same call".
     permission: ClassVar[Sequence[PermissionOutcome]] = ("allow", "block", "suspend", "set_result")
     policies: ClassVar[Mapping[str, JsonValue]] = {"edit.tool": "refused", "decision.modes": MODES}
+    model = ("length", "refusal", "malformed")
 
     def _build(self, model: KitModel, tools: list[StructuredTool], saver: Saver | None) -> Any:
         answers = {"allowed_decisions": ["approve", "edit", "reject", "respond"]}

@@ -23,6 +23,7 @@ from pydantic import JsonValue
 from runlock.conformance.adapter import (
     Decision,
     Host,
+    ModelOutcome,
     Outcome,
     PermissionOutcome,
     Refused,
@@ -30,7 +31,7 @@ from runlock.conformance.adapter import (
     Segment,
     ToolSpec,
 )
-from runlock.conformance.adapters.libraries import YES_OR_NO, Thread, offers
+from runlock.conformance.adapters.libraries import ABSENT, YES_OR_NO, Thread, given, offers
 from runlock.conformance.adapters.models.langgraph import KitModel
 from runlock.conformance.adapters.sqlite_saver import Saver
 
@@ -49,6 +50,7 @@ class LangGraph(Thread, ABC):
     # What wraps a call may answer it.  It is not to interrupt: answers go by the order of interrupts.
     permission: ClassVar[Sequence[PermissionOutcome]] = ("allow", "block", "set_result")
     policies: ClassVar[Mapping[str, JsonValue]] = {}
+    model: ClassVar[Sequence[ModelOutcome]] = ("length", "refusal")
 
     def __init__(self) -> None:
         self.handshake = offers(
@@ -58,8 +60,16 @@ class LangGraph(Thread, ABC):
             permission=self.permission,
             # At https://docs.langchain.com/oss/python/langgraph/ persistence keeps the state, and
             # durable-execution stores what a step has done before the next one, with `sync`.
-            policies={"state": "runtime", "durability": "round", "tool.raises": "end_run", **self.policies},
-            agents=True,
+            # The reference of ToolNode runs the calls of a turn in parallel.
+            policies={
+                "state": "runtime",
+                "durability": "round",
+                "tool.raises": "end_run",
+                "round.executor": "parallel",
+                **self.policies,
+            },
+            model=self.model,
+            tools=["agent"],
             # As "Fault tolerance" there says, whatever comes next tries again what an error ended; what a
             # cancel ended too: https://docs.langchain.com/langgraph-platform/cancel-run
             decisions=YES_OR_NO.model_copy(
@@ -156,11 +166,11 @@ class LangGraph(Thread, ABC):
         return {self.asked.get(one.call, NOBODY): ANSWERS[one.action] for one in decisions}
 
     def _tool(self, spec: ToolSpec, host: Host) -> StructuredTool:
-        async def body(runtime: ToolRuntime, k: str = "", v: JsonValue = None) -> Any:
+        async def body(runtime: ToolRuntime, k: str = ABSENT, v: JsonValue = ABSENT) -> Any:
             call = str(runtime.tool_call_id)
             if spec.agent is not None:
                 return await self._run_within(host, call, spec.agent.tools, str(v))
-            answer = await self._enter(host, spec.name, call, {"k": k, "v": v})
+            answer = await self._enter(host, spec.name, call, given(k=k, v=v))
             if answer.kind == "error":
                 raise ToolException(answer.message or str(answer.content))
             return answer.content

@@ -17,6 +17,7 @@ from runlock.conformance.adapter import (
     Handshake,
     Host,
     InputSupport,
+    ModelOutcome,
     OfferedOutcomes,
     Party,
     PermissionOutcome,
@@ -25,6 +26,7 @@ from runlock.conformance.adapter import (
     Scenario,
     Segment,
     ToolCall,
+    ToolFeature,
     ToolOutcome,
     Turn,
 )
@@ -33,6 +35,10 @@ YES_OR_NO: Final = DecisionSupport(
     live=False, ids=False, suspensions=False, payload=False, after_error=True, after_cancel=True
 )
 """What most libraries take in a decision."""
+
+
+ABSENT: Final = "<absent>"
+"""The default of a parameter of a tool, which tells that the model left it out."""
 
 
 class Thread:
@@ -73,31 +79,39 @@ def offers(
     package: str,
     *,
     tool: list[ToolOutcome],
+    model: Sequence[ModelOutcome] = (),
     permission: Sequence[PermissionOutcome] = (),
     policies: Mapping[str, JsonValue],
     decisions: DecisionSupport = YES_OR_NO,
     observes: Sequence[str] = (),
-    agents: bool = False,
+    tools: Sequence[ToolFeature] = (),
+    steered: bool = False,
     store: bool = False,
 ) -> Handshake:
-    """The handshake of such a library: `tool` is what a tool may do, `agents` whether it may be one, and
-    `store` whether the library's own writes wait for the kit.
+    """The handshake of such a library: `model` is what ends a turn besides a whole answer and a fault, `tool`
+    what a tool may do, `tools` what else it may be, `steered` whether input is taken at work, and `store`
+    whether the library's own writes wait for the kit.
 
     `permission` is what a hook can say of a single call; left out, the library has no such hook.
     """
     more: dict[Any, bool] = {"permission": bool(permission), "store.put": store}
-    kinds: dict[Any, bool] = {"gate": bool(permission), "agent": agents}
+    gated: list[ToolFeature] = ["gate"] if permission else []
     return Handshake(
         implementation=Party(name=name, version=version(package), language="python"),
         policies=dict(policies),
         gates=["model", "tool", *filter(more.get, more)],
         observes=list(observes),
         stimuli=["decide", "cancel", "run.again", "run.input", "clock.advance", "deliver"],
-        outcomes=OfferedOutcomes(tool=tool, permission=list(permission)),
-        tools=["allow", "ask", *filter(kinds.get, kinds)],
+        outcomes=OfferedOutcomes(model=["turn", "fault", *model], tool=tool, permission=list(permission)),
+        tools=["allow", "ask", *gated, *tools],
         decisions=decisions,
-        inputs=InputSupport(working=False),
+        inputs=InputSupport(working=steered),
     )
+
+
+def given(**arguments: Any) -> dict[str, Any]:
+    """The arguments that a tool was called with, without the defaults of what was left out."""
+    return {name: value for name, value in arguments.items() if value != ABSENT}
 
 
 def arguments(call: ToolCall) -> dict[str, Any]:

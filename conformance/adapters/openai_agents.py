@@ -19,8 +19,8 @@ from agents.tool_context import ToolContext
 from pydantic import JsonValue
 
 from runlock.conformance.adapter import Decision, Host, Refused, Scenario, Segment, ToolCall, ToolSpec
-from runlock.conformance.adapters.libraries import Thread, offers
-from runlock.conformance.adapters.models.openai_agents import KitModel, function_call
+from runlock.conformance.adapters.libraries import ABSENT, Thread, given, offers
+from runlock.conformance.adapters.models.openai_agents import KitModel, arguments_of, function_call
 
 agents.set_tracing_disabled(True)
 
@@ -35,12 +35,24 @@ class InputList(Thread):
         "openai-agents",
         "openai-agents",
         tool=["ok", "raise"],
-        # https://openai.github.io/openai-agents-python/human_in_the_loop/ gives its caller the state, and
-        # https://openai.github.io/openai-agents-python/tools/ the model a message for a tool that raises.
-        policies={"state": "caller", "tool.raises": "failed_call"},
+        model=["length", "refusal", "malformed"],
+        # At https://openai.github.io/openai-agents-python/: human_in_the_loop gives its caller the state,
+        # lets it decide a part of the calls, executes what is approved, and has an approval last for the run;
+        # tools gives the model a message for a tool that raises, and guardrails for a call that one rejects;
+        # running_agents starts all calls of a turn.
+        policies={
+            "state": "caller",
+            "tool.raises": "failed_call",
+            "resume": "partial",
+            "decision.modes": ["replay"],
+            "grant.scopes": ["once", "run"],
+            "grant.match": "tool",
+            "round.executor": "parallel",
+            "round.block": "fail_call",
+        },
         observes=["call.shown"],
         permission=["allow", "block", "suspend"],
-        agents=True,
+        tools=["agent", "timeout"],
     )
 
     async def open(self, host: Host, scenario: Scenario) -> None:
@@ -75,7 +87,10 @@ class InputList(Thread):
             nothing = ToolApprovalItem(self.agent, function_call(ToolCall(id=one.call, name="nothing")))
             item = self.asked.get(one.call, nothing)
             try:  # each decision is a call of its own, and one that fails says nothing of the others
-                (self.state.approve if one.action == "resume" else self.state.reject)(item)
+                if one.action == "resume":
+                    self.state.approve(item, always_approve=one.scope == "run")
+                else:
+                    self.state.reject(item)
             except agents.ModelBehaviorError as error:
                 self.host.refuse(str(error), one.id)
         return await self._run(self.state)
@@ -111,7 +126,7 @@ class InputList(Thread):
             self.kept = self.state.to_string()
         requests = {_id(item): item for item in run.interruptions}
         for call, item in requests.items():
-            self.show(call, str(item.name), json.loads(item.arguments or "{}"))
+            self.show(call, str(item.name), arguments_of(item.arguments or "{}"))
         return self.ended(requests.items(), "Cancelled" if run.final_output is None else "NaturalEnd")
 
     def _given(self, text: str) -> Any:
@@ -121,12 +136,16 @@ class InputList(Thread):
         if spec.agent is not None:
             return self._agent_as_tool(spec, tools)
 
-        async def body(ctx: ToolContext[Any], k: str = "", v: JsonValue = None) -> Any:
-            answer = await self._here().tool(ctx.tool_call_id, spec.name, {"k": k, "v": v})
+        async def body(ctx: ToolContext[Any], k: str = ABSENT, v: JsonValue = ABSENT) -> Any:
+            answer = await self._here().tool(ctx.tool_call_id, spec.name, given(k=k, v=v))
             return answer.content
 
         tool = agents.function_tool(
-            body, name_override=spec.name, needs_approval=spec.permission == "ask", strict_mode=False
+            body,
+            name_override=spec.name,
+            needs_approval=spec.permission == "ask",
+            strict_mode=False,
+            timeout=None if spec.timeout_ms is None else spec.timeout_ms / 1000,
         )
         if spec.permission == "gate":
             self._gate(tool)

@@ -6,6 +6,7 @@ new run of the agent on the message history.  That history is all the state ther
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Sequence
 from typing import Any
 
@@ -16,8 +17,8 @@ from pydantic_ai.exceptions import SkipToolExecution
 from pydantic_ai.messages import ModelMessage, ModelMessagesTypeAdapter, ModelRequest
 
 from runlock.conformance.adapter import Decision, DecisionSupport, Host, Scenario, Segment, ToolSpec
-from runlock.conformance.adapters.libraries import Thread, offers
-from runlock.conformance.adapters.models.pydantic_ai import kit_model
+from runlock.conformance.adapters.libraries import ABSENT, Thread, given, offers
+from runlock.conformance.adapters.models.pydantic_ai import args_of, kit_model
 
 
 class PydanticAI(Thread):
@@ -36,7 +37,20 @@ class PydanticAI(Thread):
             "resume": "all_or_nothing",
             "decision.modes": ["replay", "use_as_result"],
             "input.waiting": "refuse",
+            # tools-advanced: a round is concurrent; a tool that raises ends the run, one that fails does not.
+            "round.executor": "parallel",
+            "tool.raises": "end_run",
+            "round.block": "fail_call",
+            # deferred-tools: a run ends where calls are deferred, once the others have run.
+            "round.mixed": "wait",
+            # agent: the history of a cancelled run has the results that were there; message-history: what is
+            # enqueued redirects a run that would end.
+            "cancel.results": "kept",
+            "input.late": "goes_on",
         },
+        model=["length", "refusal", "malformed"],
+        tools=["timeout"],
+        steered=True,
         decisions=DecisionSupport(live=False, ids=False, suspensions=False, payload=True, edit=["args"]),
         observes=["call.shown"],
         permission=["allow", "block", "suspend", "set_result"],
@@ -45,6 +59,7 @@ class PydanticAI(Thread):
     async def open(self, host: Host, scenario: Scenario) -> None:
         await super().open(host, scenario)
         self.token = ai.CancellationToken()
+        self.driven: asyncio.Future[ai.run.AgentRun[None, Any]] | None = None  # the run at work
         self.history: list[ModelMessage] = []
         self.left: Segment | None = None  # how the last segment ended, if none has begun since
         self.outside: list[str] = []  # the calls whose results come with their decisions
@@ -62,9 +77,12 @@ class PydanticAI(Thread):
         self.history, self.left = [*self.history, ModelRequest(parts=[ai.UserPromptPart(text)])], None
         return await self._run()
 
-    async def input(self, text: str) -> Segment:
-        """A prompt on top of the history, with which the library may find that calls wait."""
-        return await self._run(prompt=text)
+    async def input(self, text: str) -> Segment | None:
+        """Something for the run at work, or else a prompt on top of a history in which calls may wait."""
+        if self.driven is None:
+            return await self._run(prompt=text)
+        (await self.driven).enqueue(text)
+        return None
 
     async def decide(self, decisions: Sequence[Decision]) -> Segment:
         results = ai.DeferredToolResults()
@@ -96,7 +114,7 @@ class PydanticAI(Thread):
         self.token = ai.CancellationToken()
         with ai.capture_run_messages() as messages:
             try:
-                done = await self.agent.run(
+                done = await self._driven(
                     prompt,
                     message_history=self.history,
                     deferred_tool_results=results,
@@ -111,13 +129,25 @@ class PydanticAI(Thread):
         self.history, self.left = done.all_messages(), self._waits_for(done.output)
         return self.left
 
+    async def _driven(self, prompt: str | None, **more: Any) -> Any:
+        """The result of a run that is driven from here, as one is that takes messages at work."""
+        self.driven = asyncio.get_running_loop().create_future()
+        try:
+            async with self.agent.iter(prompt, **more) as run:
+                self.driven.set_result(run)
+                async for _ in run:
+                    pass
+                return run.result
+        finally:
+            self.driven = None
+
     def _waits_for(self, output: Any) -> Segment:
         """How a run of the agent ended that has this output, whose requests are shown."""
         asked = output if isinstance(output, ai.DeferredToolRequests) else ai.DeferredToolRequests()
         self.outside = [call.tool_call_id for call in asked.calls]
         requests = [(call.tool_call_id, call) for call in (*asked.approvals, *asked.calls)]
         for name, call in requests:
-            self.show(name, call.tool_name, call.args_as_dict())
+            self.show(name, call.tool_name, args_of(call))
         return self.ended(requests)
 
     def _before(self, messages: Sequence[ModelMessage]) -> None:
@@ -138,10 +168,10 @@ class PydanticAI(Thread):
         return args
 
     def _tool(self, spec: ToolSpec) -> ai.Tool[None]:
-        async def body(ctx: ai.RunContext[None], k: str = "", v: JsonValue = None) -> Any:
+        async def body(ctx: ai.RunContext[None], k: str = ABSENT, v: JsonValue = ABSENT) -> Any:
             if spec.name in self.external:
                 raise ai.CallDeferred
-            answer = await self.host.tool(str(ctx.tool_call_id), spec.name, {"k": k, "v": v})
+            answer = await self.host.tool(str(ctx.tool_call_id), spec.name, given(k=k, v=v))
             if answer.kind == "pending":
                 raise ai.ApprovalRequired
             if answer.kind == "error":
@@ -149,7 +179,8 @@ class PydanticAI(Thread):
             return answer.content
 
         asks = spec.permission == "ask" and spec.name not in self.external
-        return ai.Tool(body, name=spec.name, requires_approval=asks)
+        seconds = None if spec.timeout_ms is None else spec.timeout_ms / 1000
+        return ai.Tool(body, name=spec.name, requires_approval=asks, timeout=seconds)
 
 
 adapter = PydanticAI

@@ -23,7 +23,16 @@ from pydantic_ai.capabilities import Hooks
 from pydantic_ai.durable_exec.dbos import DBOSDurability
 from pydantic_ai.messages import repair_messages
 
-from runlock.conformance.adapter import Control, Host, Party, Refused, Scenario, Segment, ToolSpec
+from runlock.conformance.adapter import (
+    Control,
+    Host,
+    InputSupport,
+    Party,
+    Refused,
+    Scenario,
+    Segment,
+    ToolSpec,
+)
 from runlock.conformance.adapters.libraries import Thread
 from runlock.conformance.adapters.models.pydantic_ai import kit_model
 from runlock.conformance.adapters.pydantic_ai import PydanticAI
@@ -43,6 +52,7 @@ class OnDBOS(PydanticAI):
                 name="pydantic-ai on DBOS", version=LIBRARY.implementation.version, language="python"
             ),
             "control": CONTROL,
+            "inputs": InputSupport(working=False),
         }
     )
     checkpoint: Any = None  # what survives a crash is in the database

@@ -31,6 +31,7 @@ from runlock.conformance.adapter import (
     DecisionSupport,
     Handshake,
     Host,
+    InputSupport,
     Party,
     Reason,
     Refused,
@@ -54,6 +55,7 @@ def _offers(name: str, stream: StreamKind, decisions: DecisionSupport) -> Handsh
         "observes": [*LIBRARY.observes, "event", "stream.closed"],
         "stimuli": [*LIBRARY.stimuli, "watch.request"],
         "streams": [stream],
+        "inputs": InputSupport(working=False),
     }
     return LIBRARY.model_copy(update=changed)
 

@@ -17,7 +17,7 @@ from strands.hooks import BeforeToolCallEvent
 from strands.session.file_session_manager import FileSessionManager
 
 from runlock.conformance.adapter import Decision, Host, Message, Refused, Scenario, Segment, ToolSpec
-from runlock.conformance.adapters.libraries import YES_OR_NO, Thread, offers
+from runlock.conformance.adapters.libraries import ABSENT, YES_OR_NO, Thread, given, offers
 from runlock.conformance.adapters.models.strands import KitModel, Summaries, seen
 
 
@@ -29,8 +29,19 @@ class Strands(Thread):
         "strands-agents",
         tool=["ok", "error", "raise", "pending"],
         permission=["allow", "block", "suspend"],
-        # https://strandsagents.com/docs/user-guide/sdk/interrupts/: a session keeps what was interrupted.
-        policies={"state": "runtime"},
+        model=["length", "refusal", "malformed"],
+        policies={
+            # At https://strandsagents.com/docs/user-guide/ sdk/interrupts: a session keeps interrupts.
+            "state": "runtime",
+            # sdk/tools/executors: the calls of a turn run at the same time.
+            "round.executor": "parallel",
+            # concepts/agents/agent-loop: a failure goes back to the model, and a cancel is looked at before
+            # tools begin, not while they run.
+            "tool.raises": "failed_call",
+            "cancel.inflight": "drain",
+            # concepts/agents/hooks: a hook that cancels a tool gives the model an error in its place.
+            "round.block": "fail_call",
+        },
         # https://strandsagents.com/docs/user-guide/sdk/agents/hooks/: a hook may change the input of a call.
         decisions=YES_OR_NO.model_copy(update={"edit": ["args"]}),
         observes=["call.shown"],
@@ -61,7 +72,8 @@ class Strands(Thread):
         self.pended.clear()
         return await self._run(text)
 
-    input = start
+    async def input(self, text: str) -> Segment:
+        return await self._run(text)
 
     async def decide(self, decisions: Sequence[Decision]) -> Segment:
         answers = [
@@ -113,20 +125,25 @@ class Strands(Thread):
             self.held.discard(call["toolUseId"])
 
     def _tool(self, spec: ToolSpec) -> Any:
-        async def body(tool_context: ToolContext, k: str = "", v: JsonValue = None) -> Any:
+        async def body(tool_context: ToolContext, k: str = ABSENT, v: JsonValue = ABSENT) -> Any:
             use = tool_context.tool_use
             call, waits = use["toolUseId"], self.pended[use["toolUseId"]]
-            given: Any = {"action": "resume", "args": None}
+            decided: Any = {"action": "resume", "args": None}
             if waits:
-                given = tool_context.interrupt(f"body {waits}", use)
-            del self.pended[call]
-            if given["action"] != "resume":
+                decided = tool_context.interrupt(f"body {waits}", use)
+            if decided["action"] != "resume":
+                del self.pended[call]
                 return {"status": "error", "content": [{"text": "rejected"}]}
-            args = {"k": k, "v": v} if given["args"] is None else given["args"]
-            answer = await self.host.tool(call, spec.name, args)
+            args = given(k=k, v=v) if decided["args"] is None else decided["args"]
+            try:
+                answer = await self.host.tool(call, spec.name, args)
+            except Exception:
+                del self.pended[call]
+                raise
             if answer.kind == "pending":
                 self.pended[call] = waits + 1
                 tool_context.interrupt(f"body {waits + 1}", {**use, "input": args})
+            del self.pended[call]  # not before: a crash may come while it is at work
             status = "error" if answer.kind == "error" else "success"
             return {"status": status, "content": [{"text": str(answer.content)}]}
 

@@ -127,18 +127,12 @@ def runtimes() -> tuple[Runtime, ...]:
 def _runtime(data: Mapping[str, Any], every: Mapping[str, Any]) -> Runtime:
     name = data["environment"]
     lives_in = _environment(every["environments"][name], data["adapter"])
-    seen = tuple(_known(one, every["rules"]) for one in data.get("seen", ()))
+    seen = tuple(Known(**one) for one in data.get("seen", ()))
     library = data.get("library", name)
     older = every["older"].get(name, ())
-    found = {"lives_in": lives_in, "library": library, "seen": seen, "older": older}
+    own = {one["what"]: one["why"] for one in every["deviation"] if data["name"] in one["of"]}
+    found = {"lives_in": lives_in, "library": library, "seen": seen, "older": older, "deviations": own}
     return Runtime(**{**data, **found, "line": every["lines"].get(name, "")})
-
-
-def _known(data: Mapping[str, Any], rules: Mapping[str, str]) -> Known:
-    """What is known of a violation; some clauses say what the API of every model asks for."""
-    known = Known(**data)
-    is_said = known.promise or known.documented
-    return known if is_said else replace(known, promise=rules.get(known.clause, ""))
 
 
 def _environment(needs: Any, adapter: str) -> Environment:

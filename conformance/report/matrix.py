@@ -10,6 +10,7 @@ import json
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
+from statistics import median
 from typing import Any, Final
 
 from runlock.conformance import outputs
@@ -196,7 +197,8 @@ def _versions(found: Sequence[Object], page: str, known: Sequence[Runtime] | Non
     yield (
         "The columns *held*, *broken* and *untested* count clauses. A *finding* is one fault of a library, "
         "which a program shows without the kit; it may break several clauses, in several configurations. "
-        "What a library *documents* and this specification forbids is no violation: there, we disagree.\n"
+        "What a library *documents* and this specification forbids is no violation: there, we disagree. "
+        f"{_depth(found)}\n"
     )
     heads = ("runtime", "version", "schedules", "held", "broken", "findings", "documented", "untested")
     yield f"| {' | '.join(heads)} |"
@@ -209,6 +211,23 @@ def _versions(found: Sequence[Object], page: str, known: Sequence[Runtime] | Non
             numbers = (one["implementation"]["version"], one["schedules"], *counts(one, known))
             yield f"| {link} | {' | '.join(map(str, numbers))} |"
     yield ""
+
+
+def _depth(found: Sequence[Object]) -> str:
+    """How much of what applies to the runtimes was tested, in a sentence; "" without a judged runtime."""
+    shares = [share_tested(one) for one in found if one["verdict"] is not None]
+    if not shares:
+        return ""
+    return (
+        f"In the median, {median(shares):.0%} of the clauses that apply to a runtime were tested on it; its "
+        "page says why the others were not."
+    )
+
+
+def share_tested(found: Object) -> float:
+    """The share of the clauses that apply to a runtime that were held or broken, from 0 to 1."""
+    tested = len(clauses(found, *TESTED))
+    return tested / max(tested + len(clauses(found, "untested")), 1)
 
 
 def counts(found: Object, known: Sequence[Runtime] | None = None) -> tuple[int, int, int, int, int]:

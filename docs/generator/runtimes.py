@@ -111,13 +111,10 @@ def _deviations(name: str) -> str:
     """What the adapter decides, normalises or changes of the defaults, each with its reason."""
     runtime = next(one for one in runtimes() if one.name == name)
     listed = "\n".join(f"- {text(what)} {text(why)}" for what, why in runtime.deviations.items())
-    said = (
-        "An adapter passes on what it is given. These are its own decisions, each with the reason for which "
-        f"a user of the library would do the same:\n\n{listed}"
-        if listed
-        else "What this adapter decides or changes has not been written down yet; its file is linked above."
+    return (
+        "## What the adapter decides\n\nAn adapter passes on what it is given. These are its own decisions, "
+        f"each with the reason for which a user of the library would do the same:\n\n{listed}"
     )
-    return f"## What the adapter decides\n\n{said}"
 
 
 def _held(found: Object, family: Family) -> str:

@@ -13,6 +13,7 @@ import sys
 from strands import Agent, ToolContext, tool
 from strands.hooks import BeforeToolCallEvent
 from strands.models.model import Model
+from strands.types.exceptions import MaxTokensReachedException
 
 
 class Scripted(Model):
@@ -184,6 +185,106 @@ async def refused_batch_acts_later():
     return sorted(ran) == ["c1", "c2"]
 
 
+async def broken_arguments_run_empty():
+    """Arguments that do not parse are replaced by none, and the tool is executed with these.
+
+    expected: the call fails, and the model is shown that its arguments could not be read.
+    it hurts: a tool whose parameters have defaults does something that the model did not ask for.
+    """
+    ran = []
+
+    @tool
+    def delete(folder: str = "everything") -> str:
+        """Delete a folder."""
+        ran.append(folder)
+        return "deleted"
+
+    class Broken(Scripted):
+        async def stream(self, messages, *args, **more):
+            async for event in super().stream(messages):
+                delta = event.get("contentBlockDelta", {}).get("delta", {})
+                if "toolUse" in delta:
+                    delta["toolUse"]["input"] = '{"folder": "logs'
+                yield event
+
+    model = Broken([("c1", "delete")], "done")
+    await Agent(model=model, tools=[delete], callback_handler=None).invoke_async("delete the logs")
+    print("actual: the tool ran with", ran, "and the model is shown the input", model.shown[1]["content"])
+    return ran == ["everything"]
+
+
+async def prompt_after_a_cancelled_resume():
+    """A run that was cancelled in its resume takes no prompt any more.
+
+    expected: the run is over, and the next prompt is taken.
+    it hurts: the user has stopped the run, and every later message fails with an error about interrupts.
+    """
+
+    @tool
+    def write() -> str:
+        """Write."""
+        agent.cancel()
+        return "written"
+
+    agent = Agent(model=Scripted([("c1", "write")], "done"), tools=[write], callback_handler=None)
+    agent.add_hook(lambda event: event.interrupt("approve"), BeforeToolCallEvent)
+    [asked] = (await agent.invoke_async("write it")).interrupts
+    answer = [{"interruptResponse": {"interruptId": asked.id, "response": "yes"}}]
+    print("actual: the resumed run ends as", (await agent.invoke_async(answer)).stop_reason)
+    try:
+        await agent.invoke_async("what now?")
+    except TypeError as error:
+        print("actual: the next prompt fails:", error)
+        return True
+    return False
+
+
+async def cut_off_call_becomes_a_text():
+    """A call with which a turn ended for its length stands in the history as a text of the model.
+
+    expected: the history shows the call that the model asked for, as one that failed.
+    it hurts: the model is shown words that it never said, and no longer that it asked for the call.
+    """
+
+    class CutOff(Scripted):
+        async def stream(self, messages, *args, **more):
+            async for event in super().stream(messages):
+                if "messageStop" in event and len(messages) == 1:
+                    event["messageStop"]["stopReason"] = "max_tokens"
+                yield event
+
+    model = CutOff([("c1", "read")], "done")
+    agent = Agent(model=model, callback_handler=None)
+    try:
+        await agent.invoke_async("read it")
+    except MaxTokensReachedException as error:
+        print("actual: the run ends in an error:", str(error)[:60])
+    await agent.invoke_async("go on")
+    print("actual: the model is shown as its turn:", model.shown[1]["content"])
+    return "text" in model.shown[1]["content"][0]
+
+
+async def call_is_lost_in_a_cancel():
+    """A cancel while the model answers discards its turn: what it asked for is shown nowhere.
+
+    expected: the history shows the call, as one that was cancelled.
+    it hurts: the model is not shown what it had begun to do when the user stopped it.
+    """
+
+    @tool
+    def read() -> str:
+        """Read."""
+        return "read"
+
+    model = Scripted([("c1", "read")], "done")
+    agent = Agent(model=model, tools=[read], callback_handler=None)
+    async for _ in agent.stream_async("read it"):
+        agent.cancel()
+    await agent.invoke_async("go on")
+    print("actual: the model is shown", [message["content"] for message in model.shown])
+    return "toolUse" not in str(model.shown)
+
+
 PROGRAMS = {
     one.__name__: one
     for one in (
@@ -193,6 +294,10 @@ PROGRAMS = {
         cancel_in_a_resume,
         cancel_in_a_hook,
         refused_batch_acts_later,
+        broken_arguments_run_empty,
+        prompt_after_a_cancelled_resume,
+        cut_off_call_becomes_a_text,
+        call_is_lost_in_a_cancel,
     )
 }
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import AsyncIterator
 from typing import Any
 
 from agno.models.base import Model
@@ -24,16 +25,28 @@ class KitModel(Model):
         calls = [_asked(call) for call in turn.tool_calls]
         return ModelResponse(role="assistant", content=turn.text or None, tool_calls=calls)
 
+    async def ainvoke_stream(self, messages: list[Said], **more: Any) -> AsyncIterator[ModelResponse]:
+        yield await self.ainvoke(messages)
+
     def _unused(self, *args: Any, **more: Any) -> Any:
         raise TypeError("The agent of this adapter awaits whole turns, and this model has no provider.")
 
-    invoke = invoke_stream = ainvoke_stream = _unused
+    invoke = invoke_stream = _unused
     _parse_provider_response = _parse_provider_response_delta = _unused
 
 
 def _asked(call: ToolCall) -> dict[str, Any]:
-    function = {"name": call.name, "arguments": json.dumps(call.args)}
+    args = call.args if isinstance(call.args, str) else json.dumps(call.args)
+    function = {"name": call.name, "arguments": args}
     return {"id": call.id, "type": "function", "function": function}
+
+
+def _args(text: str) -> Any:
+    """The arguments of a call as the model gave them: an object, or a text that is none."""
+    try:
+        return json.loads(text)
+    except ValueError:
+        return text
 
 
 def _seen(said: Said) -> Message:
@@ -42,7 +55,7 @@ def _seen(said: Said) -> Message:
     if said.role == "tool":
         return Message(role="tool", call=said.tool_call_id, text=text)  # no provider is sent its status
     calls = [
-        ToolCall(id=one["id"], name=one["function"]["name"], args=json.loads(one["function"]["arguments"]))
+        ToolCall(id=one["id"], name=one["function"]["name"], args=_args(one["function"]["arguments"]))
         for one in said.tool_calls or ()
     ]
     return Message(role=said.role, text=text, tool_calls=calls)

@@ -12,6 +12,9 @@ from google.genai import types
 from runlock.conformance.adapter import Message, ToolCall
 from runlock.conformance.adapters.libraries import arguments, parts
 
+FINISH = {"length": types.FinishReason.MAX_TOKENS, "refusal": types.FinishReason.SAFETY}
+"""Why a turn ended, in the words of the API; it states calls whole, so none is malformed."""
+
 
 class KitModel(BaseLlm):
     """A model whose turns are the kit's."""
@@ -20,7 +23,8 @@ class KitModel(BaseLlm):
 
     async def generate_content_async(self, request: Any, stream: bool = False) -> AsyncGenerator[Any, None]:
         turn = await self.host.infer([seen for content in request.contents for seen in _seen(content)])
-        yield LlmResponse(content=types.Content(role="model", parts=parts(turn, _text, _call)))
+        said = types.Content(role="model", parts=parts(turn, _text, _call))
+        yield LlmResponse(content=said, finish_reason=FINISH.get(turn.stop or "", types.FinishReason.STOP))
 
 
 def _text(text: str) -> types.Part:

@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, Final
 
 from langchain_core.language_models.chat_models import BaseChatModel
 from langchain_core.messages import AIMessage, BaseMessage, ToolMessage
 from langchain_core.outputs import ChatGeneration, ChatResult
 
 from runlock.conformance.adapter import Message, ToolCall
+
+FINISH: Final = {"length": "length", "refusal": "content_filter"}
+"""Why a turn ended, in the words that most models of the library use."""
 
 
 class KitModel(BaseChatModel):
@@ -29,15 +32,30 @@ class KitModel(BaseChatModel):
 
     async def _agenerate(self, messages: Sequence[BaseMessage], *args: Any, **more: Any) -> ChatResult:
         turn = await self.host.infer([seen(message) for message in messages])
-        calls = [{"id": call.id, "name": call.name, "args": dict(call.args)} for call in turn.tool_calls]
-        return ChatResult(generations=[ChatGeneration(message=AIMessage(turn.text, tool_calls=calls))])
+        sorted_out = [_parsed(call) for call in turn.tool_calls]
+        said = AIMessage(
+            turn.text,
+            tool_calls=[one for one in sorted_out if one["type"] == "tool_call"],
+            invalid_tool_calls=[one for one in sorted_out if one["type"] == "invalid_tool_call"],
+            response_metadata={"finish_reason": FINISH.get(turn.stop or "", "stop")},
+        )
+        return ChatResult(generations=[ChatGeneration(message=said)])
+
+
+def _parsed(call: ToolCall) -> Any:
+    """A call as the library's own models give it: one whose arguments do not parse is invalid."""
+    about = {"id": call.id, "name": call.name, "args": call.args}
+    if isinstance(call.args, str):
+        return {**about, "type": "invalid_tool_call", "error": "the arguments are not JSON"}
+    return {**about, "args": dict(call.args), "type": "tool_call"}
 
 
 def seen(message: BaseMessage) -> Message:
     """What the model receives, in the protocol's words."""
     text = str(message.content)
     if isinstance(message, AIMessage):
-        calls = [ToolCall(id=one["id"], name=one["name"], args=one["args"]) for one in message.tool_calls]
+        asked = [*message.tool_calls, *message.invalid_tool_calls]
+        calls = [ToolCall(id=str(one["id"]), name=str(one["name"]), args=one["args"] or "") for one in asked]
         return Message(role="assistant", text=text, tool_calls=calls)
     if isinstance(message, ToolMessage):
         status: Any = "error" if message.status == "error" else "ok"

@@ -14,9 +14,12 @@ from openai.types.responses import (
     Response,
     ResponseCompletedEvent,
     ResponseFunctionToolCall,
+    ResponseIncompleteEvent,
     ResponseOutputMessage,
+    ResponseOutputRefusal,
     ResponseOutputText,
 )
+from openai.types.responses.response import IncompleteDetails
 
 from runlock.conformance.adapter import Host, Message, ToolCall
 from runlock.conformance.adapters.libraries import parts
@@ -34,12 +37,20 @@ class KitModel(Model):
 
     async def stream_response(self, system: Any, given: Any, *args: Any, **more: Any) -> AsyncIterator[Any]:
         turn = await self.here().infer(list(_seen(given)))
+        said = _refused if turn.stop == "refusal" else _said
         whole = Response(
             id="answer", created_at=0, model="kit", object="response",
-            output=parts(turn, _said, function_call),
+            output=parts(turn, said, function_call),
             tool_choice="auto", tools=[], parallel_tool_calls=True,
         )  # fmt: skip
-        yield ResponseCompletedEvent(type="response.completed", response=whole, sequence_number=0)
+        if turn.stop == "length":
+            whole.status, whole.incomplete_details = (
+                "incomplete",
+                IncompleteDetails(reason="max_output_tokens"),
+            )
+            yield ResponseIncompleteEvent(type="response.incomplete", response=whole, sequence_number=0)
+        else:
+            yield ResponseCompletedEvent(type="response.completed", response=whole, sequence_number=0)
 
 
 def _said(text: str) -> ResponseOutputMessage:
@@ -49,9 +60,16 @@ def _said(text: str) -> ResponseOutputMessage:
     )
 
 
+def _refused(text: str) -> ResponseOutputMessage:
+    content = [ResponseOutputRefusal(type="refusal", refusal=text)]
+    return ResponseOutputMessage(
+        id="said", type="message", role="assistant", status="completed", content=list(content)
+    )
+
+
 def function_call(call: ToolCall) -> ResponseFunctionToolCall:
     """A call as the library has it."""
-    args = json.dumps(call.args)
+    args = call.args if isinstance(call.args, str) else json.dumps(call.args)
     return ResponseFunctionToolCall(
         id=f"fc_{call.id}", call_id=call.id, type="function_call", name=call.name, arguments=args
     )
@@ -68,12 +86,21 @@ def _seen(given: Any) -> Iterator[Message]:
 
 
 def _asked(item: Any) -> ToolCall:
-    return ToolCall(id=item["call_id"], name=item["name"], args=json.loads(item["arguments"]))
+    return ToolCall(id=item["call_id"], name=item["name"], args=arguments_of(item["arguments"]))
+
+
+def arguments_of(text: str) -> Any:
+    """The arguments of a call as the model gave them: an object, or a text that is none."""
+    try:
+        return json.loads(text)
+    except ValueError:
+        return text
 
 
 def _other(item: Any) -> Message:
     if item.get("type") == "function_call_output":
         return Message(role="tool", call=item["call_id"], text=str(item["output"]))
     said = item["content"]
-    text = said if isinstance(said, str) else "".join(part.get("text", "") for part in said)
+    texts = () if isinstance(said, str) else (part.get("text", part.get("refusal", "")) for part in said)
+    text = said if isinstance(said, str) else "".join(texts)
     return Message(role=item["role"], text=text)

@@ -11,10 +11,13 @@ from pydantic_ai.messages import ModelMessage, ModelResponse
 from pydantic_ai.models.function import AgentInfo, DeltaToolCall, DeltaToolCalls, FunctionModel
 
 from runlock.conformance.adapter import Host, Message, ToolCall, Turn
-from runlock.conformance.adapters.libraries import arguments, parts
+from runlock.conformance.adapters.libraries import parts
 
 STATUS: Final[dict[str, Any]] = {"success": "ok", "denied": "cancelled", "interrupted": "cancelled"}
 """The status of a tool's result by pydantic-ai's outcome; any other outcome is an error."""
+
+FINISH: Final[dict[str, Any]] = {"length": "length", "refusal": "content_filter"}
+"""Why a turn ended, in the words of pydantic-ai."""
 
 
 def kit_model(host: Host, before: Callable[[Sequence[ModelMessage]], None]) -> FunctionModel:
@@ -28,7 +31,8 @@ def kit_model(host: Host, before: Callable[[Sequence[ModelMessage]], None]) -> F
         return await host.infer([seen for message in messages for seen in _seen(message)])
 
     async def infer(messages: list[ModelMessage], info: AgentInfo) -> ModelResponse:
-        return ModelResponse(parts=parts(await ask(messages), ai.TextPart, _call))
+        turn = await ask(messages)
+        return ModelResponse(parts=parts(turn, ai.TextPart, _call), finish_reason=FINISH.get(turn.stop or ""))
 
     async def stream(messages: list[ModelMessage], info: AgentInfo) -> AsyncIterator[str | DeltaToolCalls]:
         turn = await ask(messages)
@@ -40,18 +44,27 @@ def kit_model(host: Host, before: Callable[[Sequence[ModelMessage]], None]) -> F
 
 
 def _call(call: ToolCall) -> ai.ToolCallPart:
-    return ai.ToolCallPart(call.name, arguments(call), call.id)
+    return ai.ToolCallPart(call.name, call.args, call.id)
+
+
+def args_of(part: ai.ToolCallPart) -> Any:
+    """The arguments of a call as the model gave them: an object, or a text that is none."""
+    try:
+        return part.args_as_dict(raise_if_invalid=True)
+    except (AssertionError, ValueError):
+        return part.args
 
 
 def _delta(call: ToolCall) -> DeltaToolCall:
-    return DeltaToolCall(call.name, json.dumps(call.args), tool_call_id=call.id)
+    args = call.args if isinstance(call.args, str) else json.dumps(call.args)
+    return DeltaToolCall(call.name, args, tool_call_id=call.id)
 
 
 def _seen(message: ModelMessage) -> Iterator[Message]:
     """What the model receives, in the protocol's words: results first, as pydantic-ai sends them."""
     if isinstance(message, ModelResponse):
         asked = message.tool_calls
-        calls = [ToolCall(id=one.tool_call_id, name=one.tool_name, args=one.args_as_dict()) for one in asked]
+        calls = [ToolCall(id=one.tool_call_id, name=one.tool_name, args=args_of(one)) for one in asked]
         yield Message(role="assistant", text=message.text or "", tool_calls=calls)
         return
     for part in message.parts:

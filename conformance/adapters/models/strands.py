@@ -4,13 +4,16 @@ from __future__ import annotations
 
 import json
 from collections.abc import AsyncIterator, Iterator
-from typing import Any
+from typing import Any, Final
 
 from strands.models.model import Model
 from strands.types.exceptions import ContextWindowOverflowException
 
 from runlock.conformance.adapter import Host, Message, ToolCall
 from runlock.conformance.adapters.libraries import parts
+
+STOPS: Final[dict[str, Any]] = {"length": "max_tokens", "refusal": "content_filtered"}
+"""Why a turn ended, in the words of strands-agents."""
 
 
 class Offline(Model):
@@ -44,7 +47,8 @@ class KitModel(Offline):
             yield {"contentBlockStart": {"start": start}}
             yield {"contentBlockDelta": {"delta": delta}}
             yield {"contentBlockStop": {}}
-        yield {"messageStop": {"stopReason": "tool_use" if turn.tool_calls else "end_turn"}}
+        done = "tool_use" if turn.tool_calls else "end_turn"
+        yield {"messageStop": {"stopReason": STOPS.get(turn.stop or "", done)}}
 
 
 class Summaries(Offline):
@@ -65,7 +69,8 @@ def _text(text: str) -> tuple[Any, Any]:
 
 def _call(call: ToolCall) -> tuple[Any, Any]:
     start = {"toolUse": {"name": call.name, "toolUseId": call.id}}
-    return start, {"toolUse": {"input": json.dumps(call.args)}}
+    args = call.args if isinstance(call.args, str) else json.dumps(call.args)
+    return start, {"toolUse": {"input": args}}
 
 
 def seen(message: Any) -> Iterator[Message]:

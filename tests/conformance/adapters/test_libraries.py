@@ -5,8 +5,10 @@ import asyncio
 import pytest
 
 from runlock.conformance.adapters.libraries import (
+    ABSENT,
     YES_OR_NO,
     Thread,
+    given,
     offers,
     parts,
 )
@@ -66,3 +68,24 @@ def test_the_text_of_a_turn_stands_before_its_calls():
 
     assert parts(Turn(text="a", tool_calls=calls), str.upper, lambda call: call.id) == ["A", "c1", "c2"]
     assert parts(Turn(tool_calls=calls), str.upper, lambda call: call.id) == ["c1", "c2"]
+
+
+def test_what_a_call_left_out_is_no_argument_of_it():
+    """A default of a body is left out, and an empty or missing value that was given is not."""
+    assert given(k=ABSENT, v=None) == {"v": None}
+    assert given(k="", v=ABSENT) == {"k": ""}
+
+
+def test_a_library_says_what_else_ends_a_turn_what_a_tool_may_be_and_whether_it_is_steered():
+    """Left out, a turn is whole or fails, a tool has no limit, and input waits for the end of a run."""
+    plain = offers("tests", "pytest", tool=["ok"], policies={})
+    more = offers(
+        "tests", "pytest", tool=["ok"], policies={}, model=["length"], tools=["timeout"], steered=True
+    )
+
+    assert (plain.outcomes.model, plain.tools, plain.inputs.working) == (
+        ["turn", "fault"],
+        ["allow", "ask"],
+        False,
+    )
+    assert (more.outcomes.model[2:], more.tools[2:], more.inputs.working) == (["length"], ["timeout"], True)

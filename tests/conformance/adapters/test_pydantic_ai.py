@@ -39,7 +39,7 @@ def test_it_declares_what_it_has(talk):
     assert answer["control"] == {
         "settle": "exact", "clock": "virtual", "step": "turns", "store": "own", "crash": ["soft"],
     }  # fmt: skip
-    assert answer["tools"] == ["allow", "ask", "gate"]
+    assert answer["tools"] == ["allow", "ask", "gate", "timeout"]
     assert answer["implementation"]["name"] == "pydantic-ai"
     assert [name for name, taken in answer["decisions"].items() if taken] == ["payload", "edit"]
 
@@ -203,3 +203,47 @@ def test_a_waiting_run_waits_after_a_crash(talk):
     assert only(talk("recover", run="r1"))["pending"] == ["c2"]
     assert only(talk.decide(resume("c2")))["call"] == "c2"
     assert results(only(talk.release("g3", OK))) == {"c1": "ok", "c2": "ok"}
+
+
+def test_a_tool_gets_the_arguments_of_its_call_and_no_others(talk):
+    """A parameter that the call leaves out is not given: its default is no argument of the model."""
+    talk.start()
+    gate = only(
+        talk.release("g1", {"kind": "turn", "tool_calls": [{"id": "c1", "name": "t0", "args": {"v": 1}}]})
+    )
+
+    assert gate["args"] == {"v": 1}
+
+
+def test_input_to_a_run_at_work_is_shown_by_its_next_inference(talk):
+    """It stands after the results of the round, and a run that would end goes on for it."""
+    talk.start()
+    talk.release("g1", turn(("c1", "t0")))
+    assert talk("run.input", run="r1", input="and that too")["observations"] == []
+    asked = only(talk.release("g2", OK))
+
+    assert [seen["role"] for seen in asked["messages"]] == ["user", "assistant", "tool", "user"]
+    assert asked["messages"][-1]["text"] == "and that too"
+    talk("run.input", run="r1", input="one more")
+    assert only(talk.release("g3", TURN))["messages"][-1]["text"] == "one more"
+
+
+def test_arguments_that_do_not_parse_are_shown_as_they_are(talk):
+    """The tool is not entered, and the call fails; the history has the text that the model gave."""
+    talk.start()
+    broken = {"id": "c1", "name": "t0", "args": '{"k": "c1'}
+    asked = only(talk.release("g1", {"kind": "turn", "tool_calls": [broken]}))
+
+    assert asked["messages"][1]["tool_calls"][0]["args"] == '{"k": "c1'
+    assert results(asked) == {"c1": "error"}
+
+
+def test_a_tool_that_takes_too_long_is_given_up():
+    """The library ends its body at the limit, and the model is shown an error."""
+    talk = Talk(adapter, tools=[{"name": "t0", "timeout_ms": 1500}])
+    talk.start()
+    talk.release("g1", turn(("c1", "t0")))
+    given_up, asked = talk("clock.advance", ms=1500)["observations"]
+
+    assert [given_up["kind"], given_up["gate"]] == ["gate.closed", "g2"]
+    assert results(asked) == {"c1": "error"}

@@ -25,7 +25,14 @@ from runlock.conformance.cli.main import main
 from runlock.conformance.driving.strategies.scripted import script_of
 from runlock.conformance.family.family import DEFAULT, family_named
 from runlock.conformance.family.recordings import from_text, parse
-from runlock.conformance.report.matrix import as_json, as_markdown, causes, dumped, witness_files
+from runlock.conformance.report.matrix import (
+    as_json,
+    as_markdown,
+    causes,
+    dumped,
+    share_tested,
+    witness_files,
+)
 from runlock.spec.model import load_spec
 
 STANDALONE = ROOT / "docs/standalone"
@@ -224,6 +231,18 @@ def test_the_page_counts_what_the_matrix_holds(committed):
     assert all((cells[clause] == "held, thinly") == (one["exercised"][clause] < THIN) for clause in held)
 
 
+def test_the_page_says_how_much_was_tested_in_the_median(committed):
+    """Of what applies to a runtime; a clause that does not apply counts on neither side."""
+    (one,) = [entry for entry in committed["runtimes"] if entry["name"] == "strands"]
+    only = {**one, "clauses": {"held": {"": ["GATE-2"]}, "untested": {"w": ["RUN-1", "RUN-2", "RUN-4"]}}}
+    more = {**only, "clauses": {**only["clauses"], "not-applicable": {"p": ["RUN-5"]}}}
+
+    assert [share_tested(only), share_tested(more), share_tested({"clauses": {}})] == [0.25, 0.25, 0]
+    assert "In the median, 25% of the clauses" in as_markdown(
+        {**committed, "runtimes": [{**only, "violations": []}]}
+    )
+
+
 def test_the_committed_file_is_written_as_the_command_writes_it(committed):
     """Values that belong together stand on one line, so that a difference can be read."""
     assert (ROOT / "docs/matrix.json").read_text("utf-8") == dumped(committed) + "\n"
@@ -270,7 +289,7 @@ def test_a_runtime_is_driven_through_the_pipe_of_its_environment(capsys, tmp_pat
 
     assert code == 0
     roots = {found["clause"] for found in column["violations"] if "cause" not in found}
-    assert roots == {"DECIDE-3", "INPUT-1", "ROUND-3", "RUN-20"}
+    assert roots == {"CUT-1", "DECIDE-3", "INPUT-1", "ROUND-3", "RUN-20"}
     target = f"cmd:{serve} serve py:runlock.conformance.adapters.pydantic_ai:adapter"
     assert main(["replay", str(out / "witnesses/pydantic-ai/INPUT-1.scenario"), target]) == 1
 

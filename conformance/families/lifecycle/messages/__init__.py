@@ -77,5 +77,6 @@ from runlock.conformance.families.lifecycle.messages.vocabulary import (
     PermissionOutcome as PermissionOutcome,
     ReasonCode as ReasonCode,
     StreamKind as StreamKind,
+    ToolFeature as ToolFeature,
     ToolOutcome as ToolOutcome,
 )
