@@ -139,7 +139,7 @@ def test_a_question_is_about_clauses_that_there_are(module):
 
 def test_a_question_compares_all_configurations_sorted(module):
     """Those without a finding come first, and what was not exercised at all comes last."""
-    for text in dict(module("questions").pages()).values():
+    for text in list(dict(module("questions").pages()).values())[1:]:
         rows = [line.split(" | ") for line in text.splitlines() if line.startswith("| [")]
         worst = [row[2] for row in rows]
 
