@@ -27,6 +27,9 @@ LINK: Final = re.compile(r'(\]\(|(?:href|src)=")(?![a-z]+:)([^()\s"#]*)(#[^()\s"
 MARKED: Final = re.compile(r"\[([^]]*)\]\([^)]*\)(?:\{[^}]*\})?|[`*]|<[^>]+>")
 """The front matter, code, headings, anchors and relative links of Markdown, and marks in a heading."""
 
+SUFFIX: Final = re.compile(r" \([\w-]+\)$")
+"""The family in a title."""
+
 NUMBERED: Final = re.compile(r' id="(?:node|edge)\d+"')
 """The id of a part of a picture that no one named, which each picture may have."""
 
@@ -80,14 +83,17 @@ def joined(pages: Pages) -> dict[str, str]:
     for name, whole in wholes().items():
         first = led.get(name) or _first(whole, pages)
         front = "" if FRONT.match(first) else _front(whole, pages)
-        sections = (_section(led.pop(part), part) for part in whole.parts)
+        shared = SUFFIX.search(_title(first))
+        sections = (_section(_without(led.pop(part), shared), part) for part in whole.parts)
         led[name] = front + "\n\n".join((first.rstrip(), *sections))
     return led
 
 
 def _first(whole: Whole, pages: Pages) -> str:
     """The beginning of a page that is nothing but its parts."""
-    return f"# {whole.title}\n\n{whole.about}\n\n{_contents(whole, pages)}\n"
+    shared = SUFFIX.search(whole.title)
+    links = (f"[{_title(_without(pages[one], shared))}](#{places()[one].at('')})" for one in whole.parts)
+    return f"# {whole.title}\n\n{whole.about}\n\n{' · '.join(links)}\n"
 
 
 def _front(whole: Whole, pages: Pages) -> str:
@@ -95,9 +101,9 @@ def _front(whole: Whole, pages: Pages) -> str:
     return next((found[0] for part in whole.parts if (found := FRONT.match(pages[part]))), "")
 
 
-def _contents(whole: Whole, pages: Pages) -> str:
-    """A link to each part."""
-    return " · ".join(f"[{_title(pages[part])}](#{places()[part].at('')})" for part in whole.parts)
+def _without(page: str, shared: re.Match[str] | None) -> str:
+    """A part without the family in its title, where the whole page names it."""
+    return page.replace(shared[0], "", 1) if shared and _title(page).endswith(shared[0]) else page
 
 
 def _title(page: str) -> str:

@@ -93,7 +93,8 @@ def anchor(name: str) -> str:
 def picture(drawing: Drawing, *, is_graph: bool = False) -> str:
     """A picture in a page, on one line, so that Markdown leaves it unchanged; search does not index it.
 
-    A graph can be zoomed, and its page uses the whole window."""
+    A graph can be zoomed.
+    """
     inner = re.sub(r"\s*\n\s*", "", drawing.text(is_alone=False))
     smallest = min(map(float, FONT_SIZE.findall(inner)), default=LEAST_PIXELS)
     least = round(drawing.width * min(LEAST_PIXELS / smallest, drawing.scale))

@@ -80,3 +80,14 @@ def test_an_old_address_leads_on(join, monkeypatch):
 
     assert moved.keys() == {"d/p.html", "d/q.html"}
     assert 'location.replace("../whole.html#p" + (anchor && "-" + anchor));' in moved["d/p.html"]
+
+
+def test_the_family_of_a_page_is_not_said_again(join, monkeypatch):
+    """The title of a part names it only where that of the page does not."""
+    module = import_module("docs.generator.joined")
+    whole = module.Whole(("d/p", "d/q"), "Both (some-loop)", "About both.")
+    monkeypatch.setattr(module, "wholes", lambda: {"whole": whole})
+    page = join({"d/p": "# P (some-loop)", "d/q": "# Q (other)"})["whole"]
+
+    assert "[P](#p) · [Q (other)](#q)" in page
+    assert "\n## P { #p }" in page
