@@ -121,12 +121,13 @@ def _joined(word: str) -> str:
 
 
 def script() -> str:
-    """What the page needs to know what is typed: areas of clauses, words that lead to a page, and names."""
+    """What the page needs to know what is typed: areas of clauses, words, names, and tags of sections."""
     areas = sorted({area for family in families() for area in family.spec.areas})
     every = {word for words in WORDS.values() for word in words}
     stems = _longest_first(word for word in every if re.fullmatch(f"[a-z]{{{STEM},}}", word))
     names = _longest_first(word for word in every | {one.name for one in runtimes()} if NAME.fullmatch(word))
-    known = {"AREAS": areas, "STEMS": stems, "NAMES": names}
+    sections = sorted(_joined(word) for place, words in WORDS.items() if "#" in place for word in words)
+    known = {"AREAS": areas, "STEMS": stems, "NAMES": names, "SECTIONS": sections}
     return "".join(f"globalThis.{name} = {json.dumps(words)};\n" for name, words in known.items())
 
 

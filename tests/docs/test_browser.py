@@ -74,7 +74,7 @@ WORDS = [
     ("ToolCall", "charts/ToolCall.html"),
     ("how does an agent loop behave", "how-loops-behave.html"),
     ("message-loop", "families/message-loop/index.html"),
-    ("exit codes", "reference/command-line.html"),
+    ("exit codes", "reference/command-line.html#exit-codes"),
     ("SSE", "clauses/stream.html"),
     ("policy", "reference/policies.html"),
     ("which runtime is safest for approvals?", "questions.html"),
