@@ -38,6 +38,7 @@ from runlock.conformance.report.findings import (
 from runlock.conformance.text import in_markdown, plain
 from runlock.conformance.trace.document import Document, Entry
 from runlock.conformance.trace.scenario_file import DEFAULT_FAMILY, ENDING
+from runlock.conformance.trace.trace import Trace
 from runlock.spec.model import Clause
 
 SCHEMA: Final = 2
@@ -135,16 +136,21 @@ def _by_verdict(result: Result) -> dict[str, dict[str, list[str]]]:
 
 def _violation(witness: Witness, known: Known | None) -> dict[str, Any]:
     """A violation with its cause, unless it is known to have one of its own."""
-    family = family_of_trace(witness.trace)
-    records = [record for record in witness.trace.records if "handshake" not in record]
-    recording = Document([Entry(record) for record in records], family=family)
     cause = {"cause": witness.cause} if witness.cause and known is None else {}
     return {
         "clause": witness.clause,
         **cause,
         "because": witness.reason,
-        "witness": render(without_answers(family_named(family), recording)).splitlines(),
+        "witness": steps(witness.trace),
     }
+
+
+def steps(trace: Trace) -> list[str]:
+    """The lines of a scenario file that plays a trace again: its moves, without observations."""
+    family = family_of_trace(trace)
+    records = [record for record in trace.records if "handshake" not in record]
+    recording = Document([Entry(record) for record in records], family=family)
+    return render(without_answers(family_named(family), recording)).splitlines()
 
 
 def dumped(value: Any, indent: str = "") -> str:

@@ -44,6 +44,7 @@ def section(found: Object, pages: Mapping[str, str]) -> Iterator[str]:
     broken = {one["clause"] for one in found.get("violations", ())}
     rows = [_row(key, declared, seen, pages, broken) for key in keys]
     yield f'<details markdown="1"><summary>{_summary(found, rows)}</summary>\n'
+    yield "What the runtime did rules values out: under such a value, the clause in brackets forbids it.\n"
     yield "| policy | declared | found | evidence |"
     yield "|---|---|---|---|"
     yield from (f"| {' | '.join(row)} |" for row in rows)
@@ -68,7 +69,7 @@ def _row(
     if key not in seen:
         return f"`{key}`", linked, OPEN, ""
     one = seen[key]
-    evidence = "; ".join(f"not {value}, since {_reason(*why)}" for value, *why in one["against"])
+    evidence = "; ".join(f"`{value}` is ruled out: {_reason(*why)}" for value, *why in one["against"])
     known = sorted(broken & {clause for _, clause, _ in one["against"]})
     return f"`{key}`", linked, _found(declared.get(key), one["values"], known), evidence
 

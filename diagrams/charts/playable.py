@@ -49,9 +49,20 @@ def _choices(profile: Profile) -> dict[str, str]:
 
 def fragment(trace: Trace, because: str) -> str:
     """A trace and what it breaks, encoded for the fragment of the page's URL."""
-    packed = zlib.compress(trace.to_jsonl().encode("utf-8"), 9, -zlib.MAX_WBITS)
-    letters = base64.urlsafe_b64encode(packed).decode("ascii").rstrip("=")
-    return urlencode({"trace": letters, "because": because})
+    return urlencode({"trace": packed(trace), "because": because})
+
+
+def packed(trace: Trace) -> str:
+    """A trace in letters that may stand in a URL."""
+    compressed = zlib.compress(trace.to_jsonl().encode("utf-8"), 9, -zlib.MAX_WBITS)
+    return base64.urlsafe_b64encode(compressed).decode("ascii").rstrip("=")
+
+
+def unpacked(letters: str) -> Trace:
+    """The trace that was packed."""
+    compressed = base64.urlsafe_b64decode(f"{letters}{'=' * (-len(letters) % 4)}")
+    lines = zlib.decompress(compressed, -zlib.MAX_WBITS).decode("utf-8").splitlines()
+    return Trace([json.loads(line) for line in lines])
 
 
 def script() -> str:

@@ -35,7 +35,8 @@ if (typeof Worker !== "undefined") {
   Worker.prototype.postMessage = function (message, ...rest) {
     if (message?.type !== QUERY) return post.call(this, message, ...rest);
     const data = prepared(message.data);
-    document.body.classList.toggle("finds-clause", data.includes("+"));
+    const isSection = data.includes("+") || data.split(/\s+/).some((word) => globalThis.SECTIONS.includes(word));
+    document.body.classList.toggle("finds-section", isSection);
     return post.call(this, { ...message, data }, ...rest);
   };
 }

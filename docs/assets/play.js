@@ -65,7 +65,8 @@ const wrong = (error) =>
     : "The address holds no trace that can be read; it may have been cut off on its way here.";
 
 async function playing(data, wish) {
-  if (wish.has("trace")) return trace(await unpacked(wish.get("trace")), data, wish);
+  if (wish.has("runtime")) return ofRuntime(data, wish);
+  if (wish.has("trace")) return trace(await unpacked(wish.get("trace")), data, wish, wish.get("because"));
   const joint = await jointOf(data, wish.get("joint"));
   if (joint) return player(new Explored(joint), own(data.families, joint.family) ?? data, wish);
   const family = own(data.families, wish.get("family")) ?? data;
@@ -73,6 +74,16 @@ async function playing(data, wish) {
   if (chart) return player(new Alone(chart), family, wish);
   const [profile, calls] = joining(data, wish);
   return player(new Joined(data, profile, calls), data, wish);
+}
+
+/* What a runtime of the matrix did when it broke a clause. */
+async function ofRuntime(data, wish) {
+  const name = wish.get("runtime").replace(/[^\w-]/g, "");
+  await loaded(`assets/traces/${name}.js`);
+  const found = own(own(globalThis.TRACES, name), wish.get("clause"));
+  const { whole, fill } = trace(await unpacked(found.trace), data, wish, found.because);
+  whole.prepend(make("p", { class: "lesson" }, make("b", {}, "What this shows: "), `what ${found.title} did.`));
+  return { whole, fill };
 }
 
 /* The joint states of a family, if there are some. */
@@ -105,9 +116,10 @@ function chooser(data, wish, go) {
   const listed = choices(data).map(([title, some]) => [title, some.map(([words, entry]) => [titled(title, words), entry])]);
   const entries = listed.flatMap(([, some]) => some);
   const chosen = (entries.find(([, entry]) => isChosen(wish, entry)) ?? entries[0])[0];
-  const now = wish.has("trace") ? "a trace" : chosen;
+  const isTrace = wish.has("trace") || wish.has("runtime");
+  const now = isTrace ? "a trace" : chosen;
   const names = listed.map(([title, some]) => [title, some.map(([words]) => words)]);
-  const every = wish.has("trace") ? [...names, ["", [now]]] : names;
+  const every = isTrace ? [...names, ["", [now]]] : names;
   const what = select("play", every, now, (words) => go(Object.fromEntries(entries)[words] ?? {}));
   const further = now === entries[0][0] ? joinings(data, wish, go) : [];
   const still = (event) => event.preventDefault();
@@ -217,9 +229,9 @@ function factBoxes(machine, facts, then) {
 }
 
 /* One step after the other; its verdict stands above from the start. */
-function trace(text, data, wish) {
+function trace(text, data, wish, reason) {
   const { moments: every, verdict, family, charts } = traceIn(text, data);
-  const because = wish.get("because") || verdict;
+  const because = reason || verdict;
   const ids = unique(every.flatMap((moment) => Object.keys(moment.calls)));
   const pictures = new Pictures(family.root, Object.values(charts));
   const rows = ledger(family, [...ids, "run"]);

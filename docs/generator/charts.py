@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterable, Iterator
 from inspect import getdoc
 
@@ -15,7 +14,7 @@ from runlock.diagrams.render.svg import NAMESPACE, Drawing
 from runlock.machines.catalogue import every_chart
 from runlock.spec.model import load_spec
 
-from .markdown import WIDE, chart, clause, fold, folder_of, in_family, picture, played, table, text
+from .markdown import WIDE, chart, clause, fold, folder_of, in_family, picture, played, script_of, table, text
 
 LEADING = {
     "Run": "RunStatus",
@@ -50,12 +49,7 @@ def files() -> Iterator[tuple[str, str]]:
         inner = drawing.text(is_alone=False).replace("<svg ", f"<svg {named}", 1)
         yield f"{folder}/{one.name}.svg", drawing.text()
         name = f"{folder_of(one.family)}{one.name}"
-        yield f"assets/pictures/{name}.js", _script(name, inner)
-
-
-def _script(name: str, text: str) -> str:
-    """The data for the page that plays charts, as a script that needs no server."""
-    return f"(globalThis.PICTURES ??= {{}})[{json.dumps(name)}] = {json.dumps(text)};\n"
+        yield f"assets/pictures/{name}.js", script_of("PICTURES", name, inner)
 
 
 def ordered(family: str = DEFAULT) -> list[Picture]:
@@ -71,7 +65,7 @@ def _drawn(one: Picture) -> Drawing:
 def about(one: Picture) -> str:
     """The docstring of the chart."""
     docs = {chart.__name__: getdoc(chart) or "" for chart in every_chart(one.family)}
-    return docs.get(one.name, "One region for each call, and one for the run that follows them all.")
+    return docs.get(one.name, "The status of a run next to those of its calls, from which it follows.")
 
 
 def _overview(family: str) -> str:

@@ -74,7 +74,8 @@ def _overview(family: Family) -> str:
 
 A clause is one sentence that a runtime keeps or breaks, with an id that is never used again. Each clause
 has its reason, its source, the policies under which it applies, and what a runtime must offer so that it
-can be tested. A source is a section of a document on agent loops; where these documents say nothing, or
+can be tested. A source is a section of a document on agent loops, such as `tirea`, `awaken-8` and `awaken-9`,
+which are [three designs](../reference/profiles.md) of such a loop. Where these documents say nothing, or
 contradict each other, it is `runlock`, mostly with one of the [errata](../reference/errata.md).
 {listing.summary(listing.entries)}
 

@@ -26,7 +26,7 @@ def section(report: Object) -> str:
 
 The first edition of this matrix named {kept + corrected + withdrawn} violations. Each was judged again with
 the adapters, the checks and the versions of today: {kept} are kept, {corrected} are corrected and
-{withdrawn} is withdrawn. A violation is kept where the kit still sees it, and its program still shows it
+{withdrawn} are withdrawn. A violation is kept where the kit still sees it, and its program still shows it
 without the kit.
 
 {table(("runtime", "kept", "corrected", "withdrawn"), rows)}

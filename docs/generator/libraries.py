@@ -102,8 +102,8 @@ def _documented(found: list[Finding]) -> str:
 
 def _dispute(name: str) -> str:
     return (
-        "## How to dispute this\n\nRun the program of a finding, which its configuration's page links to. If "
-        f"it uses {name} wrongly, or if a page documents what it shows, [say so]"
+        "## How to dispute this\n\nRun the program of a finding, which the section of its configuration "
+        f"links to. If it uses {name} wrongly, or if a page documents what it shows, [say so]"
         "(../how-to-read-the-matrix.md#how-to-dispute-a-finding): adapters, programs and verdicts are data, "
         f"and a correction is a small change. `runlock matrix --report {name}` writes a text for each "
         "finding, for those who maintain it."

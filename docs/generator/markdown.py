@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 from collections.abc import Iterable, Sequence
 from html import escape
@@ -92,7 +93,8 @@ def anchor(name: str) -> str:
 def picture(drawing: Drawing, *, is_graph: bool = False) -> str:
     """A picture in a page, on one line, so that Markdown leaves it unchanged; search does not index it.
 
-    A graph can be zoomed, and its page uses the whole window."""
+    A graph can be zoomed.
+    """
     inner = re.sub(r"\s*\n\s*", "", drawing.text(is_alone=False))
     smallest = min(map(float, FONT_SIZE.findall(inner)), default=LEAST_PIXELS)
     least = round(drawing.width * min(LEAST_PIXELS / smallest, drawing.scale))
@@ -106,6 +108,11 @@ def picture(drawing: Drawing, *, is_graph: bool = False) -> str:
 def played(what: str, root: str, words: str) -> str:
     """A link to the page that plays charts, with the input in the fragment."""
     return f'<a href="{root}/play.html#{escape(what)}">{words}</a>'
+
+
+def script_of(table: str, name: str, data: object) -> str:
+    """Data for the page that plays, under a name in a table, as a script that needs no server."""
+    return f"(globalThis.{table} ??= {{}})[{json.dumps(name)}] = {json.dumps(data)};\n"
 
 
 def later(html: str) -> str:

@@ -11,7 +11,7 @@ from runlock.conformance.report.findings import DOCUMENTED, Finding, findings
 from runlock.conformance.report.matrix import clauses
 from runlock.spec.model import SEVERITIES
 
-from .markdown import WIDE, table, text
+from .markdown import table, text
 from .matrix import report
 
 Object = Mapping[str, Any]
@@ -86,14 +86,10 @@ QUESTIONS: Final = (
 
 
 def pages() -> Iterator[tuple[str, str]]:
-    """One page for each question."""
+    """One page for each question, and one before them."""
+    yield "questions.md", _first()
     for question in QUESTIONS:
         yield f"questions/{question.name}.md", _page(question)
-
-
-def navigation() -> list[dict[str, str]]:
-    """The titles of the pages and their files."""
-    return [{one.title: f"questions/{one.name}.md"} for one in QUESTIONS]
 
 
 @cache
@@ -107,19 +103,26 @@ def about(question: Question) -> list[Finding]:
     return [one for one in every() if any(map(question.is_about, one.clauses))]
 
 
+def _first() -> str:
+    """The questions, and how to read their tables."""
+    listed = "\n".join(f"- [{one.title}](questions/{one.name}.md): {one.asks}" for one in QUESTIONS)
+    return f"""# Compare by question
+
+{listed}
+
+For each question, a table compares the configurations of all libraries, as they were on {as_of()}. First
+come those without a finding, then the others by their worst one; what was hardly tested says little, and
+stands below what was tested more. *Held*, *broken* and *untested* count clauses; *exercised* says how often
+one of them could have broken. [How to read the matrix](how-to-read-the-matrix.md) explains the words.
+"""
+
+
 def _page(question: Question) -> str:
     judged = [one for one in report()["runtimes"] if one["verdict"]]
     rows = sorted((_row(question, one) for one in judged), key=lambda row: row.order)
     found = "\n".join(told(one, "..") for one in about(question)) or "Nothing was found."
-    intro = (
-        f"{question.asks} This page compares the configurations of all libraries in this respect, as they "
-        f"were on {as_of()}. First come those without a finding, then the others by their worst one; what "
-        "was hardly tested says little, and stands below what was tested more. *Held*, *broken* and "
-        "*untested* count clauses; *exercised* says how often one of them could have broken. "
-        "[How to read the matrix](../how-to-read-the-matrix.md) explains the words."
-    )
     compared = table(HEAD, [row.cells for row in rows])
-    return f"{WIDE}# {question.title}\n\n{intro}\n\n{compared}\n## What was found\n\n{found}\n"
+    return f"# {question.title}\n\n{question.asks}\n\n{compared}\n## What was found\n\n{found}\n"
 
 
 class Row(NamedTuple):

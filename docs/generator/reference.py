@@ -91,7 +91,8 @@ def _profiles(family: Family) -> str:
     )
     rows = [(policy(key), *(_value(one.policies.get(key)) for one in settled)) for key in spec.policies]
     free = next(one.name for one in spec.profiles.values() if not one.policies)
-    return f"""{WIDE}# {in_family("Profiles", family.name)}
+    width = WIDE if family.name == DEFAULT else ""  # that of another family is a section of a page
+    return f"""{width}# {in_family("Profiles", family.name)}
 
 A profile is a named choice of a value for each policy that its source decides. Where a source says nothing,
 the policy is *open*: a runtime declares a value, or may have any value, always the same. `{free}` decides
@@ -114,8 +115,9 @@ def _policies(family: Family) -> str:
     return f"""# {in_family("Policies", family.name)}
 
 A policy is a choice that sources and existing runtimes make differently: a name with a closed set of
-values. A clause says under which values it applies. A runtime declares its values in its handshake; a
-policy that it does not declare is [judged as a hypothesis](../{root}decisions/policies-are-hypotheses.md).
+values. A table names the [profiles](profiles.md) that take each of them, which are designs of loops, and the
+clauses that apply under it. A runtime declares its values in its handshake; a policy that it does not
+declare is [judged as a hypothesis](../{root}decisions/policies-are-hypotheses.md).
 
 {"".join(_policy(family, one) for one in family.spec.policies.values())}"""
 

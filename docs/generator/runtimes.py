@@ -12,13 +12,15 @@ from runlock.conformance.campaign.environments import ADAPTERS
 from runlock.conformance.campaign.one_program import file_name
 from runlock.conformance.campaign.runtimes import runtimes
 from runlock.conformance.family.family import DEFAULT, Family, family_named
+from runlock.conformance.report import traces
 from runlock.conformance.report.clause_names import grouped, title
 from runlock.conformance.report.examples import illegal
 from runlock.conformance.report.matrix import clauses, counts, section
-from runlock.diagrams.charts.playable import fragment
+from runlock.conformance.trace.trace import Trace
+from runlock.diagrams.charts.playable import fragment, packed
 
-from .markdown import clause, folder_of, played, text
-from .matrix import history, report
+from .markdown import clause, folder_of, played, script_of, text
+from .matrix import KEPT, history, report
 
 PROGRAM: Final = re.compile(r"Without the kit: `docs/standalone/([\w.]+(?: \w+)?)`\.")
 AS_ARGUMENT: Final = re.compile(r"(?<=python )docs/standalone/([\w.]+(?: \w+)?)$", re.MULTILINE)
@@ -37,11 +39,6 @@ def pages() -> Iterator[tuple[str, str]]:
     """One page for each runtime, in the order of the matrix."""
     for one in report()["runtimes"]:
         yield f"runtimes/{one['name']}.md", _page(one)
-
-
-def navigation() -> list[dict[str, str]]:
-    """The titles of the pages and their files."""
-    return [{one["title"]: f"runtimes/{one['name']}.md"} for one in report()["runtimes"]]
 
 
 def _page(found: Object) -> str:
@@ -79,7 +76,7 @@ def _linked(found: Object, family: Family, page: str) -> str:
     """The section with links to files, programs, clauses and the playground, and shorter anchors."""
     page = page.replace(f'<a id="{found["name"]}-', '<a id="')
     page = FILE.sub("](../witnesses/", page)
-    page = REPLAY.sub(lambda one: _playground(family.name, one[1]) + one[0], page)
+    page = REPLAY.sub(lambda one: _playground(found["name"], family.name, one[1]) + one[0], page)
     page = SAVED.sub(r"Save [the file](\1) to replay it:\2", page)
     page = PROGRAM.sub(lambda one: _without_the_kit(file_name(one[1])), page)
     page = AS_ARGUMENT.sub(lambda one: file_name(one[1]), page)
@@ -97,8 +94,35 @@ def _clause(family: Family, name: str) -> str:
     return clause(name, f"../{folder_of(family.name)}".rstrip("/"), family.name)
 
 
+def _playground(runtime: str, family: str, name: str) -> str:
+    """A sentence that leads to the playground, which shows what the runtime did."""
+    if (runtime, name) in own_traces():
+        link = played(f"runtime={runtime}&clause={name}", "..", "playground")
+        return f"The {link} shows what it did, step by step.\n\n"
+    return _of_a_mutant(family, name)
+
+
 @cache
-def _playground(family: str, name: str) -> str:
+def own_traces() -> Mapping[tuple[str, str], Trace]:
+    """What the runtimes did, by runtime and clause."""
+    stored = traces.known(KEPT.with_name(traces.FILE))
+    return {(runtime, name): trace for runtime, name, trace in traces.shown(report(), stored)}
+
+
+def files() -> Iterator[tuple[str, str]]:
+    """For each runtime, what the playground loads to play what it did."""
+    for one in report()["runtimes"]:
+        because = {found["clause"]: found["because"] for found in one.get("violations", ())}
+        own = {
+            name: {"trace": packed(trace), "because": f"{name}: {because[name]}", "title": one["title"]}
+            for (runtime, name), trace in own_traces().items()
+            if runtime == one["name"]
+        }
+        yield f"assets/traces/{one['name']}.js", script_of("TRACES", one["name"], own)
+
+
+@cache
+def _of_a_mutant(family: str, name: str) -> str:
     """A sentence that leads to the playground, which shows a mutant that breaks the same clause."""
     wrong = illegal(family_named(family), family_named(family).spec.clauses[name])
     if wrong is None or family != DEFAULT:
@@ -143,4 +167,8 @@ def _not_tested(found: Object) -> str:
         for verdict in ("untested", "not-applicable")
         for why, names in found["clauses"].get(verdict, {}).items()
     )
-    return "## Not tested\n\n<div data-search-exclude markdown>\n\n" + "\n".join(lines) + "\n\n</div>\n"
+    return (
+        "## Not tested { #not-tested }\n\n<div data-search-exclude markdown>\n\n"
+        + "\n".join(lines)
+        + "\n\n</div>\n"
+    )

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from typing import Any, Final
 
 from runlock.conformance.campaign.runtimes import runtimes
@@ -29,10 +29,10 @@ WORDS: Final[Mapping[str, tuple[str, ...]]] = {
     "play.html": ("playground", "simulator"),
     "pytest.html": ("pytest",),
     "audit/index.html": ("audit", "session", "recording"),
-    "audit/otel-genai.html": ("otel", "opentelemetry"),
-    "audit/openinference.html": ("openinference", "phoenix"),
-    "audit/ai-sdk.html": ("ai-sdk-messages",),
-    "audit/claude-code.html": ("claude-code", "transcript"),
+    "audit/index.html#otel-genai": ("otel", "opentelemetry"),
+    "audit/index.html#openinference": ("openinference", "phoenix"),
+    "audit/index.html#ai-sdk": ("ai-sdk-messages",),
+    "audit/index.html#claude-code": ("claude-code", "transcript"),
     "clauses/recover.html": ("crash", "restart", "recovery", "restore", "resume-crash"),
     "clauses/once.html": ("idempotent", "idempotency", "exactly-once", "twice", "runs-twice", "run-twice"),
     "clauses/decide.html": ("approve", "approval", "human", "loop", "reject", "hitl"),
@@ -50,21 +50,22 @@ WORDS: Final[Mapping[str, tuple[str, ...]]] = {
     "reference/command-line.html": ("options", "cli"),
     "reference/command-line.html#exit-codes": ("exit-codes", "exit-code"),
     "ci.html": ("ci", "github", "gitlab", "jenkins", "junit", "baseline", "sarif"),
-    "matrix.html": ("matrix", "results", "safest", "safer"),
+    "questions.html": ("safest", "safer"),
+    "matrix.html": ("matrix", "results"),
     "families/tool-runner/index.html": ("tool-runner",),
     "families/message-loop/index.html": ("message-loop",),
-    "runtimes/vercel-ai-7.html": ("vercel", "ai-sdk", "vercel-ai"),
+    "libraries/vercel-ai.html": ("vercel", "ai-sdk"),
 }
 """Pages, and the words that lead to each of them first; a word also finds those that begin with it."""
 
 CLAUSE: Final = re.compile(r"(?:families/(.*)/)?clauses/[a-z]+\.html#([a-z]+)-(\d+)")
-RUNTIME: Final = re.compile(r"runtimes/(.*)\.html")
+LIBRARY: Final = re.compile(r"libraries/([\w.-]+)\.html(?:#(.+))?")
 STEM: Final = 5
 """The least length of a word that stands for longer ones, as `install` does for `installation`."""
 BEGINNING: Final = 220
 """Maximum characters of a text that the index keeps; all of it for a page that is not generated."""
 GENERATED: Final = re.compile(
-    r"(families|clauses|charts|runtimes|reference)/|(scenarios|changelog|bugs|matrix|protocol)\.html"
+    r"(families|clauses|charts|libraries|reference)/|(questions|scenarios|changelog|bugs|matrix|protocol)\.html"
 )
 NAME: Final = re.compile("[a-z0-9]+([-_][a-z0-9]+)+")
 """A name in several parts: at a hyphen it may also be written with a space."""
@@ -83,9 +84,7 @@ def _tagged(entry: dict[str, Any]) -> dict[str, Any]:
     entry = {**entry, "text": _beginning(entry["text"], bool(GENERATED.match(location)))}
     if found := CLAUSE.fullmatch(location):
         return {**entry, **_of_clause(entry["title"], found[1] or DEFAULT, f"{found[2]}{found[3]}")}
-    found = RUNTIME.fullmatch(location)
-    words = [*([found[1]] if found else []), *WORDS.get(location, ())]
-    tags = [_joined(word) for word in words]
+    tags = [_joined(word) for word in (*_names(location), *WORDS.get(location, ()))]
     weight = {"boost": FURTHER} if location.startswith("families/") else {}
     return {**entry, **({"tags": tags} if tags else {}), **weight}
 
@@ -94,6 +93,16 @@ def _of_clause(title: str, family: str, tag: str) -> dict[str, Any]:
     """The family in the title, since several have a clause of one id, and the tag."""
     weight = {} if family == DEFAULT else {"boost": FURTHER}
     return {"title": f"{title} ({family})", "tags": [tag], **weight}
+
+
+def _names(location: str) -> Iterator[str]:
+    """The name of a library leads to its page, and that of a further configuration to its section."""
+    if found := LIBRARY.fullmatch(location):
+        library, section = found.groups()
+        if section is None:
+            yield library
+        elif section != library and section in {one.name for one in runtimes()}:
+            yield section
 
 
 def _beginning(text: str, is_cut: bool) -> str:
@@ -112,12 +121,13 @@ def _joined(word: str) -> str:
 
 
 def script() -> str:
-    """What the page needs to know what is typed: areas of clauses, words that lead to a page, and names."""
+    """What the page needs to know what is typed: areas of clauses, words, names, and tags of sections."""
     areas = sorted({area for family in families() for area in family.spec.areas})
     every = {word for words in WORDS.values() for word in words}
     stems = _longest_first(word for word in every if re.fullmatch(f"[a-z]{{{STEM},}}", word))
     names = _longest_first(word for word in every | {one.name for one in runtimes()} if NAME.fullmatch(word))
-    known = {"AREAS": areas, "STEMS": stems, "NAMES": names}
+    sections = sorted(_joined(word) for place, words in WORDS.items() if "#" in place for word in words)
+    known = {"AREAS": areas, "STEMS": stems, "NAMES": names, "SECTIONS": sections}
     return "".join(f"globalThis.{name} = {json.dumps(words)};\n" for name, words in known.items())
 
 

@@ -17,6 +17,7 @@ from . import (
     clauses,
     evidence,
     interfaces,
+    joined,
     kills,
     libraries,
     matrix,
@@ -40,8 +41,8 @@ PAGES = (
     adapter, bugs, charts, clauses, reference, interfaces, kills, libraries, matrix, overviews, questions,
     runtimes, scenarios,
 )  # fmt: skip
-FILES = (adapter, charts, evidence, interfaces, matrix, patches, scenarios)
-PARTS = ("profiles", "policies", "errata", "glossary")
+FILES = (adapter, charts, evidence, interfaces, matrix, patches, runtimes, scenarios)
+PAGE = ".md"
 LISTING = ".written"
 """The names of the files that were written last time, so that obsolete ones are removed."""
 
@@ -54,7 +55,7 @@ def write(folder: Path) -> int:
 
     Unchanged files are not written again, so that a builder that watches the folder sees only changes.
     """
-    made = dict((*_by_hand(), *_generated()))
+    made = _joined(dict((*_by_hand(), *_generated())))
     listing = folder / LISTING
     before = listing.read_text("utf-8").splitlines() if listing.is_file() else []
     for name in set(before) - made.keys():
@@ -63,6 +64,17 @@ def write(folder: Path) -> int:
         _update(folder / name, content)
     _update(listing, "\n".join(made).encode())
     return len(made)
+
+
+def _joined(made: dict[str, bytes]) -> dict[str, bytes]:
+    """The files with their pages joined, and what each page loads later."""
+    texts = {name.removesuffix(PAGE): text.decode() for name, text in made.items() if name.endswith(PAGE)}
+    pages = joined.joined(texts)
+    files = {name: content for name, content in made.items() if not name.endswith(PAGE)}
+    for name, text in pages.items():
+        page, stored = stores.split(name, text)
+        files |= {name: text.encode() for name, text in {f"{name}{PAGE}": page, **stored}.items()}
+    return files | {name: text.encode() for name, text in joined.moved()}
 
 
 def _update(path: Path, content: bytes) -> None:
@@ -79,22 +91,15 @@ def _by_hand() -> Iterator[Made]:
             continue
         if path.suffix == ".md":
             page = patches.linked(name.as_posix(), path.read_text("utf-8"))
-            yield from _page(name.as_posix(), drawn_into(page, len(name.parts) - 1))
+            yield name.as_posix(), drawn_into(page, len(name.parts) - 1).encode()
         else:
             yield name.as_posix(), path.read_bytes()
-
-
-def _page(name: str, markdown: str) -> Iterator[Made]:
-    """A page, and what it loads later."""
-    page, stored = stores.split(name, markdown)
-    yield name, page.encode()
-    yield from ((store, script.encode()) for store, script in stored.items())
 
 
 def _generated() -> Iterator[Made]:
     for module in PAGES:
         for name, text in module.pages():
-            yield from _page(name, text)
+            yield name, text.encode()
     for source in FILES:
         yield from ((name, text.encode()) for name, text in source.files())
     yield "changelog.md", (HERE.parent / "CHANGELOG.md").read_bytes()
@@ -113,11 +118,9 @@ def sections() -> dict[str, Nav]:
     return {
         "Clauses": _areas(family_named(DEFAULT)),
         "Charts": _charts(family_named(DEFAULT)),
-        "Families": [{one.name: _family(one)} for one in families()],
+        "Families": [{one.name: _family(one)} for one in families() if one.name != DEFAULT],
         "Results": [
-            {"By question": questions.navigation()},
             {"Each library": libraries.navigation()},
-            {"Each runtime": runtimes.navigation()},
         ],
     }
 
@@ -138,18 +141,17 @@ def _areas(family: Family) -> Nav:
 
 
 def _charts(family: Family) -> Nav:
-    folder = folder_of(family.name)
-    return [{one.name: f"{folder}charts/{one.name}.md"} for one in charts.ordered(family.name)]
+    """The pages of charts; several charts may be on one."""
+    named = (f"{folder_of(family.name)}charts/{one.name}" for one in charts.ordered(family.name))
+    own = dict.fromkeys(joined.places()[name].page if name in joined.places() else name for name in named)
+    return [{name.rpartition("/")[2]: f"{name}{PAGE}"} for name in own if not name.endswith("/index")]
 
 
 def _family(family: Family) -> Nav:
     folder = folder_of(family.name)
-    overview: Nav = [{"Overview": f"families/{family.name}/index.md"}]
-    if not folder:
-        return overview
     return [
-        *overview,
+        {"Overview": f"{folder}index.md"},
         {"Clauses": [{"Overview": f"{folder}clauses/index.md"}, *_areas(family)]},
         {"Charts": [{"Overview": f"{folder}charts/index.md"}, *_charts(family)]},
-        *({one.capitalize(): f"{folder}reference/{one}.md"} for one in PARTS),
+        {"Reference": f"{folder}reference.md"},
     ]

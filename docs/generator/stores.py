@@ -16,7 +16,7 @@ FOLDER: Final = "assets/stores"
 def split(name: str, markdown: str) -> tuple[str, dict[str, str]]:
     """A page with a place for each part that is loaded later, and its store as a file, if there is one."""
     parts: list[str] = []
-    store = f"{FOLDER}/{name.removesuffix('.md').replace('/', '-')}.js"
+    store = f"{FOLDER}/{name.replace('/', '-')}.js"
     root = "../" * name.count("/")
 
     def place(found: re.Match[str]) -> str:

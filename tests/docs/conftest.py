@@ -67,6 +67,16 @@ def files_of(place):
     return (one for one in every if one.is_file() and "__pycache__" not in one.parts)
 
 
+MOVED = 'http-equiv="refresh"'
+"""What a file says that only leads on from an old address."""
+
+
+@pytest.fixture(scope="session")
+def pages_of():
+    """The pages of a built site, without the files that lead on from old addresses."""
+    return lambda site: [one for one in sorted(site.rglob("*.html")) if MOVED not in one.read_text("utf-8")]
+
+
 @pytest.fixture(scope="session")
 def written(site):
     """The folder of the pages that the generator wrote for this site."""

@@ -58,26 +58,26 @@ WORDS = [
     ("installation", "install.html"),
     ("docker", "install.html"),
     ("quickstart", "one-minute.html"),
-    ("langgraph", "runtimes/langgraph.html"),
-    ("google-adk", "runtimes/google-adk.html"),
-    ("Google ADK", "runtimes/google-adk.html"),
-    ("pydantic-ai", "runtimes/pydantic-ai.html"),
-    ("openai-agents", "runtimes/openai-agents.html"),
-    ("Vercel AI SDK", "runtimes/vercel-ai-7.html"),
-    ("claude code", "audit/claude-code.html"),
+    ("langgraph", "libraries/langgraph.html"),
+    ("google-adk", "libraries/google-adk.html"),
+    ("Google ADK", "libraries/google-adk.html"),
+    ("pydantic-ai", "libraries/pydantic-ai.html"),
+    ("openai-agents", "libraries/openai-agents.html"),
+    ("Vercel AI SDK", "libraries/vercel-ai.html"),
+    ("claude code", "audit/index.html#claude-code"),
     ("AG-UI", "check-a-url.html"),
     ("how do I check an AG-UI server?", "check-a-url.html"),
     ("audit a session", "audit/index.html"),
-    ("opentelemetry", "audit/otel-genai.html"),
+    ("opentelemetry", "audit/index.html#otel-genai"),
     ("RESUME_TOOL_CALL", "charts/ResumeToolCall.html"),
     ("TOOL_CALL", "charts/ToolCallPhases.html"),
     ("ToolCall", "charts/ToolCall.html"),
     ("how does an agent loop behave", "how-loops-behave.html"),
     ("message-loop", "families/message-loop/index.html"),
-    ("exit codes", "reference/command-line.html"),
+    ("exit codes", "reference/command-line.html#exit-codes"),
     ("SSE", "clauses/stream.html"),
     ("policy", "reference/policies.html"),
-    ("which runtime is safest for approvals?", "matrix.html"),
+    ("which runtime is safest for approvals?", "questions.html"),
     ("junit", "ci.html"),
     ("adapter", "adapters.html"),
     ("playground", "play.html"),
@@ -96,7 +96,7 @@ STRUCTURE = {"rules": {"color-contrast": {"enabled": False}}}
 CONTRAST = {"runOnly": ["color-contrast"]}
 """Which rules of axe are asked: all, all but that of contrast, or that of contrast alone."""
 
-GENERATED = ("charts/", "clauses/", "families/", "runtimes/")
+GENERATED = ("charts/", "clauses/", "families/", "libraries/")
 SHARE = 15
 """Of the pages in these folders, which the same generators make, one in SHARE is opened."""
 
@@ -122,9 +122,9 @@ document.head.append(Object.assign(document.createElement("style"), still));
 
 
 @pytest.fixture(scope="module")
-def pages(site):
+def pages(site, pages_of):
     """The pages of the site, a share of those that are generated, and what is played on one."""
-    built = sorted(path.relative_to(site).as_posix() for path in site.rglob("*.html"))
+    built = [path.relative_to(site).as_posix() for path in pages_of(site)]
     generated = [page for page in built if page.startswith(GENERATED)]
     return sorted({*built, *LOOKED_AT} - {*generated} | {*generated[::SHARE]})
 

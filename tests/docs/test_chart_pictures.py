@@ -11,9 +11,9 @@ CHARTS = (
     "charts/RunFlow",
     "charts/DerivedRun",
     "explored",
-    "families/tool-runner/charts/RunnerIteration",
+    "families/tool-runner/charts/index",
     "families/message-loop/charts/Pass",
-    "families/message-loop/charts/StageAuthorityAfterGuards",
+    "families/message-loop/charts/Authority",
 )
 LEAST_PIXELS = 10
 

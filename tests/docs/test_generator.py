@@ -18,6 +18,8 @@ def generator(monkeypatch):
     module = import_module("docs.generator.site")
     monkeypatch.setattr(module, "_by_hand", lambda: iter([("a.md", b"by hand")]))
     monkeypatch.setattr(module, "_generated", lambda: iter([("sub/b.md", b"generated")]))
+    monkeypatch.setattr(module.joined, "wholes", dict)
+    monkeypatch.setattr(module.joined, "places", dict)
     return module
 
 

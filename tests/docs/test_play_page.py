@@ -54,6 +54,20 @@ def test_a_chart_is_played_by_keyboard(play):
     assert browser.run(f"return {FOCUSED}") == "start"
 
 
+def test_what_a_runtime_did_is_loaded_and_played(play):
+    """Its verdict stands above, and it broke at its last step; one that there is not is said."""
+    browser = play("runtime=langgraph&clause=DERIVE-6")
+    click(browser, "where it broke")
+
+    assert "what LangGraph, ToolNode did" in browser.run("return document.querySelector('.play').textContent")
+    assert "DERIVE-6" in browser.run("return document.querySelector('.play .ruling').textContent")
+    assert "it broke here" in browser.run(f"return {ROWS}.at(-1)")
+    assert fragment(browser).startswith("runtime=langgraph&clause=DERIVE-6&at=")
+    assert "holds no trace" in play("runtime=none&clause=A-1").run(
+        "return document.querySelector('.play').textContent"
+    )
+
+
 def test_keys_undo_and_begin_again(play):
     """u takes back one move, b all; arrows go from button to button, and the focus stays."""
     browser = play("profile=awaken-8&calls=1")

@@ -25,17 +25,18 @@ def entry(location):
 
 def test_a_clause_has_its_id_as_a_tag(search):
     """A section of a page of clauses has a tag; other sections and other pages have none."""
-    named = ["clauses/gate.html#gate-2", "clauses/gate.html", "concepts/gates.html#gate-2"]
+    named = ["clauses/gate.html#gate-2", "clauses/gate.html", "concepts/index.html#gate-2"]
     tags = [one.get("tags") for one in search.tagged(map(entry, named))]
 
     assert tags == [["gate2"], None, None]
 
 
 def test_the_name_of_a_runtime_leads_to_its_page(search):
-    """Pages of clauses name runtimes, too, and would come first."""
-    [page] = search.tagged([entry("runtimes/langgraph.html")])
+    """Pages of clauses name runtimes, too, and would come first; a further configuration has a section."""
+    places = ["langgraph.html", "langgraph.html#langgraph", "google-adk.html#google-adk-resumable"]
+    tags = [one.get("tags") for one in search.tagged(entry(f"libraries/{place}") for place in places)]
 
-    assert page["tags"] == ["langgraph"]
+    assert tags == [["langgraph"], None, ["googleadkresumable"]]
 
 
 def test_a_clause_of_a_further_family_comes_after_that_of_the_default_one(search):

@@ -49,8 +49,10 @@ def page(path):
     return Page(path)
 
 
-def pages(site):
-    return sorted(site.rglob("*.html"))
+@pytest.fixture
+def pages(site, pages_of):
+    """All pages of the site."""
+    return pages_of(site)
 
 
 def dead(site, path, links):
@@ -64,10 +66,10 @@ def dead(site, path, links):
             yield f"{path.relative_to(site)}: {link}"
 
 
-def test_links_in_pictures_lead_somewhere(site):
+def test_links_in_pictures_lead_somewhere(site, pages):
     """The builder checks links in the text; those in pictures are checked here, file and anchor."""
-    every = [one for path in pages(site) for one in dead(site, path, page(path).drawn)]
-    count = sum(len(page(path).drawn) for path in pages(site))
+    every = [one for path in pages for one in dead(site, path, page(path).drawn)]
+    count = sum(len(page(path).drawn) for path in pages)
 
     assert count > 200
     assert every == []
@@ -82,7 +84,7 @@ def test_links_in_pictures_that_stand_alone_lead_somewhere(site):
 
 
 @pytest.mark.parametrize(
-    "name", ["index.html", "matrix.html", "runtimes/langgraph.html", "tutorial.html", "families/index.html"]
+    "name", ["index.html", "matrix.html", "libraries/langgraph.html", "tutorial.html", "families/index.html"]
 )
 def test_links_in_html_lead_somewhere(site, name):
     """The builder does not check links in HTML that a page brings along."""
@@ -90,10 +92,10 @@ def test_links_in_html_lead_somewhere(site, name):
     assert list(dead(site, site / name, page(site / name).links)) == []
 
 
-def test_a_hosted_site_says_where_its_pages_are(site, hosted):
+def test_a_hosted_site_says_where_its_pages_are(site, hosted, pages):
     """Each page has its address and a description of its own, and the sitemap lists it."""
     listed = (site / "sitemap.xml").read_text("utf-8")
-    for path in pages(site):
+    for path in pages:
         place, head = f"{hosted}{path.relative_to(site)}", path.read_text("utf-8").partition("</head>")[0]
         if path.name != "404.html":
             assert f'<link rel="canonical" href="{place}">' in head
@@ -109,20 +111,44 @@ def test_a_page_that_is_missing_leads_on_from_any_depth(site):
     assert list(dead(site.parent, site.parent / "404.html", [link.lstrip("/") for link in links])) == []
 
 
+@pytest.mark.parametrize(
+    ("old", "new"),
+    [
+        ("concepts/verdicts.html", "index.html#verdicts"),
+        ("runtimes/vercel-ai-6.html", "../libraries/vercel-ai.html#vercel-ai-6"),
+        ("families/message-loop/reference/policies.html", "../reference.html#policies"),
+        ("families/lifecycle/index.html", "../index.html#lifecycle"),
+    ],
+)
+def test_an_old_address_leads_on(site, old, new):
+    """A page that is a section now has a file where it was, which knows its section."""
+    assert f'location.replace("{new}"' in (site / old).read_text("utf-8")
+
+
+def test_every_old_address_leads_to_a_section(site, pages):
+    """None leads to a place that is not there; and a reader has fewer pages than before."""
+    old = sorted({*site.rglob("*.html")} - {*pages})
+    links = {path: re.search(r'location.replace\("(.*?)"', path.read_text("utf-8"))[1] for path in old}
+
+    assert len(old) > 80
+    assert len(pages) < 150
+    assert [one for path, link in links.items() for one in dead(site, path, [link])] == []
+
+
 MOST_BYTES = 300_000
 
 
-def test_no_page_is_heavy(site):
+def test_no_page_is_heavy(site, pages):
     """A page can be read on a slow line; its pictures are in a store, loaded when needed."""
-    heavy = {path.relative_to(site).as_posix(): path.stat().st_size for path in pages(site)}
+    heavy = {path.relative_to(site).as_posix(): path.stat().st_size for path in pages}
 
     assert {page: size for page, size in heavy.items() if size > MOST_BYTES} == {}
     assert sum(path.stat().st_size for path in (site / "assets" / "stores").iterdir()) > MOST_BYTES
 
 
-def test_what_is_loaded_later_is_in_the_store(site):
+def test_what_is_loaded_later_is_in_the_store(site, pages):
     """Each place of a page has its part in the store that it names."""
-    for path in pages(site):
+    for path in pages:
         places = re.findall(r'data-store="([^"]+)" data-part="(\d+)"', path.read_text("utf-8"))
         for store in {store for store, _ in places}:
             parts = json.loads(re.search(r"(\[.*\])\);$", (path.parent / store).read_text("utf-8"))[1])
@@ -130,11 +156,11 @@ def test_what_is_loaded_later_is_in_the_store(site):
             assert all(part.startswith("<") for part in parts)
 
 
-def test_every_page_was_looked_at_by_a_person(site):
+def test_every_page_was_looked_at_by_a_person(site, pages):
     """A page is in the table, or in the list of those that wait for a look; a line goes with its page."""
     listed = re.findall(r"^(?:\||-) ([^#| \n]+\.html)", LOOKED_AT.read_text("utf-8"), re.MULTILINE)
 
-    assert sorted(set(listed)) == sorted(path.relative_to(site).as_posix() for path in pages(site))
+    assert sorted(set(listed)) == sorted(path.relative_to(site).as_posix() for path in pages)
 
 
 def test_every_clause_has_a_place(site):
@@ -151,7 +177,7 @@ def test_every_chart_and_every_policy_has_a_place(site):
     """So can charts, policies, profiles and errata."""
     spec = load_spec("lifecycle")
 
-    assert all((site / "charts" / f"{name}.html").is_file() for name in pictures())
+    assert all((site / "charts" / f"{name}.html").is_file() for name in pictures())  # or leads on
     assert {key.replace(".", "-") for key in spec.policies} <= set(page(site / "reference/policies.html").ids)
     assert {one.replace(".", "-") for one in spec.profiles} <= set(page(site / "reference/profiles.html").ids)
     assert {key.lower() for key in spec.errata} <= set(page(site / "reference/errata.html").ids)
@@ -164,17 +190,17 @@ def test_every_command_has_a_place(site):
     assert registered <= set(page(site / "reference/command-line.html").ids)
 
 
-def test_ids_are_unique(site):
+def test_ids_are_unique(site, pages):
     """No two places of a page have one name."""
-    for path in pages(site):
+    for path in pages:
         ids = [one for one in page(path).ids if one]
 
         assert sorted(one for one in set(ids) if ids.count(one) > 1) == [], path
 
 
-def test_nothing_is_loaded_from_elsewhere(site):
+def test_nothing_is_loaded_from_elsewhere(site, pages):
     """A page brings its fonts, scripts and styles with it."""
-    loaded = {one for path in pages(site) for one in page(path).loads if one}
+    loaded = {one for path in pages for one in page(path).loads if one}
     styles = "".join(path.read_text("utf-8") for path in site.rglob("*.css"))
 
     assert [one for one in loaded if re.match(r"(?:[a-z]+:)?//", one)] == []

@@ -21,7 +21,7 @@ from runlock.conformance.errors import UsageError
 from runlock.conformance.inputs import json_of
 from runlock.conformance.report import matrix as written
 from runlock.conformance.report import result_folder as folder
-from runlock.conformance.report import upstream, versions
+from runlock.conformance.report import traces, upstream, versions
 from runlock.conformance.report.console import Page
 from runlock.conformance.text import plain
 
@@ -142,6 +142,8 @@ def _report(columns: Sequence[Column], options: Options, budget: Mapping[str, An
     written.write_witnesses(columns, options.out)
     report = written.as_json(columns, budget)
     outputs.write(options.out / "matrix.json", written.dumped(report) + "\n")
+    found = traces.merged(options.out / traces.FILE, traces.of_columns(columns))
+    outputs.write(options.out / traces.FILE, written.dumped(found) + "\n")
     history = versions.known(options.out / versions.FILE)
     outputs.write(
         options.out / "matrix.md",

@@ -10,7 +10,7 @@ from runlock.machines.chart import Chart, clause
 
 
 class ToolCall(Chart):
-    """One call of one round; a call that suspends again keeps its life."""
+    """The status of one tool call; it may be suspended several times."""
 
     subject = "call"
 

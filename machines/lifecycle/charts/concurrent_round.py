@@ -11,7 +11,7 @@ from runlock.machines.chart import Chart, clause
 
 
 class ConcurrentTask(Chart):
-    """One call of a concurrent round."""
+    """One call of a round whose calls run at the same time."""
 
     subject = "task"
 
@@ -37,7 +37,7 @@ class ConcurrentTask(Chart):
 
 
 class Dispatcher(Chart):
-    """Takes batches of decisions apart, and wakes the waiter of each."""
+    """Divides a batch of decisions among the calls that wait for them."""
 
     subject = "dispatcher"
 
@@ -59,7 +59,7 @@ class Dispatcher(Chart):
 
 
 class Barrier(Chart):
-    """What the round waits for before it goes on."""
+    """A round with concurrent calls waits here until none of them is open."""
 
     subject = "barrier"
 

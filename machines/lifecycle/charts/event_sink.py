@@ -11,7 +11,7 @@ from runlock.machines.chart import Chart, clause
 
 
 class ReconnectableEventSink(Chart):
-    """From the first watcher of a run to the end of its events."""
+    """Whether the events of a run have a watcher, which may leave and come back."""
 
     subject = "event sink"
 

@@ -12,7 +12,7 @@ from runlock.machines.chart import Chart, clause
 
 
 class ResumeToolCall(Chart):
-    """The way of one decision; each that is drained goes it by itself, and one commit may be for all."""
+    """What happens to one decision until its call runs again or is over; several may share a commit."""
 
     subject = "resume gate"
 

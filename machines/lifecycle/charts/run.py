@@ -10,7 +10,7 @@ from runlock.machines.chart import Chart, clause
 
 
 class Run(Chart):
-    """A run that exists only once it is active."""
+    """The status of a run that exists from the moment it starts."""
 
     subject = "run"
 
@@ -36,7 +36,7 @@ class Run(Chart):
 
 
 class RunWithCreated(Chart):
-    """A run that is durable before it is active; from Running on it is `Run`, row by row."""
+    """The status of a run that is stored before it starts; from Running on, the same as `Run`."""
 
     subject = "run"
 

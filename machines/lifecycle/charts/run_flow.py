@@ -12,7 +12,7 @@ from runlock.machines.chart import Chart, clause
 
 
 class RunFlow(Chart):
-    """One segment; a run that was suspended goes through it once more."""
+    """One segment of a run, from its start to its end; a resumed run goes through it again."""
 
     subject = "segment"
 
@@ -83,7 +83,7 @@ class RunFlow(Chart):
 
 
 class SegmentCutShort(Chart):
-    """What may end a segment wherever it stands."""
+    """What may end a segment at any point."""
 
     subject = "segment"
 

@@ -11,7 +11,7 @@ from runlock.machines.chart import Chart, clause
 
 
 class StepEndsBeforeTools(Chart):
-    """Eight phases, and the step is over when the model has answered; its tools make a round after it."""
+    """A step of eight phases that ends when the model has answered; its tools form a round after it."""
 
     subject = "step"
 
@@ -47,7 +47,7 @@ class StepEndsBeforeTools(Chart):
 
 
 class StepEndsAfterTools(Chart):
-    """Eight phases, and the step is over when its tools are."""
+    """A step of eight phases that ends when its tools have finished."""
 
     subject = "step"
 
@@ -80,7 +80,7 @@ class StepEndsAfterTools(Chart):
 
 
 class StepWithToolGate(Chart):
-    """Nine phases: every call is judged at its own gate before any is made ready."""
+    """A step of nine phases: every call is judged at a gate before any call is prepared."""
 
     subject = "step"
 
@@ -118,7 +118,7 @@ class StepWithToolGate(Chart):
 
 
 class StepThatWaited(Chart):
-    """The rest of a step that ended after its tools, and whose calls waited."""
+    """What is left of a step of eight phases when its calls have waited for a decision."""
 
     subject = "step"
 
@@ -155,7 +155,7 @@ class StepThatWaited(Chart):
 
 
 class StepCutShort(Chart):
-    """What may end a step wherever it stands, when a cancel, a fault, a block or new input cuts it short."""
+    """How a cancel, a fault, a block or new input ends a step at any point."""
 
     subject = "step"
 

@@ -11,7 +11,7 @@ from runlock.machines.chart import Chart, clause
 
 
 class ToolCallPhases(Chart):
-    """One pass of one call; a replay is another pass."""
+    """The phases of one call; a call that is replayed goes through them again."""
 
     subject = "tool call"
 

@@ -11,7 +11,7 @@ from runlock.machines.chart import Chart, clause
 
 
 class TwoPhases(Chart):
-    """Intercept, then execute what was allowed."""
+    """The phases of a call in a round: intercepted, then executed if it is allowed."""
 
     subject = "round"
 
@@ -42,7 +42,7 @@ class TwoPhases(Chart):
 
 
 class ThreeStages(Chart):
-    """Judge at the gate, make ready what was allowed, then execute that."""
+    """The stages of a call in a round: judged at the gate, prepared if it is allowed, executed."""
 
     subject = "round"
 

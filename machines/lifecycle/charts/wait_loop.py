@@ -10,7 +10,7 @@ from runlock.machines.chart import Chart, clause
 
 
 class WaitForResumeOrCancel(Chart):
-    """One wait of one run; the next suspended step is another one."""
+    """A run that waits for a decision or a cancel; each suspended step has a wait of its own."""
 
     subject = "wait"
 

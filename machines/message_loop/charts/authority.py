@@ -11,7 +11,7 @@ from runlock.machines.chart import Chart, clause
 
 
 class ModeAuthority(Chart):
-    """No stage drives: the security mode judges, then the guards."""
+    """Whether a call may run, in a turn without a stage: the security mode decides, then the guards."""
 
     subject = "call"
 
@@ -49,7 +49,7 @@ class ModeAuthority(Chart):
 
 
 class StageAuthority(Chart):
-    """A stage drives: its envelope judges, then the guards; the mode gate is not asked."""
+    """Whether a call of a stage may run: the envelope of the stage decides, then the guards."""
 
     subject = "call"
 
@@ -89,7 +89,7 @@ class StageAuthority(Chart):
 
 
 class ModeAuthorityAfterGuards(Chart):
-    """No stage drives, and the guards come first."""
+    """Whether a call may run, in a turn without a stage, where the guards are asked first."""
 
     subject = "call"
 
@@ -129,7 +129,7 @@ class ModeAuthorityAfterGuards(Chart):
 
 
 class StageAuthorityAfterGuards(Chart):
-    """A stage drives, and the guards come first."""
+    """Whether a call of a stage may run, where the guards are asked first."""
 
     subject = "call"
 

@@ -10,7 +10,7 @@ from runlock.machines.chart import Chart, clause
 
 
 class ContinuationBound(Chart):
-    """The counter of one pass; the next pass has its own."""
+    """How often a pass goes on, against its limit; each pass has a counter of its own."""
 
     subject = "bound"
 

@@ -10,7 +10,7 @@ from runlock.machines.chart import Chart, clause
 
 
 class StrictCancellation(Chart):
-    """One cancel of one turn, from the signal to the end."""
+    """What follows a cancel of a turn, from the signal to the end of the turn."""
 
     subject = "cancel"
 

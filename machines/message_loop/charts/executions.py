@@ -11,7 +11,7 @@ from runlock.machines.chart import Chart, clause
 
 
 class StageExecution(Chart):
-    """One stage execution, over all its attempts."""
+    """The execution of one stage, with all its attempts."""
 
     subject = "stage execution"
 
@@ -42,7 +42,7 @@ class StageExecution(Chart):
 
 
 class ExecutionGroup(Chart):
-    """Sibling stage executions of one compound turn, and the join after them."""
+    """Stage executions that run side by side in one turn, until all are over."""
 
     subject = "group"
 

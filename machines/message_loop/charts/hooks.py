@@ -10,7 +10,7 @@ from runlock.machines.chart import Chart, clause
 
 
 class StageWithHooks(Chart):
-    """One occasion of a stage: hooks, body, hooks."""
+    """One run of a stage: the hooks before it, its body, the hooks after it."""
 
     subject = "stage"
 

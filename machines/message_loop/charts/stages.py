@@ -11,7 +11,7 @@ from runlock.machines.chart import Chart, clause
 
 
 class Pass(Chart):
-    """One pass; each continuation repeats the stages from COMPOSE_REQUEST."""
+    """One pass through the stages of a turn; each continuation repeats them from COMPOSE_REQUEST."""
 
     subject = "pass"
 

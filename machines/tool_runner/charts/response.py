@@ -10,7 +10,7 @@ from runlock.machines.chart import Chart, clause
 
 
 class CachedToolResponse(Chart):
-    """The response of one iteration; the next iteration has another one."""
+    """The stored response to the calls of one iteration."""
 
     subject = "response"
 

@@ -29,10 +29,10 @@ def test_declared_and_inferred_values_stand_side_by_side():
         '<details markdown="1"><summary>Policies: 3 declared, 1 inferred from 9 schedules, '
         "1 contradiction</summary>\n"
     )
-    assert lines[3:-1] == [
+    assert lines[4:-1] == [
         "| `decision.modes` | replay, use_as_result | not inferred |  |",
         "| `resume` | partial | collect, **contradicts the declaration** | "
-        "not partial, since decision d1 \\| d2 of '&lt;c1\\>' was to be held (DECIDE-14) |",
+        "`partial` is ruled out: decision d1 \\| d2 of '&lt;c1\\>' was to be held (DECIDE-14) |",
         "| `state` | [caller](https://docs) | runtime or caller |  |",
         "| `tool.raises` |  | **mixed** |  |",
     ]
@@ -54,7 +54,7 @@ def test_a_known_violation_explains_a_contradiction():
 
 def test_a_runtime_that_was_not_inferred_shows_what_it_declares():
     """And one without any policy has no table."""
-    assert [*section({"policies": {"state": "caller"}}, {})][3] == "| `state` | caller | not inferred |  |"
+    assert [*section({"policies": {"state": "caller"}}, {})][4] == "| `state` | caller | not inferred |  |"
     assert [*section({"policies": {}}, {})] == []
 
 
