@@ -70,7 +70,7 @@ def a_request_that_is_over_says_so(state: ObservedState, seen: GateOpened) -> Ch
     started, over = len(turn.named("ProviderRequestStarted")), len(turn.named(*OVER))
     shows = all(state.shows(name) for name in ("ProviderRequestStarted", *OVER))
     if shows and len(turn.passes) == 1:
-        sent = len(path.sent)
+        sent = sum(len(one.model_gates) for one in path.sent)  # one that failed may have been sent again
         yield held_or(
             over >= sent, f"{sent} requests are over, and {over} were announced as completed or failed"
         )
@@ -362,6 +362,19 @@ def a_call_goes_through_its_events(state: ObservedState, seen: Published) -> Che
         yield held_or(not starts, f"{named(call)} was announced as succeeded before it was started")
     else:
         yield HELD
+
+
+@check("WIRE-4", rank=Rank.STREAM)
+def a_call_that_started_was_announced_as_over(state: ObservedState, seen: TurnEnded) -> CheckResults:
+    """At the end of a turn each call that was announced as started was announced as over."""
+    turn = state.turn_of(seen)
+    if turn is None or is_doubled(turn) or not all(state.shows(name) for name in ENDS):
+        return
+    for call in (call for path in turn.passes for call in path.every_call()):
+        names = call.event_names()
+        if "ToolInvocationStarted" in names:
+            is_over = not set(ENDS).isdisjoint(names)
+            yield held_or(is_over, f"{named(call)} was announced as started, and never as over")
 
 
 @check("WIRE-4", at=("model",), rank=Rank.STREAM)

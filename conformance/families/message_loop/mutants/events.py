@@ -21,7 +21,7 @@ class SaysNothingOfADeniedStage(MessageLoop):
             super().publish(event, p, **data)
 
 
-@fault("WIRE-2", "were announced as completed or failed")
+@fault("WIRE-2", "were announced as completed or failed", policies={"model.fault": "retried"})
 class NeverCompletesARequest(MessageLoop):
     """Does not publish that a response is complete."""
 
@@ -111,6 +111,24 @@ class FailsWithItsWatcher(MessageLoop):
         self.watcher = watcher
         if watcher is not None:
             watcher(event, {**self.ids(p), **data})
+
+
+@fault("WIRE-4", "was announced as started, and never as over")
+class NeverAnnouncesAnAbort(MessageLoop):
+    """Does not announce that a call was aborted."""
+
+    def publish_call(self, event: str, p: PassRecord, call: Call, /, **data: Any) -> None:
+        if event != "ToolInvocationCancelled":
+            super().publish_call(event, p, call, **data)
+
+
+@fault("WIRE-2", "were announced as completed or failed", policies={"model.fault": "retried"})
+class NeverAnnouncesAFailedRequest(MessageLoop):
+    """Does not announce that a request failed, and sends it again."""
+
+    def publish(self, event: str, /, *given: Any, **data: Any) -> None:
+        if event != "ProviderRequestFailed":
+            super().publish(event, *given, **data)
 
 
 @fault("WIRE-7", "is over, and was never announced as exited")

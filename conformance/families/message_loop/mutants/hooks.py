@@ -29,6 +29,15 @@ class LetsATransformRename(MessageLoop):
         return goes_on
 
 
+@fault("HOOK-1", "is over, and hook")
+class NeverAsksAfterwards(MessageLoop):
+    """Asks no hook after a request, a response or a call."""
+
+    async def ask_hooks(self, p: PassRecord, occasion: Occasion, point: str, *given: Any) -> None:
+        if point == "pre" or occasion.at in ("RECEIVE_INPUT", "COMPOSE_REQUEST"):
+            await super().ask_hooks(p, occasion, point, *given)
+
+
 @fault("HOOK-1", "was asked twice at")
 class AsksObserversTwice(MessageLoop):
     """Asks an observer twice for one occasion of its slot."""
