@@ -187,6 +187,7 @@ def broken_in_the_dark(browser):
 
 RESULT = "[...document.querySelectorAll('.md-search-result__link')].find((one) => one.offsetParent)"
 FIELD = "document.querySelector('.md-search__input')"
+FOCUSED = "return document.activeElement.matches('.md-search__input')"
 ASK = f"{FIELD}.value = arguments[0]; {FIELD}.dispatchEvent(new KeyboardEvent('keyup', {{ bubbles: true }}))"
 
 
@@ -195,8 +196,11 @@ def search(browser, address):
     """The home page, with its search opened by a key."""
     browser.size(WIDTHS["wide"], 900)
     browser.open(f"{address}/index.html")
-    browser.press("/")
-    browser.until("return document.activeElement.matches('.md-search__input')")
+    for _ in range(20):  # the page listens once its scripts have run
+        if browser.run(FOCUSED):
+            break
+        browser.press("/")
+    browser.until(FOCUSED)
     return browser
 
 

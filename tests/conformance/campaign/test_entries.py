@@ -76,7 +76,7 @@ def test_the_page_of_an_entry_is_of_its_own_column(folder):
     assert "- Severity: runs without consent." in page
 
 
-@pytest.mark.long
+@pytest.mark.nightly
 @pytest.mark.processes
 def test_an_entry_makes_a_column(folder, tmp_path, monkeypatch, capsys):
     """The page has its verdicts, its finding with the severity, and what the adapter decides."""

@@ -63,13 +63,13 @@ def test_the_kit_sees_a_sample_of_the_mutants_of_each_other_family(capsys, famil
 
 @pytest.mark.long
 def test_a_masked_mutant_dies_with_the_clauses_that_break_first_muted():
-    """Schedules end at the first violation: AUTH-28 masks what ForgetsSessionGrants does to AUTH-27."""
+    """Schedules end at the first violation: PAIR-1 masks what AnswersBeforeItWasAsked does to PAIR-2."""
     family = family_named("message-loop")
-    mutant = family.made.mutants()["ForgetsSessionGrants"]
+    mutant = family.made.mutants()["AnswersBeforeItWasAsked"]
     plan, seen = Sampled(64), replace(mutant, is_masked=False)
 
-    assert [*kill(family, mutant, plan).blamed] == ["AUTH-27"]
-    assert [*kill(family, seen, plan).blamed] == ["AUTH-28"]
+    assert [*kill(family, mutant, plan).blamed] == ["PAIR-2"]
+    assert [*kill(family, seen, plan).blamed] == ["PAIR-1"]
 
 
 @pytest.mark.long

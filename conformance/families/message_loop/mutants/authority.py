@@ -322,7 +322,7 @@ class HaltsWhereNobodyAnswers(Undeclared):
     follows = {"prompt.unanswered": "halt"}
 
 
-@fault("AUTH-27", "grant of call c1 fits each later call", also=("AUTH-28",), is_masked=True)
+@fault("AUTH-27", "grant of call c1 fits each later call", also=("AUTH-28",))
 class ForgetsSessionGrants(MessageLoop):
     """Asks again although a person allowed the tool for the session."""
 
