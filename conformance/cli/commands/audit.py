@@ -136,7 +136,8 @@ def _here() -> tuple[list[Path], str]:
         looked = ", ".join(str(one.home(os.environ)) for one in AGENTS)
         raise UsageError("No coding agent has sessions here.", f"Looked in {looked}; name files otherwise.")
     for one in found:
-        what = f"{len(one.files):,} sessions of {one.agent}, {one.size / 1024**2:,.1f} MiB, in {one.home}"
+        many = f"{len(one.files):,} session{'' if len(one.files) == 1 else 's'}"
+        what = f"{many} of {one.agent}, {one.size / 1024**2:,.1f} MiB, in {one.home}"
         print(f"about to read {what}", file=sys.stderr, flush=True)
     return [file for one in found for file in one.files], "audit:sessions here"
 

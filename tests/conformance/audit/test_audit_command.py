@@ -293,8 +293,8 @@ def test_the_sessions_of_installed_agents_are_found(
     assert (none.code, ran.code) == (2, 1)
     assert "No coding agent has sessions here" in none.err
     assert ran.err.splitlines()[:2] == [
-        f"about to read 1 sessions of Claude Code, 0.0 MiB, in {folder / '.claude'}",
-        f"about to read 1 sessions of Codex, 0.0 MiB, in {folder / 'moved'}",
+        f"about to read 1 session of Claude Code, 0.0 MiB, in {folder / '.claude'}",
+        f"about to read 1 session of Codex, 0.0 MiB, in {folder / 'moved'}",
     ]
     assert ran.out.startswith("read      2 files (claude-code 1, codex 1)")
     assert run(capsys, "audit", "--here", "before").code == 2

@@ -82,7 +82,7 @@ BROKEN: dict[str, tuple[list[Record], str, str]] = {
             ],
         ],
         "PAIR-2",
-        "a result for call t2",
+        "a result for call t2, which no turn right before it asked for; the thread was compacted",
     ),
     "one call with two results in a row": (
         session(typed("Find it."), turn("a", "t1"), results("t1"), results("t1"), turn("b")),

@@ -68,11 +68,12 @@ def _histories(state: ObservedState, seen: GateOpened) -> Sequence[tuple[Run, Pa
 @check("PAIR-2", at=("model",), rank=Rank.LOST)
 def no_result_is_orphaned(state: ObservedState, seen: GateOpened) -> CheckResults:
     """Before an inference, each result of the history follows the turn that asked for it."""
+    is_compacted = any(edit.why == "compaction" for edit in state.edits)
+    after = "; the thread was compacted" if is_compacted else ""
     for _, pairing in _histories(state, seen):
         for call in pairing.orphaned:
-            yield broken(
-                f"the model was shown a result for call {call}, which no turn right before it asked for"
-            )
+            why = f"the model was shown a result for call {call}, which no turn right before it asked for"
+            yield broken(why + after)
         if pairing.paired and not pairing.orphaned:
             yield HELD
 

@@ -28,7 +28,7 @@ LONG: Final = 7
 def read(state: Knowledge, seen: Observation) -> Observation:
     """An observation as checks are given it: of an inference, the history without the edits of the thread."""
     if isinstance(seen, ThreadEdited):
-        state.edits.append(ThreadEdit(seen.at, seen.cut, seen.instead, is_declared=True))
+        state.edits.append(ThreadEdit(seen.at, seen.cut, seen.instead, is_declared=True, why=seen.why))
     if not isinstance(seen, GateOpened) or seen.on != "model" or seen.messages is None:
         return seen
     before, state.as_shown, state.shown_at = state.as_shown, seen.messages, seen.gate

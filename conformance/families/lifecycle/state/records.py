@@ -241,3 +241,4 @@ class ThreadEdit:
     instead: Sequence[Message]
     is_declared: bool
     is_seen: bool = False  # whether an inference has come since
+    why: str = ""  # as declared: compaction, dropped, skipped, timeout
