@@ -257,7 +257,7 @@ def test_the_matrix_shows_only_what_is_broken(browser, address):
     assert all('class="cell broken"' in row for row in shown)
     leads = browser.run("return document.querySelector('.heat td.broken a').href")
     browser.open(leads)
-    assert browser.run("return document.querySelector(':target').matches('a[id]')")
+    assert browser.until("return document.querySelector(':target')?.matches('a[id]')")
 
 
 def test_the_kill_matrix_sorts_by_a_column(browser, address):
