@@ -280,7 +280,8 @@ def test_the_explored_graph_opens_at_its_start(browser, address, width):
     browser.size(width, 900)
     browser.open(f"{address}/explored.html")
 
-    assert browser.run(f"return {BEGINS}") == [[True, True, True]] * 4
+    browser.until("return document.readyState === 'complete' && document.fonts.status === 'loaded'")
+    assert browser.until(f"const seen = {BEGINS}.flat(); return seen.length === 12 && seen.every(Boolean)")
 
 
 def test_tooltips_say_the_sentence(browser, address):
