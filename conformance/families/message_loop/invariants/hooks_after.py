@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from runlock.conformance.families.message_loop.invariants.results import CheckResults, named
 from runlock.conformance.families.message_loop.messages import TurnEnded
 from runlock.conformance.families.message_loop.state import ObservedState
-from runlock.conformance.families.message_loop.state.records import ObservedGate, ObservedTurn
+from runlock.conformance.families.message_loop.state.records import ObservedGate, ObservedPass, ObservedTurn
 from runlock.conformance.family.invariant import check, held_or
 from runlock.conformance.family.rank import Rank
 
@@ -50,9 +50,14 @@ def _occasions(turn: ObservedTurn) -> Iterator[Occasion]:
             for call in request.calls:
                 if call.answered_with and not call.doubled:
                     yield Occasion("TOOL_CALL", "post", call.hook_gates("post"), named(call))
-        if turn.kind == "chat":
+        if turn.kind == "chat" and _was_rendered(path):
             for point in ("pre", "post"):
                 asked = [
-                    gate for gate in path.hooks if (gate.opened.at, gate.opened.point) == ("RENDER", point)
+                    gate for gate in path.hooks if gate.opened.at == "RENDER" and gate.opened.point == point
                 ]
                 yield Occasion("RENDER", point, asked, path.label)
+
+
+def _was_rendered(path: ObservedPass) -> bool:
+    """Whether the pass came to RENDER for sure: a terminal call may end it without."""
+    return bool(path.sent) and not path.sent[-1].calls
