@@ -107,8 +107,10 @@ def a_denied_turn_is_over(state: ObservedState) -> CheckResults:
     for gate in turn.stage_denials():
         if gate.path is None or not certain(state, gate):
             continue
-        mine = (one for one in turn.open_gates() if one.path is gate.path)
-        waits = [one.ref for one in mine if one.on not in ("store.put", "hook")]
+        mine = [one for one in turn.open_gates() if one.path is gate.path]
+        if any(one.on == "hook" for one in mine):
+            continue  # hooks that are asked at once are waited for
+        waits = [one.ref for one in mine if one.on != "store.put"]
         yield held_or(not waits, f"guard {gate.opened.hook} denied at {gate.opened.at}, yet {waits} wait on")
 
 

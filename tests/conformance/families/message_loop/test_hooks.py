@@ -191,3 +191,27 @@ def test_a_rewritten_result_is_what_the_model_reads() -> None:
     answered = {"role": "tool", "call": "c1", "text": "one", "status": "ok"}
     said = {"role": "assistant", "text": "", "tool_calls": turn("c1:t0")["tool_calls"]}
     assert scene.release("g3", rewrite, model("g4", FIRST, said, answered)).broken == "PAIR-4"
+
+
+STREAM = ("STREAM_RESPONSE.pre.guard", "STREAM_RESPONSE.pre.transform")
+
+
+@pytest.mark.parametrize(("asked", "clause"), [(STREAM, ""), (STREAM[:1], "HOOK-3")])
+def test_hooks_that_are_asked_at_once_are_waited_for(asked: tuple[str, ...], clause: str) -> None:
+    """A denial ends the turn when the others have answered; with no other open the model waits in vain."""
+    scene = scene_with(*STREAM, **{"hook.order": "parallel"}).start(model("g1", FIRST))
+    held = [hooks(f"h{at}", f"h{at}", slot, data={"text": "a"}) for at, slot in enumerate(asked, start=1)]
+    scene.release("g1", {"kind": "delta", "text": "a"}, *held)
+
+    assert scene.release("h1", {"kind": "deny", "message": "no"}).broken == clause
+
+
+@pytest.mark.parametrize(("response", "clause"), [(turn(text="done"), "HOOK-1"), (None, "")])
+def test_hooks_of_render_are_asked_where_the_turn_comes_to_it(response: Any, clause: str) -> None:
+    """A terminal call may end the turn without."""
+    scene = scene_with("RENDER.pre.observer", **{"call.terminal": "finish"}).start(model("g1", FIRST))
+    if response is None:
+        scene.release("g1", turn("c1:t0", terminal=True), enters("g2", "c1:t0"))
+        assert scene.release("g2", ok("done"), ends()).broken == clause
+    else:
+        assert scene.release("g1", response, ends()).broken == clause
