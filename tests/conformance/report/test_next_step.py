@@ -3,9 +3,11 @@
 from dataclasses import replace
 
 import pytest
+from lifecycle_messages import handshake
 from sample_result import RESULT
 
 from runlock.conformance.campaign.result import UNREACHED, ClauseVerdict, Result
+from runlock.conformance.judging.applicability import standing_of, unmet
 from runlock.conformance.report.next_step import EVERYTHING, next_step
 
 
@@ -44,6 +46,30 @@ def test_a_finding_comes_first():
 def test_the_budget_that_reaches_more(result: Result, says: str):
     """More schedules are advised only where they may help."""
     assert next_step(result) == f"next: {says}; {EVERYTHING}"
+
+
+@pytest.mark.parametrize(
+    ("need", "says"),
+    [
+        ("observes checkpoint", "show `checkpoint`"),
+        ("stimulus watch", "take `watch`"),
+        ("gate permission", "have a `permission gate`"),
+    ],
+)
+def test_the_reasons_are_those_that_the_judge_gives(need: str, says: str):
+    """A sentence that is worded anew there is not overlooked here."""
+    why = unmet(RESULT.family, need, handshake(observes=[], gates=[], stimuli=[]))
+
+    assert says in next_step(held(untested("RUN-1", why)))
+
+
+def test_the_reason_of_an_undeclared_policy_is_that_which_the_judge_gives():
+    """It names the policy."""
+    family = RESULT.family
+    clause = next(one for one in family.spec.clauses.values() if one.applies and one.core)
+    why = standing_of(family, clause, handshake(), {}).why
+
+    assert f"declare `{next(iter(clause.applies))}`" in next_step(held(untested(clause.id, why)))
 
 
 def test_the_declarations_that_would_judge_most_clauses_are_named():

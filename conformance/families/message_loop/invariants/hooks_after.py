@@ -14,7 +14,7 @@ from runlock.conformance.family.rank import Rank
 
 
 @dataclass(frozen=True, slots=True)
-class Occasion:
+class PassedSlot:
     """A slot whose body is over, the hooks that were asked there, and what the body was of."""
 
     at: str
@@ -34,7 +34,7 @@ def the_hooks_after_a_body_were_asked(state: ObservedState, seen: TurnEnded) -> 
     turn = state.turn_of(seen)
     if turn is None or seen.reason.code != "NaturalEnd":
         return
-    for one in _occasions(turn):
+    for one in _passed_slots(turn):
         if not one.was_left:
             asked = {gate.opened.hook for gate in one.asked}
             for spec in state.scenario.hooks_at(one.at, one.point):
@@ -42,20 +42,20 @@ def the_hooks_after_a_body_were_asked(state: ObservedState, seen: TurnEnded) -> 
                 yield held_or(spec.id in asked, why)
 
 
-def _occasions(turn: ObservedTurn) -> Iterator[Occasion]:
+def _passed_slots(turn: ObservedTurn) -> Iterator[PassedSlot]:
     for path in turn.passes:
         for request in (one for one in path.requests if one.response is not None):
             for at in ("SEND_REQUEST", "STREAM_RESPONSE"):
-                yield Occasion(at, "post", request.hook_gates(at, "post"), f"request {request.number}")
+                yield PassedSlot(at, "post", request.hook_gates(at, "post"), f"request {request.number}")
             for call in request.calls:
                 if call.answered_with and not call.doubled:
-                    yield Occasion("TOOL_CALL", "post", call.hook_gates("post"), named(call))
+                    yield PassedSlot("TOOL_CALL", "post", call.hook_gates("post"), named(call))
         if turn.kind == "chat" and _was_rendered(path):
             for point in ("pre", "post"):
                 asked = [
                     gate for gate in path.hooks if gate.opened.at == "RENDER" and gate.opened.point == point
                 ]
-                yield Occasion("RENDER", point, asked, path.label)
+                yield PassedSlot("RENDER", point, asked, path.label)
 
 
 def _was_rendered(path: ObservedPass) -> bool:

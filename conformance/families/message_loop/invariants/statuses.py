@@ -87,8 +87,8 @@ def a_call_that_did_not_run_has_ended(state: ObservedState, seen: GateOpened) ->
 def _calls_of_earlier_rounds(state: ObservedState, seen: GateOpened) -> Iterator[ObservedCall]:
     """The calls of the pass whose round is over, of which a status was shown."""
     path = state.path_of(seen)
-    for request in path.requests[:-1] if path is not None else ():
-        yield from (call for call in request.calls if call.statuses and not call.doubled)
+    calls = path.calls_of_earlier_rounds() if path is not None else ()
+    yield from (call for call in calls if call.statuses and not call.doubled)
 
 
 @check("CALL-15", rank=Rank.STATUS)

@@ -383,7 +383,7 @@ def a_call_that_cannot_run_was_announced_as_failed(state: ObservedState, seen: G
     path = state.path_of(seen)
     if path is None or is_doubled(path.turn) or not state.shows("ToolInvocationFailed"):
         return
-    for call in (call for request in path.requests[:-1] for call in request.calls):
+    for call in path.calls_of_earlier_rounds():
         if not call.is_usable and not call.entries:
             is_announced = "ToolInvocationFailed" in call.event_names()
             yield held_or(is_announced, f"{named(call)} was never announced as failed")

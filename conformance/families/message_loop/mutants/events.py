@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from typing import Any
+from typing import Any, ClassVar
 
 from runlock.conformance.families.message_loop.mutants.mutant import Undeclared
 from runlock.conformance.family.made import fault
@@ -66,15 +66,6 @@ class TakesAnErrorForASuccess(MessageLoop):
         super().publish_call("ToolInvocationSucceeded" if failed else event, p, call, **data)
 
 
-@fault("WIRE-4", "was never announced as failed")
-class NeverAnnouncesAFailure(MessageLoop):
-    """Does not announce that a call cannot run."""
-
-    def publish_call(self, event: str, p: PassRecord, call: Call, /, **data: Any) -> None:
-        if event != "ToolInvocationFailed":
-            super().publish_call(event, p, call, **data)
-
-
 @fault("WIRE-5", "ran, and ToolCallApproved was not published")
 class ApprovesInSilence(MessageLoop):
     """Does not publish approvals by the mode."""
@@ -113,31 +104,42 @@ class FailsWithItsWatcher(MessageLoop):
             watcher(event, {**self.ids(p), **data})
 
 
+class HidesAnEvent(MessageLoop):
+    """Does not publish one event."""
+
+    hidden: ClassVar[str]
+
+    def publish(self, event: str, /, *given: Any, **data: Any) -> None:
+        if event != self.hidden:
+            super().publish(event, *given, **data)
+
+
+@fault("WIRE-4", "was never announced as failed")
+class NeverAnnouncesAFailure(HidesAnEvent):
+    """Does not announce that a call cannot run."""
+
+    hidden = "ToolInvocationFailed"
+
+
 @fault("WIRE-4", "was announced as started, and never as over")
-class NeverAnnouncesAnAbort(MessageLoop):
+class NeverAnnouncesAnAbort(HidesAnEvent):
     """Does not announce that a call was aborted."""
 
-    def publish_call(self, event: str, p: PassRecord, call: Call, /, **data: Any) -> None:
-        if event != "ToolInvocationCancelled":
-            super().publish_call(event, p, call, **data)
+    hidden = "ToolInvocationCancelled"
 
 
 @fault("WIRE-2", "were announced as completed or failed", policies={"model.fault": "retried"})
-class NeverAnnouncesAFailedRequest(MessageLoop):
+class NeverAnnouncesAFailedRequest(HidesAnEvent):
     """Does not announce that a request failed, and sends it again."""
 
-    def publish(self, event: str, /, *given: Any, **data: Any) -> None:
-        if event != "ProviderRequestFailed":
-            super().publish(event, *given, **data)
+    hidden = "ProviderRequestFailed"
 
 
 @fault("WIRE-7", "is over, and was never announced as exited")
-class NeverAnnouncesAnExit(MessageLoop):
+class NeverAnnouncesAnExit(HidesAnEvent):
     """Does not announce that a stage execution has exited."""
 
-    def publish(self, event: str, /, *given: Any, **data: Any) -> None:
-        if event != "StageExited":
-            super().publish(event, *given, **data)
+    hidden = "StageExited"
 
 
 @fault("WIRE-7", "StageEntered was published in chat turn")

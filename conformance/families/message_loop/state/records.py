@@ -290,6 +290,11 @@ class ObservedPass:
         for request in self.requests:
             yield from request.calls
 
+    def calls_of_earlier_rounds(self) -> Iterator[ObservedCall]:
+        """The calls of every request but the newest, whose rounds are over once that is sent."""
+        for request in self.requests[:-1]:
+            yield from request.calls
+
     @property
     def label(self) -> str:
         """How a sentence names it."""

@@ -1,4 +1,4 @@
-"""A sample of the machine-made mutants of the reference: what is plainly wrong is killed."""
+"""A sample of the machine-made mutants of the references: what is plainly wrong is killed."""
 
 from __future__ import annotations
 
