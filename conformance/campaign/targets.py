@@ -29,6 +29,7 @@ from runlock.conformance.family.family import (
     Family,
     families,
     family_named,
+    family_names,
     family_of_answer,
     family_of_profile,
 )
@@ -203,7 +204,8 @@ def _made_by_the_kit(
     kind: str, name: str, made: Callable[[Family], Mapping[str, Any]]
 ) -> tuple[Family, SutFactory]:
     wanted, slash, bare = name.rpartition("/")
-    known = [(family, one, make) for family in families() for one, make in made(family).items()]
+    some = (family_named(wanted),) if wanted in family_names() else families()
+    known = [(family, one, make) for family in some for one, make in made(family).items()]
     found = [one for one in known if one[1] == bare and wanted in (one[0].name, "")]
     if not found or (slash and not wanted):
         near = difflib.get_close_matches(bare, [one for _, one, _ in known], n=1)

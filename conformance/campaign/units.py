@@ -103,6 +103,7 @@ class WatchedBench(Bench):
     def __init__(self, order: Order[Plan], between: Between, journal: Journal | None = None) -> None:
         target = order.resolved()
         self.between = between
+        self.first = order.first
         self.is_shared = not target.has_process  # a runtime that can change what the kit uses
         self.played = 0
         self.left_out: Mapping[int, Trouble] = {}
@@ -138,7 +139,8 @@ class WatchedBench(Bench):
         """Allow a schedule, unless the unit is to stop here or the schedule is known to end the process."""
         self.tally = tally
         self._look_for_hope(tally)
-        if self.is_stopped or not self.between(self.played):
+        is_over = self.first and bool(tally.found)
+        if self.is_stopped or is_over or not self.between(self.played):
             self.is_stopped = True  # later calls get the same answer
             raise Stopped
         self.played += 1

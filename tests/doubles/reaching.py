@@ -11,7 +11,7 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from contextlib import closing
 from dataclasses import replace
-from functools import cache
+from functools import cache, partial
 from textwrap import fill
 from typing import Final
 
@@ -29,8 +29,9 @@ from runlock.conformance.driving.tally import Tally
 from runlock.conformance.family.family import Family
 from runlock.conformance.judging.applicability import unmet
 
-WORTH: Final = {0: 2, 1: 1}
-"""What a clause counts by how often it was exercised before, when scripts are put in order."""
+EXERCISED: Final = (2, 1)
+KILLED: Final = (4, 1)
+"""What a clause and a mutant count when scripts are put in order, by how many scripts before met them."""
 
 
 @cache
@@ -42,18 +43,48 @@ def reached(reference: Reference) -> Mapping[str, frozenset[str]]:
 
 
 def playing_order(family: Family) -> list[str]:
-    """The scripts, each the one that exercises most clauses which those before it exercised seldom.
+    """The scripts, each the one that shows most of what those before it showed seldom.
 
-    A clause counts half as much once a script before has exercised it, and nothing after the second.
+    What a script shows is the clauses that it exercises and the mutants that it kills.
     """
-    left = {name: some for name, some in _exercised(family).items() if some}
+    exercised = _exercised(family)
+    killed = _killed(family, exercised)
+    left = {name for name, some in exercised.items() if some}
     met: Counter[str] = Counter()
     order: list[str] = []
+
+    def worth(name: str) -> int:
+        return sum(
+            sum(worths[met[one]] for one in shown[name] if met[one] < len(worths))
+            for shown, worths in ((exercised, EXERCISED), (killed, KILLED))
+        )
+
     while left:
-        best = max(sorted(left), key=lambda name: sum(WORTH.get(met[clause], 0) for clause in left[name]))
-        met.update(left.pop(best))
+        best = max(sorted(left), key=worth)
+        met.update(exercised[best] | killed[best])
+        left.remove(best)
         order.append(best)
     return order
+
+
+def _killed(family: Family, exercised: Mapping[str, frozenset[str]]) -> Mapping[str, frozenset[str]]:
+    """The mutants that each script kills, of those whose clause it exercises."""
+    found: dict[str, set[str]] = {name: set() for name in exercised}
+    for name, mutant in family.made.mutants().items():
+        with closing(Bench(partial(family.host, mutant))) as bench:
+            bench.mute(mutant.also if mutant.is_masked else ())
+            for script in corpus(family):
+                if mutant.clause in exercised[script.name] and _breaks(bench, script, mutant.clause):
+                    found[script.name].add(name)
+    return {name: frozenset(mutants) for name, mutants in found.items()}
+
+
+def _breaks(bench: Bench, script: Script, clause: str) -> bool:
+    """Whether a script breaks a clause of a runtime that it fits."""
+    tally = Tally()
+    if fits(bench, script):
+        play_fitted(bench, script, tally)
+    return clause in tally.found
 
 
 def _exercised(family: Family) -> Mapping[str, frozenset[str]]:

@@ -51,7 +51,7 @@ def _corpus(family: str) -> tuple[Script, ...]:
 
 
 def in_playing_order(family: Family) -> tuple[Script, ...]:
-    """The corpus, those scripts first that exercise most of what the ones before them do not.
+    """The corpus, those scripts first that show most which the ones before them do not.
 
     The file is derived: CONTRIBUTING.md says how.  A script that it does not name comes last.
     """
