@@ -116,7 +116,7 @@ class WatchedBench(Bench):
             return target.open() if journal is None else Journalled(target.open(), journal)
 
         self.journal = journal
-        super().__init__(opened, order.clauses.with_skipped)
+        super().__init__(opened, order.clauses if order.first else order.clauses.with_skipped)
         self.stages = stages_of(order.plan, self.family)
 
     def revive(self) -> Sut:

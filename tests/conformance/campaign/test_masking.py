@@ -105,11 +105,22 @@ def test_a_skip_that_names_nothing_is_refused(capsys):
 
 @pytest.mark.parametrize("jobs", [1, pytest.param(2, marks=pytest.mark.processes)])
 def test_the_first_violation_is_enough_with_x(capsys, jobs):
-    """The result is partial, the same for any number of jobs, and of the schedules up to the first that broke."""
+    """The result is partial, the same for any number of jobs, and ends with the schedule that broke."""
     ran = run(capsys, "check", TARGET, "--quick", "-x", "--json", "--jobs", jobs)
 
     assert (ran.code, ran.json["partial"]) == (1, "it stopped at the first violation")
     assert ran.json["schedules"] == 1
+
+
+def test_a_skipped_violation_does_not_end_a_campaign_that_stops_at_the_first(capsys):
+    """The next violation that is not skipped does."""
+    first = run(capsys, "check", TARGET, "--quick", "-x", "--json").json
+    [broken] = [one["id"] for one in first["clauses"] if one["verdict"] == "broken"]
+    again = run(capsys, "check", TARGET, "--quick", "-x", "--json", "--skip", broken)
+    others = [one["id"] for one in again.json["clauses"] if one["verdict"] == "broken"]
+
+    assert again.code == 1
+    assert others and broken not in others
 
 
 def test_quick_and_examples_are_one_choice(capsys):
