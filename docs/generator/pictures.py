@@ -175,7 +175,7 @@ def _finding(name: str, _: str) -> str:
     trace = parse("\n".join(violation["witness"]) + "\n", f"{runtime['name']}.{name}").trace
     drawing = drawn_sequence.drawn(trace, f"How {runtime['title']} breaks {name}", violation["because"])
     releases = dict.fromkeys(f"{one['title']} {one['implementation']['version']}" for one, _ in found)
-    caption = f"{name} in released runtimes: {', '.join(map(text, releases))}."
+    caption = f"{name} in released runtimes: {'; '.join(map(text, releases))}."
     return f"{picture(drawing)}\n{caption}\n{{ .caption }}\n"
 
 
