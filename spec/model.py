@@ -127,6 +127,7 @@ class Policy(Word):
     """
 
     key: str
+    title: Words
     sentence: Sentence
     kind: Literal["one of", "set of"] = "one of"
     values: Annotated[list[str], Field(min_length=1)]

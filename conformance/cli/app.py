@@ -83,7 +83,7 @@ def check(  # each is a separate option
     examples: Annotated[
         int | None,
         typer.Option(
-            min=0, help="Number of schedules in addition to the scripted ones (behind a URL 100); 1500."
+            min=0, help="Number of schedules in addition to the scripted ones (100 for a URL); 1500."
         ),
     ] = None,
     seed: Seed = 0,

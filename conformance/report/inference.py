@@ -40,7 +40,7 @@ def write(found: Inferred, files: Files, page: Page) -> None:
         page.wrapped(line, "red")
     page.headline(*_headline(found))
     _write_part("found out", found, list(found.settled), page)
-    _write_part("mixed: nothing that it always does explains what was seen", found, found.mixed, page)
+    _write_part("mixed: no value explains all that was seen", found, found.mixed, page)
     _write_untold(found, page)
     _write_contradictions(found, page)
     _write_nearest(found, page)
@@ -74,7 +74,7 @@ def _write_against(found: Inferred, key: str, page: Page) -> None:
     for value in found.family.spec.policy(key).values:
         why = found.against.get((key, value))
         if why is not None:
-            page.columns(" " * (WIDTH + 2), plain(f"not {value}, since {_seen(why)}"), "dim")
+            page.columns(" " * (WIDTH + 2), plain(f"{value} is ruled out: {_seen(why)}"), "dim")
 
 
 def _seen(why: Against) -> str:
@@ -84,7 +84,7 @@ def _seen(why: Against) -> str:
 
 def _write_untold(found: Inferred, page: Page) -> None:
     if found.untold:
-        _title("not told", page)
+        _title("still open", page)
     for key, why in found.untold.items():
         page.line(f"  {key:<{WIDTH}}{_listed(found.left(key))}", "yellow")
         page.columns(" " * (WIDTH + 2), plain(why))
@@ -97,7 +97,7 @@ def _listed(values: list[str]) -> str:
 
 def _write_contradictions(found: Inferred, page: Page) -> None:
     if found.contradicted:
-        _title("declared, and not so", page)
+        _title("declared wrongly", page)
     for key, value in found.contradicted.items():
         has = " or ".join(found.left(key)) or "a mixture"
         page.columns(f"  {key:<{WIDTH}}", f"declared as {value}, and it is {has}", "red")
@@ -148,7 +148,7 @@ def _notes(found: Inferred) -> Iterator[str]:
     if found.troubles:
         yield f"{len(found.troubles)} schedules could not be judged: {found.troubles[0].what}"
     if found.partial:
-        yield f"Partial: {found.partial}, so that more might be told."
+        yield f"Partial: {found.partial}, so that more might be found out."
 
 
 def _title(title: str, page: Page) -> None:
@@ -185,7 +185,7 @@ def _policy(found: Inferred, files: Files, key: str) -> dict[str, Any]:
     left = found.left(key)
     return {
         "key": key,
-        "state": {0: "mixed", 1: "found out"}.get(len(left), "not told"),
+        "state": {0: "mixed", 1: "found out"}.get(len(left), "still open"),
         "values": left,
         "declared": found.declared.get(key),
         "contradicted": key in found.contradicted,

@@ -203,7 +203,8 @@ def _versions(found: Sequence[Object], page: str, known: Sequence[Runtime] | Non
     yield (
         "The columns *held*, *broken* and *untested* count clauses. A *finding* is one fault of a library, "
         "which a program shows without the kit; it may break several clauses, in several configurations. "
-        "What a library *documents* and this specification forbids is no violation: there, we disagree. "
+        "What a library *documents* as intended and this specification forbids is no violation: there, we "
+        "disagree. "
         f"{_depth(found)}\n"
     )
     heads = ("runtime", "version", "schedules", "held", "broken", "findings", "documented", "untested")

@@ -27,14 +27,16 @@ addEventListener("resize", reach);
 document.addEventListener("toggle", reach, true);
 new MutationObserver(reach).observe(document.body, { childList: true, subtree: true });
 
-/* A picture that is wider than its frame is opened where it begins, and scrolls within the frame. */
+/* A picture that is wider than its frame is opened where it begins, and scrolls within the frame: down only where needed. */
 function opened(frame) {
   const begin = frame.querySelector(".node:not(.state)");
   if (frame.scrollWidth <= frame.clientWidth || !begin) return;
   frame.classList.add("tall");
+  frame.scrollTop = 0;
   const [at, edge] = [begin, frame].map((one) => one.getBoundingClientRect());
   frame.scrollLeft += at.left - edge.left - Math.min(frame.clientWidth / 3, 120);
-  frame.scrollTop += at.top - edge.top - Math.min(frame.clientHeight / 2, 120);
+  const down = at.top - edge.top;
+  if (down + at.height > frame.clientHeight) frame.scrollTop = down - Math.min(frame.clientHeight / 2, 120);
 }
 
 function framed(place) {

@@ -138,10 +138,11 @@ def _words(one: Clause) -> str:
 
 def _facts(family: Family, one: Clause) -> Iterator[tuple[str, str]]:
     yield "Source", _lines(source(each, family.name) for each in one.sources)
-    yield "Severity", f"{one.severity}, the worst that a violation means"
+    yield "Severity", f"{one.severity}: the worst that may happen where a runtime breaks it"
     yield "Since", f"revision {one.since} of the specification"
     yield "Applies", _lines(_applies(family, one))
-    yield "Needs", ", ".join(f"`{need}`" for need in one.needs)
+    needs = ", ".join(f"`{need}`" for need in one.needs)
+    yield "Needs", needs and f"in the handshake: {needs}"
     yield "Occasion", text(one.occasion or "")
     yield "Official kits", _lines(f"{kit}: {', '.join(ids)}" for kit, ids in one.official.items())
     yield "Checked by", _lines(map(text, checks_of(family, one)))

@@ -64,8 +64,9 @@ def summary() -> str:
         f"{counts.libraries_with} of them break at least one clause. The kit found {counts.violations} "
         "faults: each is one fault of one library, which may break several clauses, and is also shown by a "
         f"small program that uses the library alone, without the kit. {counts.promised} of them are against "
-        "the library's own documentation, or against a rule of an API or a protocol. What a library "
-        f"documents as meant is not counted ({counts.documented})."
+        "the library's own documentation, or against a rule of an API or a protocol. Faults "
+        "that a library documents as its intended behaviour are not counted: there are "
+        f"{counts.documented} more."
     )
 
 

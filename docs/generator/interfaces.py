@@ -10,7 +10,7 @@ from enum import Enum
 from html import escape
 from importlib import import_module, resources
 from importlib.resources.abc import Traversable
-from typing import Any
+from typing import Any, Final
 
 import typer
 
@@ -30,6 +30,9 @@ MODULES = {
     "runlock.spec.model": "The words of the spec.",
     "runlock.diagrams.charts.picture": "What there is to draw of a chart.",
 }
+
+LATE: Final = re.compile(r"(.*); (\S+)\.")
+"""The help of an option whose default is decided only when the command runs."""
 
 
 def pages() -> Iterator[tuple[str, str]]:
@@ -170,7 +173,7 @@ def _commands(group: Any, before: str = "") -> Iterator[tuple[str, Any]]:
 def _command(name: str, command: Any) -> str:
     shown = [one for one in command.params if not getattr(one, "hidden", False)]
     usage = " ".join(one.metavar or one.name for one in shown if one.param_type_name == "argument")
-    rows = [(_written(one), text(one.help or ""), _default(one)) for one in shown]
+    rows = [(_written(one), *_meaning(one)) for one in shown]
     return f"""## runlock {name} {{ #{name.replace(" ", "-")} }}
 
 {text(command.help or "")}
@@ -179,7 +182,7 @@ def _command(name: str, command: Any) -> str:
 runlock {name} {usage}
 ```
 
-{table(("argument", "what it says", "default"), rows)}
+{table(("argument", "meaning", "default"), rows)}
 """
 
 
@@ -190,10 +193,13 @@ def _written(one: Any) -> str:
     return names if one.is_flag else f"{names} `{(one.metavar or one.name).upper()}`"
 
 
-def _default(one: Any) -> str:
-    if one.default in (None, False, ()) or callable(one.default):
-        return ""
-    return f"`{one.default}`"
+def _meaning(one: Any) -> tuple[str, str]:
+    """The help of an option, and its default, which may stand in one word at the end of the help."""
+    said = one.help or ""
+    if found := LATE.fullmatch(said):
+        return f"{text(found[1])}.", f"`{found[2]}`"
+    has_none = one.default in (None, False, ()) or callable(one.default)
+    return text(said), "" if has_none else f"`{one.default}`"
 
 
 # --- Python -------------------------------------------------------------------------------------

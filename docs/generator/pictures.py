@@ -43,7 +43,7 @@ from runlock.machines.tool_runner.joint import transitions as runner_transitions
 from runlock.spec.model import load_spec
 
 from . import architecture, evidence
-from .markdown import folder_of, later, picture, played, text
+from .markdown import clause, folder_of, later, picture, played, text
 from .matrix import report
 
 CHECK = ("check", "reference", "--only", "GATE-*", "--examples", "0", "--jobs", "1")
@@ -163,7 +163,7 @@ def _on_its_reference(script: Script) -> Trace:
         bench.close()
 
 
-def _finding(name: str, _: str) -> str:
+def _finding(name: str, root: str) -> str:
     """The messages that break a clause in a released runtime, and in which ones else, as in the matrix."""
     found = [
         (runtime, one)
@@ -174,9 +174,15 @@ def _finding(name: str, _: str) -> str:
     (runtime, violation), *_ = found
     trace = parse("\n".join(violation["witness"]) + "\n", f"{runtime['name']}.{name}").trace
     drawing = drawn_sequence.drawn(trace, f"How {runtime['title']} breaks {name}", violation["because"])
-    releases = dict.fromkeys(f"{one['title']} {one['implementation']['version']}" for one, _ in found)
-    caption = f"{name} in released runtimes: {', '.join(map(text, releases))}."
+    releases = "; ".join(_release(one, name, root) for one, _ in found)
+    caption = f"{clause(name, root)} in released runtimes: {releases}."
     return f"{picture(drawing)}\n{caption}\n{{ .caption }}\n"
+
+
+def _release(runtime: Mapping[str, Any], clause_id: str, root: str) -> str:
+    """A link to what a release does against a clause."""
+    name = f"{text(runtime['title'])} {runtime['implementation']['version']}"
+    return f"[{name}]({root}/runtimes/{runtime['name']}.md#{clause_id.lower()})"
 
 
 def _link(name: str, root: str) -> str:

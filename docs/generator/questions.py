@@ -15,9 +15,7 @@ from .markdown import table, text
 from .matrix import report
 
 Object = Mapping[str, Any]
-HEAD: Final = (
-    "configuration", "version", "worst finding", "findings", "held", "broken", "untested", "exercised",
-)  # fmt: skip
+HEAD: Final = ("configuration", "worst finding", "findings", "held", "broken", "untested", "exercised")
 NO_FINDING: Final = len(SEVERITIES)
 
 
@@ -141,7 +139,7 @@ def _row(question: Question, runtime: Object) -> Row:
     words = SEVERITIES[worst] if worst < NO_FINDING else ("none" if times else "not tested")
     name = f"[{text(runtime['title'])}](../runtimes/{runtime['name']}.md)"
     numbers = (str(len(own)), str(held), str(broken), str(untested), f"{times:,}")
-    cells = (name, runtime["implementation"]["version"], words, *numbers)
+    cells = (f"{name} {runtime['implementation']['version']}", words, *numbers)
     return Row(cells, (not times, -worst, -held, -times, runtime["name"]))
 
 

@@ -115,9 +115,9 @@ def _policies(family: Family) -> str:
     return f"""# {in_family("Policies", family.name)}
 
 A policy is a choice that sources and existing runtimes make differently: a name with a closed set of
-values. A table names the [profiles](profiles.md) that take each of them, which are designs of loops, and the
-clauses that apply under it. A runtime declares its values in its handshake; a policy that it does not
-declare is [judged as a hypothesis](../{root}decisions/policies-are-hypotheses.md).
+values. Its table names for each value the [profiles](profiles.md) that take it, which are designs of loops,
+and the clauses that apply under it. A runtime declares its values in its handshake; a policy that it does
+not declare is [judged as a hypothesis](../{root}decisions/policies-are-hypotheses.md).
 
 {"".join(_policy(family, one) for one in family.spec.policies.values())}"""
 
@@ -130,11 +130,11 @@ def _policy(family: Family, one: Policy) -> str:
     )
     matters = f" It matters where {when}." if when else ""
     sources = "; ".join(source(each, family.name) for each in one.sources)
-    return f"""## {one.key} {{ #{anchor(one.key)} }}
+    return f"""## {one.title[0].upper()}{text(one.title[1:])}: `{one.key}` {{ #{anchor(one.key)} }}
 
 {text(one.sentence)} {how} these.{matters} Sources: {sources}.
 
-{table(("value", "taken by", "what it asks"), rows)}
+{table(("value", "profiles", "clauses"), rows)}
 {"".join(_questions(family, one))}"""
 
 

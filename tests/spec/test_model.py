@@ -23,12 +23,14 @@ CLAUSE = {
 POLICIES = """
 [[policy]]
 key = "pace"
+title = "how fast"
 sentence = "How fast a life goes."
 values = ["slow", "fast"]
 sources = ["somewhere § Lives"]
 
 [[policy]]
 key = "colours"
+title = "which colours"
 sentence = "Which colours it has."
 kind = "set of"
 values = ["red", "blue"]
