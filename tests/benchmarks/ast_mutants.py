@@ -5,8 +5,8 @@
 COUNT (200) changes of one node of the runtime of a family (lifecycle) are spread evenly over its modules.
 Each is loaded in a child process in the place of its module, and played through at most SCHEDULES (400)
 schedules, corpus and seeded walks under each profile and other values of policies, in a fixed order that
-mixes them.  Killed: the judge objects, the adapter breaks, or it hangs.  A survivor is equivalent if
-ast_equivalents.toml argues so; others are findings.
+mixes them.  Killed: the judge objects, the adapter raises or breaks, or it hangs.  A survivor is equivalent
+if ast_equivalents.toml argues so; others are findings.
 """
 
 from __future__ import annotations
@@ -92,11 +92,10 @@ class Subject:
     @property
     def configurations(self) -> list[tuple[str, dict[str, Any]]]:
         """Each profile that settles policies, and other values: those that are listed, or one at a time."""
-        profiles = [name for name, profile in self.family.spec.profiles.items() if profile.policies]
-        others = POLICIES.get(self.family.name) or [
-            (profiles[0], value) for value in self.values(profiles[0])
-        ]
-        return [*((name, {}) for name in profiles), *others]
+        every = self.family.spec.profiles
+        openest = min(every, key=lambda name: len(every[name].policies))
+        others = POLICIES.get(self.family.name) or [(openest, value) for value in self.values(openest)]
+        return [*((name, {}) for name, profile in every.items() if profile.policies), *others]
 
     def values(self, profile: str) -> Iterator[dict[str, Any]]:
         """Each value that the runtime can have of a policy that the profile leaves open."""
@@ -193,13 +192,16 @@ OPERATORS: tuple[Callable[[Any], Iterator[tuple[str, Any]]], ...] = (
 
 
 def changes(subject: Subject, file: str) -> Iterator[Change]:
-    """Every change of a module, from its first line to its last."""
+    """Every change of a module, from its first line to its last; that of a constant is named by its line."""
     text = (subject.folder / f"{file}.py").read_text("utf-8")
-    tree = ast.parse(text)
+    tree, lines = ast.parse(text), text.splitlines()
     for parent, name, index, node in _places(tree):
+        shown = (
+            lines[node.lineno - 1] if isinstance(node, ast.Constant) else ast.get_source_segment(text, node)
+        )
         for operator, changed in itertools.chain.from_iterable(change(node) for change in OPERATORS):
-            put = _Put(parent, name, index, ast.copy_location(changed, node))
-            before = " ".join((ast.get_source_segment(text, node) or "").split())[:100]
+            put = _Put(parent, name, index, ast.copy_location(copy.copy(changed), node))
+            before = " ".join((shown or "").split())[:100]
             yield Change(subject, file, node.lineno, operator, before, partial(_whole, tree, put))
 
 
@@ -314,7 +316,7 @@ def _fate(change: Change, benches: list[Bench], places: list[Place]) -> str:
             bench.restart()
             RENEWED.add(configuration)
         tally = played(bench, schedule)
-        if tally.found or tally.troubles:
+        if tally.found or tally.troubles or tally.raised:
             return next(iter(tally.found), "broken")
     return "survived"
 

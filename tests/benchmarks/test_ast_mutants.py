@@ -46,7 +46,7 @@ def lifecycle(ast_mutants: ModuleType) -> Any:
         ("state", "return-not", "return self.status in FINAL"),
         ("inbox", "compare", "decision.suspension is None"),
         ("ledger", "drop", "self.state.messages.append(message)"),
-        ("runtime", "off-by-one", "1"),
+        ("runtime", "off-by-one", "number=self.state.number + 1,"),
     ],
 )
 def test_each_operator_finds_its_node(ast_mutants: ModuleType, file: str, operator: str, before: str) -> None:

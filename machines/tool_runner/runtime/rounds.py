@@ -59,12 +59,7 @@ class Rounds(Requests):
         return the_round
 
     async def _together(self, the_round: Round) -> None:
-        tasks = [asyncio.ensure_future(self.run_call(call, the_round)) for call in the_round.calls]
-        try:
-            await asyncio.gather(*tasks)
-        finally:
-            for task in tasks:
-                task.cancel()
+        await asyncio.gather(*(self.run_call(call, the_round) for call in the_round.calls))
 
     async def _one_by_one(self, the_round: Round) -> None:
         for call in the_round.calls:
@@ -116,7 +111,7 @@ class Rounds(Requests):
             the_round.fail(call, fault)
             the_round.broken = fault
         except asyncio.CancelledError:
-            if _is_being_cancelled() or not (self.is_cancelled or body.cancelled()):
+            if _is_being_cancelled():
                 raise
             the_round.given_up = True
             the_round.fail(call, "cancelled")

@@ -185,8 +185,6 @@ class Runner(Responses):
         if broken is not None:
             self.move("fault")
             raise broken
-        if self.is_cancelled:
-            raise CancelledRun
         self.move("results", *self.facts())
 
     async def answer_calls(self, turn: Message, calls: Sequence[Call]) -> Exception | None:

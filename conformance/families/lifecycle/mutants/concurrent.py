@@ -323,3 +323,11 @@ class StopsBeforeTheBarrier(Runtime):
             return await steps
         except LeftEarly:
             return await self._end(self._stop() or Reason("Error", "left early"))
+
+
+@fault("STORE-8", "yet its body is executing", profile="tirea-stream")
+class EndsWithAReplayAtWork(Runtime):
+    """A run that ends while a decided call is replayed next to it leaves that replay at work."""
+
+    async def _finish_concurrent(self, drains: bool) -> None:
+        self._concurrent = []

@@ -252,6 +252,46 @@ class DoesNotAskTheThird(Runtime):
         return ("allow", None) if kind == "suspend" and third else (kind, content)
 
 
+@fault("GATE-1", "needs approval and nobody approved it, yet it was executed")
+class KeepsAnEarlyDecisionForTheNextCall(Runtime):
+    """A decision that was kept for a call which never waited acts on a later call of the same id."""
+
+    def _forget(self, call: Call) -> None:
+        early = list(self.state.early)
+        super()._forget(call)
+        self.state.early = early
+
+
+@fault(
+    "GATE-1",
+    "needs approval and nobody approved it, yet it was executed",
+    policies={"input.waiting": "supersede", "resume": "collect"},
+)
+class KeepsTheDecisionOfASupersededCall(Runtime):
+    """A decision for a call that new input set aside acts on a later call of the same id."""
+
+    def _forget(self, call: Call) -> None:
+        decided = self.state.decisions.get(call.id)
+        super()._forget(call)
+        if decided is not None:
+            self.state.decisions[call.id] = decided
+
+
+@fault("DECIDE-4", "took decision", profile="tirea")
+class ForgetsWhatWasDecidedDuringACommit(Runtime):
+    """A decision that comes while the checkpoint of a suspension is written does not wake the run."""
+
+    async def _suspend(self) -> Segment:
+        self.shut = True
+        try:
+            return await super()._suspend()
+        finally:
+            self.shut = False
+
+    def ready(self) -> list[Decision]:
+        return [] if getattr(self, "shut", False) else super().ready()
+
+
 @fault("GATE-2", "was cancelled by decision", also=("GATE-1", "DECIDE-7", "DECIDE-1"))
 class RunsTheRejected(Runtime):
     """A rejected call is replayed like an approved one."""

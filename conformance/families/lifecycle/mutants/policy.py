@@ -67,6 +67,26 @@ class StoresRoundsAlone(Runtime):
             await super().commit(trigger, cause, **rest)
 
 
+@fault(
+    "RECOVER-5",
+    "its call was over before the crash, yet",
+    policies={"durability": "call", "round.executor": "sequential"},
+)
+class StoresACallWithTheRest(Runtime):
+    """Of calls that run one by one none is stored before the last of them, though each is said to be."""
+
+    async def execute_all(self, calls: Sequence[Call]) -> None:
+        self.within_round = True
+        try:
+            await super().execute_all(calls)
+        finally:
+            self.within_round = False
+
+    async def journal(self) -> None:
+        if not getattr(self, "within_round", False):
+            await super().journal()
+
+
 @fault("RECOVER-4", "waits in the checkpoint, yet a decision for it was refused", also=("NEST-6",))
 class RefusesAfterACrash(Runtime):
     """After a recovery, no one takes decisions for the calls that waited."""

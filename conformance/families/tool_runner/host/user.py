@@ -91,16 +91,16 @@ class User:
             undo()
             self.host.turn_down(walk.stimulus, refusal.why)
         except Left:
-            await _close(walk.items)
+            await self._close(walk.items)
             self._finish({"code": "Cancelled" if self.is_cancelled else "BehaviorRequested"})
         except asyncio.CancelledError as error:
             if self.host.dead or not self.is_cancelled:
                 raise
-            await _close(walk.items)
+            await self._close(walk.items)
             self._finish({"code": "Cancelled", "detail": str(error)})
         except Exception as error:
             self.host.show_exception("run", error)
-            await _close(walk.items)
+            await self._close(walk.items)
             code = "Cancelled" if self.is_cancelled else "Error"
             self._finish({"code": code, "detail": f"{type(error).__name__}: {error}"})
 
@@ -188,6 +188,16 @@ class User:
         code = self.adapter.ended()
         return {"code": code, "stop": {"code": "max_iterations"}} if code == "Stopped" else {"code": code}
 
+    async def _close(self, items: AsyncIterator[Item]) -> None:
+        """Close the iterator, as leaving a loop does; an exception there is shown."""
+        close = getattr(items, "aclose", None)
+        if close is None:
+            return
+        try:
+            await close()
+        except Exception as error:
+            self.host.show_exception("close", error)
+
     def _finish(self, reason: dict[str, Any]) -> None:
         self.status, self.reason, self.walk = "Done", reason, None
         last = as_json(self.adapter.last())
@@ -227,14 +237,6 @@ async def _stopped(task: asyncio.Task[Any]) -> None:
     task.cancel()
     with suppress(asyncio.CancelledError, Exception):
         await task
-
-
-async def _close(items: AsyncIterator[Item]) -> None:
-    """Close the iterator, as leaving a loop does."""
-    close = getattr(items, "aclose", None)
-    if close is not None:
-        with suppress(Exception):
-            await close()
 
 
 def _data(piece: Any) -> Any:

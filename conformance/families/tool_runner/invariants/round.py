@@ -51,16 +51,16 @@ def a_sequential_round_runs_one_call_at_a_time(state: ObservedRunner, seen: Runn
     iteration = state.iteration
     if iteration is None or iteration.has_doubled_ids or state.policy("round.executor") != "sequential":
         return
-    phase, response = state.phase(iteration)
-    if phase not in ("handling", "response"):
-        return
-    in_round = [gate for gate in iteration.entries if (gate.phase, gate.response) == (phase, response)]
-    running = [gate for gate in in_round if gate.is_open]
+    running = [gate for gate in iteration.entries if gate.is_open]
     if running:
         yield broken(
             f"calls run one after the other, and {seen.call} was entered while {running[0].seen.call} ran"
         )
         return
+    phase, response = state.phase(iteration)
+    if phase not in ("handling", "response"):
+        return
+    in_round = [gate for gate in iteration.entries if (gate.phase, gate.response) == (phase, response)]
     order = [call.id for call in _calls(state, iteration, phase)]
     if seen.call in order:
         earlier = [gate.seen.call for gate in in_round if gate.seen.call in order]

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import asyncio
+
 from runlock.conformance.family.made import fault
 from runlock.machines.tool_runner.runtime.core import CancelledRun
 from runlock.machines.tool_runner.runtime.history import Call, Message
+from runlock.machines.tool_runner.runtime.pieces import Pieces
 from runlock.machines.tool_runner.runtime.rounds import Round
 from runlock.machines.tool_runner.runtime.runner import Runner
 
@@ -28,6 +31,15 @@ class TakesACancelForAnEnd(Runner):
 
     def end(self, event: str, reason: str, *facts: str) -> None:
         super().end(event, "NaturalEnd" if reason == "Cancelled" else reason, *facts)
+
+
+@fault("CANCEL-2", "nothing of it is under way, and it did not end")
+class LeavesAReaderWaiting(Runner):
+    """The stream of a request that a cancel gave up does not end: a user who reads it waits for ever."""
+
+    def _end_stream(self, pieces: Pieces, request: asyncio.Future[None]) -> None:
+        if not request.cancelled():
+            super()._end_stream(pieces, request)
 
 
 @fault("CANCEL-4", "user had the turn at the cancel and resumed, and", policies={"cancel.handed_over": "run"})

@@ -91,3 +91,12 @@ class ReportsWhatWasPushed(Runner):
         super().push(messages)
         for message in messages:
             self.world.message(message)
+
+
+@fault("RUNNER-45", "lacks the result of call")
+class LosesTheTurnAmongSetMessages(Runner):
+    """The results of a turn that stands among the messages that were set do not enter the state."""
+
+    def place_of(self, turn: Message) -> int | None:
+        is_set = self.iteration.is_replaced and turn == self.iteration.turn
+        return None if is_set else super().place_of(turn)

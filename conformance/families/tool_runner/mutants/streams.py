@@ -95,3 +95,28 @@ class LetsTheStreamRunOn(Runner):
         if self.request is None or self.request.done():
             return await Requests.give_up_request(self)
         return None
+
+
+@fault(
+    "ROUND-4",
+    "calls run one after the other",
+    policies={"round.executor": "sequential", "tools.start": "streaming"},
+)
+class StartsEachCallFromTheStream(Runner):
+    """Each call starts when its piece comes, though the runner declares that calls run one by one."""
+
+    def _start_early(self, call: Call) -> None:
+        version = self.version_of(call["name"])
+        if version is not None and call["id"] not in self.iteration.entered:
+            self.iteration.early[call["id"]] = self.enter(call, version)
+
+
+@fault("RUNNER-34", "which is not in the set", policies={"tools.start": "streaming"})
+class StartsAnUnknownToolFromTheStream(Runner):
+    """A call of a tool that is not in the set starts when its piece comes."""
+
+    def _start_early(self, call: Call) -> None:
+        if self.version_of(call["name"]) is None:
+            self.iteration.early[call["id"]] = self.enter(call, 1)
+        else:
+            super()._start_early(call)

@@ -118,6 +118,16 @@ def test_what_is_no_store_is_refused(path, tmp_path):
     assert "there is no folder" in refusal(tmp_path / "nowhere" / "runs.sqlite")
 
 
+def test_a_store_that_cannot_be_made_is_refused(tmp_path, monkeypatch):
+    """A disk without room holds no store, which is said at once."""
+
+    def is_full(*_):
+        raise OSError("no room is left")
+
+    monkeypatch.setattr("os.link", is_full)
+    assert "could not be made: no room is left" in refusal(tmp_path / "runs.sqlite")
+
+
 def test_a_store_of_another_version_is_refused(path):
     """A later version may mean something else by the same tables."""
     with closing(sqlite3.connect(path)) as connection:

@@ -5,8 +5,9 @@ from driven_runner import Driven
 from plain_runner import PlainRunner
 
 from runlock.conformance.families.tool_runner.host.hosted import HostedRunner
-from runlock.conformance.families.tool_runner.reference import reference
+from runlock.conformance.families.tool_runner.reference import ReferenceAdapter, reference
 from runlock.conformance.protocol import ILLEGAL_STIMULUS, NO_SUCH_GATE, UNSUPPORTED, ProtocolError
+from runlock.machines.tool_runner.runtime.runner import Runner
 
 C1 = {"id": "c1", "name": "t0", "args": {"k": "c1"}}
 
@@ -39,6 +40,25 @@ def test_a_break_closes_the_iterator():
 
     assert one.release("yield", kind="break") == ["end BehaviorRequested"]
     assert one.made[-1].closed == 1
+
+
+class Slipping(Runner):
+    """A runner whose clean-up is wrong."""
+
+    async def leave(self):
+        await super().leave()
+        raise AttributeError("no such request")
+
+
+def test_an_exception_at_the_close_of_the_iterator_is_shown():
+    """It would reach the user who leaves the loop."""
+    one = Driven(lambda: ReferenceAdapter(make=Slipping))
+    one.start()
+    one.says(C1)
+    one.release("yield", kind="break")
+
+    assert "no such request" in one.last("adapter.error")["error"]
+    assert one.last("run.finished")["reason"]["code"] == "BehaviorRequested"
 
 
 def test_acts_are_performed_in_order_before_the_release_of_the_same_race():
