@@ -18,7 +18,10 @@ from runlock.conformance.families.lifecycle.messages import (
 )
 from runlock.conformance.families.lifecycle.reference import PRODUCES, PROMPTS, ReferenceAdapter
 from runlock.conformance.families.lifecycle.variants import prompting, serving
+from runlock.conformance.families.lifecycle.variants.parts import runtime_with
 from runlock.conformance.protocol import Control
+from runlock.machines.lifecycle.runtime.producer import Producer
+from runlock.machines.lifecycle.runtime.prompter import Prompter
 from runlock.machines.lifecycle.runtime.runtime import Runtime
 from runlock.machines.lifecycle.runtime.sink import Data, Encoded, EventSink
 from runlock.machines.lifecycle.runtime.state import Call, Decision, Reason
@@ -280,27 +283,27 @@ KEPT: Final = {"decision.kept": "acceptance"}
 UNSTEERED: Final = [kind for kind in ALL_STIMULI if kind != "run.input"]
 
 SERVING: Final = {
-    "serving": ("what is sent as a server of AG-UI is shown", serving.Serving),
-    "serving-in-chunks": ("calls are streamed in chunks", serving.StreamsInChunks),
+    "serving": ("what is sent as a server of AG-UI is shown", Producer),
+    "serving-in-chunks": ("calls are streamed in chunks", serving.Chunked),
     "serving-for-an-application": (
         "the application executes the calls",
         serving.LeavesCallsToTheApplication,
     ),
-    "serving-encrypted": ("a run of version 1.1 has an encryptedValueType", serving.Encrypts),
+    "serving-encrypted": ("a run of version 1.1 has an encryptedValueType", serving.Encrypted),
     "serving-again": ("a call that was ended is opened again", serving.OpensCallsAgain),
     "serving-replayed": ("a stream begins with runs from before", serving.ReplaysItsThread),
     "serving-late-errors": ("an error follows the end of a run", serving.FailsLate),
     "serving-open-errors": ("a run that fails leaves items open", serving.FailsWithItemsOpen),
     "serving-parts": ("a result is a list of parts", serving.AnswersInParts),
 }
-"""Right servers of AG-UI, by name: the freedom, and the runtime."""
+"""Right servers of AG-UI, by name: the freedom, and the producer."""
 
 PROMPTING: Final = {
-    "prompting": ("what is said as an agent of ACP is shown", prompting.Prompting),
+    "prompting": ("what is said as an agent of ACP is shown", Prompter),
     "prompting-late": ("a call is announced by its permission, or at its end", prompting.AnnouncesLate),
     "prompting-twice": ("the end of a call comes twice", prompting.TellsTheEndTwice),
 }
-"""Right agents of ACP, by name: the freedom, and the runtime."""
+"""Right agents of ACP, by name: the freedom, and the producer."""
 
 VARIANTS: Final[tuple[Variant, ...]] = (
     Variant(
@@ -538,11 +541,8 @@ VARIANTS: Final[tuple[Variant, ...]] = (
     Variant("wrapping", "wraps what tools answered", make=Renaming),
     Variant("explaining", "gives every end a detail", make=SaysWhy),
     *(
-        Variant(name, freedom, "tirea", make=make, declare=PRODUCES)
-        for name, (freedom, make) in SERVING.items()
-    ),
-    *(
-        Variant(name, freedom, "tirea", make=make, declare=PROMPTS)
-        for name, (freedom, make) in PROMPTING.items()
+        Variant(name, freedom, "tirea", make=runtime_with("producer", part), declare=shown)
+        for shown, made in ((PRODUCES, SERVING), (PROMPTS, PROMPTING))
+        for name, (freedom, part) in made.items()
     ),
 )
