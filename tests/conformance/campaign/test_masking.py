@@ -3,17 +3,12 @@
 import pytest
 from command_line import run
 
+pytestmark = pytest.mark.usefixtures("folder")
+
 TARGET = "py:cli_fakes:TwoFaults"
 SHALLOW = "PAIR-3"
 """It breaks in every run with a tool, so that no schedule that shows the deep fault is without it."""
 DEEP = "GATE-2"
-
-
-@pytest.fixture(autouse=True)
-def folder(tmp_path, monkeypatch):
-    """A folder for results."""
-    monkeypatch.chdir(tmp_path)
-    return tmp_path
 
 
 def checked(capsys, *words, target=TARGET):

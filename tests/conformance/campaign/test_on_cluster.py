@@ -6,7 +6,6 @@ import pickle
 import shutil
 import signal
 from collections.abc import Callable, Sequence
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -20,14 +19,9 @@ from runlock.conformance.campaign.workforce import InProcessRunner
 from runlock.conformance.cluster import TaskLost
 from runlock.conformance.errors import UsageError
 
+pytestmark = pytest.mark.usefixtures("folder")
+
 RAY = ("--on", "ray", "--jobs", 2)
-
-
-@pytest.fixture(autouse=True)
-def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """The command runs in a folder of its own."""
-    monkeypatch.chdir(tmp_path)
-    return tmp_path
 
 
 class Backwards:

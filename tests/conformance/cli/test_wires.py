@@ -7,14 +7,9 @@ import sys
 import pytest
 from command_line import run
 
+pytestmark = pytest.mark.usefixtures("folder")
+
 URL = "http://127.0.0.1:{port}/agent"
-
-
-@pytest.fixture(autouse=True)
-def folder(tmp_path, monkeypatch):
-    """A folder for the results."""
-    monkeypatch.chdir(tmp_path)
-    return tmp_path
 
 
 def launched(target):
