@@ -90,11 +90,6 @@ def answered_twice(text: str) -> str:
     return json.dumps(messages)
 
 
-def one_id(text: str) -> str:
-    """A history, or the turn of an inference, in which c2 has the id of c1."""
-    return text.replace('"id":"c2"', '"id":"c1"')
-
-
 def same_id(span: dict[str, Any]) -> list[dict[str, Any]]:
     """A span in which c2 has the id of c1, wherever it stands."""
     return [json.loads(json.dumps(span).replace('c2"', 'c1"').replace('c2\\"', 'c1\\"'))]

@@ -9,7 +9,7 @@ traceloop/openllmetry writes (`packages/opentelemetry-instrumentation-ollama/...
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from typing import Any, Final
 
 from runlock.conformance.audit.importers.histories import assistant, call, text_of
@@ -159,8 +159,3 @@ def answer_of(value: Any) -> tuple[str | None, str | None, str]:
         text_of(raw.get("content")),
         "error" if raw.get("status") == "error" else "ok",
     )
-
-
-def of_role(messages: Sequence[Message] | None, role: str) -> list[Message]:
-    """The messages of one role."""
-    return [one for one in messages or () if one["role"] == role]
