@@ -264,6 +264,12 @@ def renamed(one: str, other: str) -> Plant:
     ]
 
 
+def answering_another(record: Any) -> Any:
+    """A record of a transcript in which the result of one call is that of another."""
+    (other,) = renamed("toolu_3", "toolu_9")([record])
+    return other if "tool_result" in json.dumps(record) else record
+
+
 def asked_twice(records: Records) -> Records:
     """Each segment that waits names its first call twice, under two ids."""
 
@@ -366,7 +372,7 @@ PLANTED: Rows = {
     ),
     ("claude-code", "claude_code/plain"): (
         ("a result of no call",
-         changing(lambda one: renamed("toolu_3", "toolu_9")([one])[0] if "tool_result" in json.dumps(one) else one),
+         changing(answering_another),
          "PAIR-2", "a result for call toolu_9"),
         ("one id for two calls", renamed("toolu_2", "toolu_1"),
          "ROUND-3", "the id toolu_1 was asked for twice"),
