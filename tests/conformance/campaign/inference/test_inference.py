@@ -14,6 +14,7 @@ import policy_fakes
 import pytest
 from command_line import run
 from places import DOUBLES, GOLDEN
+from played_scripts import played_on
 from policy_fakes import BELIED, TOGETHER_WITH
 
 from runlock.conformance.campaign.inference.bench import LearningBench
@@ -21,8 +22,7 @@ from runlock.conformance.campaign.inference.result import NOT_SEEN, Against, Inf
 from runlock.conformance.campaign.inference.search import infer
 from runlock.conformance.campaign.order import ALONE, Inferring, Means, Order
 from runlock.conformance.cli.commands.infer import EXAMPLES
-from runlock.conformance.driving.strategies.scripted import applicable, corpus, play
-from runlock.conformance.driving.tally import Tally
+from runlock.conformance.driving.strategies.scripted import corpus
 from runlock.conformance.families.lifecycle.family import FAMILY
 from runlock.conformance.families.lifecycle.inference.known import ALIKE, ENDS, IDLE, hidden
 from runlock.conformance.families.lifecycle.inference.questions import TELLING, signs
@@ -218,11 +218,8 @@ def test_a_value_is_found_out_or_left_open(policy: str, value: str) -> None:
 def test_what_a_legal_variant_declares_is_not_contradicted(variant: Any, at: int) -> None:
     """Nothing that it shows speaks against what it declares."""
     bench = LearningBench(Order(f"variant:lifecycle/{variant.name}", Inferring(0)), lambda _: True)
-    tally, said = Tally(), Inferred(variant.name, bench.handshake).declared
-    for script in corpus(FAMILY)[at % SHARES :: SHARES]:
-        if not applicable(FAMILY, script, bench.handshake):
-            bench.play(script.scenario, play(script), tally)
-    bench.close()
+    said = Inferred(variant.name, bench.handshake).declared
+    tally = played_on(bench, corpus(FAMILY)[at % SHARES :: SHARES])
 
     against = {key: (value, why.reason) for (key, value), (why, _) in tally.excluded.items()}
     assert len(against) > 3
