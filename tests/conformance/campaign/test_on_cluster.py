@@ -161,15 +161,6 @@ def test_without_ray_one_sentence_says_what_to_install(capsys, monkeypatch):
     )
 
 
-def test_a_recorded_trace_needs_no_cluster(capsys, folder):
-    """Recordings are judged on a cluster by `audit`."""
-    (folder / "one.jsonl").write_text("{}\n")
-    ran = run(capsys, "check", "trace:one.jsonl", "--on", "ray")
-
-    assert ran.code == 2
-    assert "`--on` needs a runtime. `runlock audit --on` judges recordings." in ran.err
-
-
 # --- on Ray -------------------------------------------------------------------------------------
 
 

@@ -169,24 +169,6 @@ def test_a_mutant_that_two_families_have_is_named_with_its_family(capsys):
     assert said["illegal"]["target"] == "mutant:lifecycle/LeavesATask"
 
 
-@pytest.mark.parametrize(
-    ("typed", "meant"),
-    [
-        ("CALL-88", "Did you mean CALL-8 or"),
-        ("decision.windw", "Did you mean decision.window"),
-        ("awaken8", "Did you mean awaken-8"),
-        ("resumetoolcal", "Did you mean ResumeToolCall"),
-        ("zzzzq", "`runlock list` shows what there is."),
-    ],
-)
-def test_a_typo_is_answered_with_what_was_meant(capsys, typed, meant):
-    """Anyone who mistypes a name learns the nearest ones."""
-    ran = run(capsys, "explain", typed)
-
-    assert ran.code == 2
-    assert f"There is nothing called {typed}. {meant}" in ran.err
-
-
 # --- lists --------------------------------------------------------------------------------------
 
 
@@ -282,33 +264,6 @@ def test_a_list_is_filtered(capsys, words, kept):
 
     assert 0 < len(some) < len(every)
     assert all(map(kept, some))
-
-
-@pytest.mark.parametrize(
-    ("words", "says"),
-    [
-        (("clausses",), "There is no list of clausses. Did you mean `clauses`?"),
-        (("things",), "There is no list of things. There are clauses, profiles,"),
-        (("clauses", "--area", "CAL"), "`--area CAL` matches none of the clauses. Did you mean `CALL`?"),
-        (
-            ("clauses", "--level", "WISH"),
-            "`--level WISH` matches none of the clauses. There are M",
-        ),
-        (
-            ("clauses", "--profile", "nope"),
-            "awaken-8, awaken-9, awaken-concurrent, tirea-stream, tirea, ag-ui-1.0, ag-ui-1.1, core.",
-        ),
-        (("errata", "--area", "CALL"), "`list errata` takes no --area. It takes no filter."),
-        (("mutants", "--level", "MUST"), "`list mutants` takes no --level. It takes --area and --profile."),
-        (("--area", "CALL"), "`runlock list` alone takes no --area."),
-    ],
-)
-def test_a_list_that_is_not_there_is_answered_with_what_is(capsys, words, says):
-    """A list, a filter or a value that there is not is turned down with those that there are."""
-    ran = run(capsys, "list", *words)
-
-    assert (ran.code, ran.out) == (2, "")
-    assert says in ran.err
 
 
 # --- the rest -----------------------------------------------------------------------------------

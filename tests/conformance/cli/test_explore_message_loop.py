@@ -37,25 +37,6 @@ def test_the_report_of_a_loop(capsys, rewrites):
     assert equals("explore-loop.txt", ran.out, rewrites)
 
 
-@pytest.mark.parametrize(
-    ("asked", "says"),
-    [
-        (("--crashes", 1), "The family message-loop takes no --crashes. Its bounds are --calls, --cancels,"),
-        (("--resuspensions", 1), "The family message-loop takes no --resuspensions."),
-        (("--bound", "limit=1"), "The family message-loop takes no --bound limit. It takes iterations,"),
-        (("--bound", "interactors=two"), "--bound interactors=two gives no number. Write it as in"),
-        (("--policy", "told=apart"), "The joint charts do not depend on told; they do on round.executor,"),
-        (("--policy", "prompt.line=queue"), "prompt.line"),
-    ],
-)
-def test_what_cannot_be_explored_of_a_loop_is_turned_down(capsys, asked, says):
-    """Each mistake is answered with what was written, and what would have been right."""
-    ran = run(capsys, "explore", "message-loop", *asked)
-
-    assert (ran.code, ran.out) == (2, "")
-    assert says in ran.err
-
-
 def test_a_machine_reads_the_report_and_the_graph_of_a_loop(capsys, tmp_path):
     """The bounds of the family, why an arrow was never taken, and every state and edge with its clauses."""
     graph, dot = tmp_path / "graph.json", tmp_path / "graph.dot"

@@ -37,33 +37,6 @@ def test_the_report_of_a_runner(capsys, rewrites):
     assert equals("explore-runner.txt", ran.out, rewrites)
 
 
-@pytest.mark.parametrize(
-    ("asked", "says"),
-    [
-        (("--family", "nobody"), "There is no family 'nobody'; known: lifecycle, message-loop, tool-runner."),
-        (("awaken-8", "--family", "tool-runner"), "There is no profile awaken-8 of tool-runner to explore."),
-        (("tool-runner", "--crashes", 1), "The family tool-runner takes no --crashes."),
-        (("tool-runner", "--resuspensions", 1), "The family tool-runner takes no --resuspensions."),
-        (
-            ("tool-runner", "--bound", "retries=1"),
-            "The family tool-runner takes no --bound retries. It takes",
-        ),
-        (("tool-runner", "--bound", "limit=two"), "--bound limit=two gives no number. Write it as in"),
-        (("awaken-8", "--bound", "limit=1"), "The family lifecycle takes no --bound limit. It takes none."),
-        (
-            ("tool-runner", "--policy", "runner.history=whole"),
-            "The joint charts do not depend on runner.history;",
-        ),
-    ],
-)
-def test_what_cannot_be_explored_of_a_runner_is_turned_down(capsys, asked, says):
-    """Each mistake is answered with what was written, and what would have been right."""
-    ran = run(capsys, "explore", *asked)
-
-    assert (ran.code, ran.out) == (2, "")
-    assert says in ran.err
-
-
 def test_a_machine_reads_one_object_and_the_graph(capsys, tmp_path):
     """The bounds of the family, why an arrow was never taken, and every state and edge with its clauses."""
     graph, dot = tmp_path / "graph.json", tmp_path / "graph.dot"

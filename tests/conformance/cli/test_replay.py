@@ -161,14 +161,6 @@ def test_nothing_played_is_nothing_decided(capsys, folder):
     assert run(capsys, "replay", "still.jsonl", RIGHT).code == 3
 
 
-def test_a_recording_cannot_be_asked_anything(capsys):
-    """A trace is no runtime to replay on."""
-    ran = run(capsys, "replay", "rejected.jsonl", "trace:rejected.jsonl")
-
-    assert ran.code == 2
-    assert "is a recorded trace, and not a runtime. Name a runtime." in ran.err
-
-
 def test_a_scenario_file_is_replayed(capsys, tmp_path):
     """What a person wrote by hand is sent as a recorded trace is; a slip in it is reported by its line."""
     scenario = tmp_path / "wait.scenario"

@@ -341,35 +341,6 @@ def test_how_many_processes_share_the_work_changes_nothing() -> None:
     assert (one.schedules, one.untold) == (two.schedules, two.untold)
 
 
-@pytest.mark.parametrize(
-    ("words", "said"),
-    [
-        (["trace:some.jsonl"], "some.jsonl"),
-        (["refrence"], "Did you mean `reference`?"),
-        (["reference", "--examples", "-1"], "--examples"),
-        (["reference", "--exmples", "1"], "Did you mean `--examples`?"),
-        (["reference", "--jobs", "0"], "--jobs"),
-        (["reference:tirea", "-o", "/dev/null/here"], "Name another one with `-o`."),
-    ],
-)
-def test_a_wrong_word_is_named(capsys: Any, words: list[str], said: str) -> None:
-    """What cannot be asked is said in one sentence, with what would have been right."""
-    ran = run(capsys, "infer", *words)
-
-    assert (ran.code, ran.out) == (2, "")
-    assert said in ran.err
-
-
-def test_a_recording_cannot_be_asked(capsys: Any, tmp_path: Path) -> None:
-    """A trace shows what it shows, and answers nothing."""
-    recorded = tmp_path / "a.jsonl"
-    recorded.write_text("{}\n", encoding="utf-8")
-    ran = run(capsys, "infer", f"trace:{recorded}")
-
-    assert ran.code == 2
-    assert "Name a runtime." in ran.err
-
-
 def test_a_profile_is_claimed_only_where_it_shows() -> None:
     """A runtime that shows little of the nearest profile is advised to claim the core, and what was found."""
     assert MADE.pasteable == {
