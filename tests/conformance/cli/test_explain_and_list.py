@@ -8,7 +8,6 @@ from importlib.metadata import version
 
 import pytest
 from command_line import child, run, run_child
-from places import GOLDEN
 
 from runlock.conformance.campaign import matrix
 from runlock.conformance.cli.commands import check, infer
@@ -55,14 +54,9 @@ def written(made, width):
 
 @pytest.mark.long
 @pytest.mark.parametrize("width", [80, 120])
-def test_a_thing_is_explained_with_all_that_bears_on_it(width, rewrites):
+def test_a_thing_is_explained_with_all_that_bears_on_it(width, equals_golden):
     """Words, sources, policies, checks, charts, a legal and an illegal trace, mutants: one page each."""
-    golden = GOLDEN / f"explain-{width}.txt"
-    said = "\n".join(sheet(name, width) for name in EXPLAINED)
-    if rewrites:
-        golden.write_text(said, encoding="utf-8")
-
-    assert said == golden.read_text("utf-8")
+    equals_golden(f"explain-{width}.txt", "\n".join(sheet(name, width) for name in EXPLAINED))
 
 
 shares = pytest.mark.parametrize(

@@ -221,13 +221,9 @@ def folder(tmp_path, monkeypatch):
 
 
 @pytest.mark.long
-def test_wrong_words_are_answered_with_the_right_ones(capsys, folder, rewrites):
+def test_wrong_words_are_answered_with_the_right_ones(capsys, folder, equals_golden):
     """Each wrong command ends in one sentence on standard error, none on standard output, and its code."""
-    said = "".join(_told(capsys, command, folder) for command in COMMANDS)
-    if rewrites:
-        GOLDEN.write_text(said)
-
-    assert said == GOLDEN.read_text()
+    equals_golden(GOLDEN, "".join(_told(capsys, command, folder) for command in COMMANDS))
     assert not (folder / "large.dot").exists()
 
 

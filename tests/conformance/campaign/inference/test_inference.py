@@ -13,7 +13,7 @@ from typing import Any
 import policy_fakes
 import pytest
 from command_line import run
-from places import DOUBLES, GOLDEN
+from places import DOUBLES
 from played_scripts import played_on
 from policy_fakes import BELIED, TOGETHER_WITH
 
@@ -297,16 +297,13 @@ MADE = Inferred(
 
 
 @pytest.mark.parametrize("width", [80, 120])
-def test_the_page_is_as_it_was(width: int, rewrites: bool) -> None:
+def test_the_page_is_as_it_was(width: int, equals_golden: Any) -> None:
     """What a person reads of a runtime that mixes, belies and hides is pinned."""
     stream = io.StringIO()
     files = {one: Path("found") / f"{one[0]}-not-{one[1]}.jsonl" for one in MADE.against}
     report.write(MADE, files, Page(stream, width))
-    golden = GOLDEN / f"infer-{width}.txt"
-    if rewrites:
-        golden.write_text(stream.getvalue(), encoding="utf-8")
 
-    assert stream.getvalue() == golden.read_text("utf-8")
+    equals_golden(f"infer-{width}.txt", stream.getvalue())
 
 
 def test_a_runtime_of_which_nothing_shows_is_undecided() -> None:
