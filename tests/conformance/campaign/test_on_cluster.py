@@ -140,15 +140,6 @@ def test_a_target_that_a_machine_lacks_is_told_so(monkeypatch, backwards):
         campaign(Order("py:cli_fakes:Tiny", Sampled(16)), Means(on="ray://head:10001"))
 
 
-def test_a_cluster_needs_an_address(capsys):
-    """The error of `audit --on`."""
-    ran = run(capsys, "check", "py:cli_fakes:Tiny", "--on", "spark")
-
-    assert (ran.code, ran.err) == (
-        2, "runlock: `--on spark` names no cluster. It is ray, or ray://HOST:PORT.\n",
-    )  # fmt: skip
-
-
 def test_without_ray_one_sentence_says_what_to_install(capsys, monkeypatch):
     """The error of `audit --on`."""
     monkeypatch.setitem(__import__("sys").modules, "ray", None)

@@ -32,6 +32,7 @@ FILES = {
     ),
     "twice.jsonl": '{"scenario": {"scenario": "s"}}\n{"scenario": {"scenario": "t"}}\n',
     "plain.txt": "a file\n",
+    "known.toml": "",
     "taken/test_adapter.py": "mine\n",
 }
 
@@ -84,6 +85,10 @@ COMMANDS = (
     "check reference --skip GAET-*",
     "check reference --quick --examples 5",
     "check trace:empty.jsonl --on ray",
+    "check reference --on spark",
+    "check reference --today 2027-01-31",
+    "check reference --baseline known.toml --today soon",
+    "check reference --baseline gone.toml",
     "check reference --wire ag-ui",
     "check http://127.0.0.1:1/agent --wire acq",
     "check http://127.0.0.1:1/agent --launch true --jobs 2",
