@@ -106,9 +106,3 @@ def test_every_invariant_has_a_mutant() -> None:
 def test_every_mutant_breaks_a_clause_that_is_checked() -> None:
     """A mutant names a clause that the judge knows."""
     assert {mutant.clause for mutant in MUTANTS} <= FAMILY.checked
-
-
-def test_mutants_and_variants_have_names_of_their_own() -> None:
-    """A name in a report means one thing."""
-    names = [mutant.name for mutant in MUTANTS] + [variant.name for variant in VARIANTS]
-    assert len(names) == len(set(names))

@@ -95,13 +95,6 @@ def test_every_mutant_has_a_walk_or_a_script():
     assert WALKS.keys() & SCRIPTS.keys() == set()
 
 
-def test_mutants_and_variants_have_names_of_their_own():
-    """Names in reports are unique."""
-    names = [mutant.name for mutant in MUTANTS] + [variant.name for variant in VARIANTS]
-
-    assert len(names) == len(set(names))
-
-
 def test_every_mutant_breaks_a_clause_that_can_be_seen_from_outside():
     """No mutant is assigned to a clause that cannot be observed."""
     clauses = load_spec("message-loop").clauses
