@@ -151,34 +151,21 @@ def without_messages(span: dict[str, Any]) -> list[dict[str, Any]]:
     return [{**span, "attributes": [one for one in span["attributes"] if "messages" not in one["key"]]}]
 
 
-def renamed_message(span: dict[str, Any]) -> list[dict[str, Any]]:
-    """An inference of OpenInference that is shown the result of c1 as that of another call."""
-    value = attribute(span, "llm.input_messages.2.message.tool_call_id")
-    if value:
-        value["stringValue"] = "c9"
-    return [span]
+def shown(at: int, what: str, text: str) -> Plant:
+    """Inferences of OpenInference that are shown this text in a message."""
 
+    def made(span: Span) -> list[Span]:
+        if value := attribute(span, f"llm.input_messages.{at}.message.{what}"):
+            value["stringValue"] = text
+        return [span]
 
-def reworded_message(span: dict[str, Any]) -> list[dict[str, Any]]:
-    """An inference of OpenInference that is shown another answer of c1."""
-    value = attribute(span, "llm.input_messages.2.message.content")
-    if value:
-        value["stringValue"] = "Oslo: 30 degrees"
-    return [span]
+    return in_spans(made)
 
 
 def other_tool(span: dict[str, Any]) -> list[dict[str, Any]]:
     """An execution of OpenInference, of another tool."""
     if is_tool(span):
         attribute(span, "tool.name")["stringValue"] = "delete"
-    return [span]
-
-
-def doubled_message(span: dict[str, Any]) -> list[dict[str, Any]]:
-    """An inference of OpenInference that is shown the result of c2 as a second one of c1."""
-    value = attribute(span, "llm.input_messages.3.message.tool_call_id")
-    if value:
-        value["stringValue"] = "c1"
     return [span]
 
 
@@ -322,9 +309,9 @@ PLANTED: Rows = {
          "ROUND-1", "call c1 failed, and"),
     ),
     ("openinference", "openinference/plain"): (
-        ("a result of no call", in_spans(renamed_message), "PAIR-2", "a result for call c9"),
-        ("a call has two results", in_spans(doubled_message), "PAIR-3", "two results for call c1"),
-        ("a result is another one", in_spans(reworded_message), "PAIR-4", "the model was not shown that"),
+        ("a result of no call", shown(2, "tool_call_id", "c9"), "PAIR-2", "a result for call c9"),
+        ("a call has two results", shown(3, "tool_call_id", "c1"), "PAIR-3", "two results for call c1"),
+        ("a result is another one", shown(2, "content", "snow"), "PAIR-4", "the model was not shown that"),
         ("another tool is executed", in_spans(other_tool), "CALL-23", "yet delete is entered"),
         ("one id for two calls", in_spans(same_id), "ROUND-3", "the id c1 was asked for twice"),
         ("a failure costs a sibling its result", lost(without_message), "ROUND-1", "call c1 failed, and"),
