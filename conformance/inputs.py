@@ -92,6 +92,15 @@ def decoded(text: str | bytes | bytearray, loads: Callable[[Any], Any] = json.lo
     return value
 
 
+def json_in(value: Any) -> Any:
+    """A value, or the list or object that a text of JSON holds."""
+    try:
+        held = decoded(value) if isinstance(value, str) else value
+    except NotJson:
+        return value
+    return held if isinstance(held, dict | list) else value
+
+
 def _is_deep(value: Any) -> bool:
     level = [value]
     for _ in range(DEPTH_MAX):

@@ -3,8 +3,11 @@
 import os
 import sys
 from collections import Counter
+from collections.abc import Callable
+from pathlib import Path
 
 import pytest
+from places import GOLDEN
 from played_once import PlayedOnce
 
 from runlock.conformance.campaign.worker import collect_rarely
@@ -47,9 +50,30 @@ def pytest_collection_finish() -> None:
 
 
 @pytest.fixture
+def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """An empty folder, which is the current one."""
+    monkeypatch.chdir(tmp_path)
+    return tmp_path
+
+
+@pytest.fixture
 def rewrites(request: pytest.FixtureRequest) -> bool:
     """Whether golden files are written anew."""
     return bool(request.config.getoption("--rewrite"))
+
+
+@pytest.fixture
+def equals_golden(rewrites: bool) -> Callable[[Path | str, str], None]:
+    """Compares a text with a file, one of `golden/` if only its name is given, or writes it anew."""
+
+    def equals(file: Path | str, text: str) -> None:
+        golden = GOLDEN / file
+        if rewrites:
+            golden.write_text(text, "utf-8")
+
+        assert text == golden.read_text("utf-8")
+
+    return equals
 
 
 @pytest.fixture(scope="session")

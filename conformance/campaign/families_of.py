@@ -12,7 +12,6 @@ from runlock.conformance.driving.bench import Bench
 from runlock.conformance.errors import UsageError
 from runlock.conformance.family.family import Family, families
 from runlock.conformance.trace.trace import read_trace
-from runlock.spec.model import Clause
 
 
 def family_of(target: Target) -> Family:
@@ -24,12 +23,6 @@ def family_of(target: Target) -> Family:
     bench = Bench(target.open)
     bench.close()
     return bench.family
-
-
-def clauses_for(target: Target) -> dict[str, Clause]:
-    """The clauses of its family; those of every family if only a running runtime could tell."""
-    some = families_for(target)
-    return {one.id: one for family in reversed(some) for one in family.spec.clauses.values()}
 
 
 def families_for(target: Target) -> Sequence[Family]:

@@ -80,6 +80,17 @@ class Faulty:
         return type(self).adapter(self.profile, self.policies, self.make, self.declare)
 
 
+class OtherPolicies:
+    """A base of mutants that follow other values of some policies than they declare."""
+
+    follows: ClassVar[Mapping[str, Any]] = {}
+    policies: Mapping[str, Any]
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        self.policies = {**self.policies, **self.follows}
+
+
 def is_said(mutant: Mutant, reason: str) -> bool:
     """Whether the reason of a violation tells of the fault; `or_says` is optional for a mutant."""
     return any(words in reason for words in (mutant.says, *getattr(mutant, "or_says", ())))

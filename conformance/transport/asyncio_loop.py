@@ -16,7 +16,7 @@ from collections.abc import AsyncGenerator, Callable
 from concurrent.futures import Executor, Future
 from typing import TYPE_CHECKING, Any, TypeVarTuple
 
-from runlock.conformance.transport.loop_threads import Outside
+from runlock.conformance.transport.loop_threads import Outside, hand_over
 
 # A type checker treats a class with an incomplete interface as abstract.
 if TYPE_CHECKING:
@@ -133,7 +133,7 @@ class AsyncioFace(Base):
     ) -> asyncio.Future[Any]:
         awaited = self.create_future()
         box: list[Future[Any]] = []
-        finished = asyncio.Handle(lambda: _hand_over(box[0], awaited), (), self)
+        finished = asyncio.Handle(lambda: hand_over(box[0], awaited), (), self)
         box.append(self.outside.begin(lambda: func(*args), executor or self._executor, finished))
         return awaited
 
@@ -190,14 +190,3 @@ class AsyncioFace(Base):
 
 async def _aclose(generator: AsyncGenerator[Any, Any]) -> None:
     await generator.aclose()
-
-
-def _hand_over(done: Future[Any], awaited: asyncio.Future[Any]) -> None:
-    if awaited.done():
-        return
-    if done.cancelled():
-        awaited.cancel()
-    elif (error := done.exception()) is not None:
-        awaited.set_exception(error)
-    else:
-        awaited.set_result(done.result())

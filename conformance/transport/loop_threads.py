@@ -98,3 +98,15 @@ def _fulfil(future: Future[Any], work: Callable[[], Any]) -> None:
         future.set_exception(error)
     else:
         future.set_result(result)
+
+
+def hand_over(source: Any, target: Any) -> None:
+    """Give the result of one future to another, unless that one has been given up."""
+    if target.done():
+        return
+    if source.cancelled():
+        target.cancel()
+    elif (error := source.exception()) is not None:
+        target.set_exception(error)
+    else:
+        target.set_result(source.result())

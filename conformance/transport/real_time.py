@@ -12,6 +12,8 @@ from collections.abc import AsyncGenerator, AsyncIterator, Callable, Coroutine
 from concurrent.futures import Future
 from typing import Any, Final, TypeVar
 
+from runlock.conformance.transport.loop_threads import hand_over
+
 T = TypeVar("T")
 
 LOOK_SECONDS: Final = 0.05
@@ -96,7 +98,7 @@ class Bridge:
         self.acted()
         done: asyncio.Future[T] = self._kit.create_future()
         running = asyncio.run_coroutine_threadsafe(work, self.real)
-        running.add_done_callback(lambda future: self._kit.call_soon_threadsafe(_hand_over, future, done))
+        running.add_done_callback(lambda future: self._kit.call_soon_threadsafe(hand_over, future, done))
         try:
             return await done
         finally:
@@ -140,20 +142,8 @@ class Bridge:
     def _answered(self, task: asyncio.Task[T], answer: Future[T]) -> None:
         self._questions -= 1
         self.acted()
-        _hand_over(task, answer)
+        hand_over(task, answer)
 
 
 async def _next(source: AsyncIterator[T]) -> T | None:
     return await anext(source, None)
-
-
-def _hand_over(source: Any, target: Any) -> None:
-    """Give the result of one future to another, unless that one has been given up."""
-    if target.done():
-        return
-    if source.cancelled():
-        target.cancel()
-    elif (error := source.exception()) is not None:
-        target.set_exception(error)
-    else:
-        target.set_result(source.result())

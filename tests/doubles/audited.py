@@ -25,7 +25,12 @@ def records_in(name: str) -> Records:
 
 def written(path: Path, records: Iterable[Any]) -> Path:
     """A file with these records."""
-    path.write_text("".join(json.dumps(record) + "\n" for record in records), "utf-8")
+    return put(path, "".join(json.dumps(record) + "\n" for record in records))
+
+
+def put(path: Path, text: str) -> Path:
+    """A file with this text."""
+    path.write_text(text, "utf-8")
     return path
 
 

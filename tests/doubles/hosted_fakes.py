@@ -88,6 +88,13 @@ class Talk:
         return caught.value.message
 
 
+def begun(**made):
+    """A conversation with a toy whose run `r1` has started."""
+    talk = Talk(toy(**made))
+    talk.start()
+    return talk
+
+
 def requests(*stimuli):
     return [{"method": name, "params": params} for name, params in stimuli]
 

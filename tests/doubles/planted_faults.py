@@ -8,10 +8,9 @@ from copy import deepcopy
 from typing import Any
 
 from audited import Records, changed
-from planted_wire_faults import WIRE_FAULTS
+from planted_wire_faults import WIRE_FAULTS, Plant, Rows, named
 
 Span = dict[str, Any]
-Plant = Callable[[Records], Records]
 
 
 def spans(records: Records, change: Callable[[dict[str, Any]], list[dict[str, Any]]]) -> Records:
@@ -22,6 +21,16 @@ def spans(records: Records, change: Callable[[dict[str, Any]], list[dict[str, An
             for scope in resource["scopeSpans"]:
                 scope["spans"] = [one for span in scope["spans"] for one in change(span)]
     return made
+
+
+def in_spans(change: Callable[[dict[str, Any]], list[dict[str, Any]]]) -> Plant:
+    """The same, of whatever records."""
+    return lambda records: spans(records, change)
+
+
+def changing(change: Callable[[Any], Any]) -> Plant:
+    """Each record as `change` makes it; those for which it gives None are left out."""
+    return lambda records: changed(records, change)
 
 
 def attribute(span: dict[str, Any], key: str) -> dict[str, Any]:
@@ -90,11 +99,6 @@ def answered_twice(text: str) -> str:
     return json.dumps(messages)
 
 
-def one_id(text: str) -> str:
-    """A history, or the turn of an inference, in which c2 has the id of c1."""
-    return text.replace('"id":"c2"', '"id":"c1"')
-
-
 def same_id(span: dict[str, Any]) -> list[dict[str, Any]]:
     """A span in which c2 has the id of c1, wherever it stands."""
     return [json.loads(json.dumps(span).replace('c2"', 'c1"').replace('c2\\"', 'c1\\"'))]
@@ -142,34 +146,26 @@ def without_message(span: dict[str, Any]) -> list[dict[str, Any]]:
     return [span]
 
 
-def renamed_message(span: dict[str, Any]) -> list[dict[str, Any]]:
-    """An inference of OpenInference that is shown the result of c1 as that of another call."""
-    value = attribute(span, "llm.input_messages.2.message.tool_call_id")
-    if value:
-        value["stringValue"] = "c9"
-    return [span]
+def without_messages(span: dict[str, Any]) -> list[dict[str, Any]]:
+    """A span whose content was not recorded."""
+    return [{**span, "attributes": [one for one in span["attributes"] if "messages" not in one["key"]]}]
 
 
-def reworded_message(span: dict[str, Any]) -> list[dict[str, Any]]:
-    """An inference of OpenInference that is shown another answer of c1."""
-    value = attribute(span, "llm.input_messages.2.message.content")
-    if value:
-        value["stringValue"] = "Oslo: 30 degrees"
-    return [span]
+def shown(at: int, what: str, text: str) -> Plant:
+    """Inferences of OpenInference that are shown this text in a message."""
+
+    def made(span: Span) -> list[Span]:
+        if value := attribute(span, f"llm.input_messages.{at}.message.{what}"):
+            value["stringValue"] = text
+        return [span]
+
+    return in_spans(made)
 
 
 def other_tool(span: dict[str, Any]) -> list[dict[str, Any]]:
     """An execution of OpenInference, of another tool."""
     if is_tool(span):
         attribute(span, "tool.name")["stringValue"] = "delete"
-    return [span]
-
-
-def doubled_message(span: dict[str, Any]) -> list[dict[str, Any]]:
-    """An inference of OpenInference that is shown the result of c2 as a second one of c1."""
-    value = attribute(span, "llm.input_messages.3.message.tool_call_id")
-    if value:
-        value["stringValue"] = "c1"
     return [span]
 
 
@@ -199,16 +195,23 @@ def without_result(record: Any) -> Any:
     return {**record, "messages": [one for one in record["messages"] if one.get("toolCallId") != "c2"]}
 
 
-def doubled(records: Records, kind: str, call: str | None = None) -> Records:
+def doubled(kind: str, call: str | None = None) -> Plant:
     """Each event of a kind about a call, twice."""
-    meant = [one for one in records if one.get("type") == kind and call in (None, one.get("toolCallId"))]
-    return [again for one in records for again in ([one, one] if one in meant else [one])]
+
+    def is_meant(one: Any) -> bool:
+        return one.get("type") == kind and call in (None, one.get("toolCallId"))
+
+    return lambda records: [again for one in records for again in [one] * (1 + is_meant(one))]
 
 
-def until_call(records: Records, call: str, last: str) -> Records:
+def until_call(call: str, last: str) -> Plant:
     """The records up to a result of a call, which is left out, and from there only the last one of a kind."""
-    at = next(i for i, one in enumerate(records) if one.get("toolCallId") == call and _is_result(one))
-    return [*records[:at], *[one for one in records[at:] if one.get("type") == last][-1:]]
+
+    def made(records: Records) -> Records:
+        at = next(i for i, one in enumerate(records) if one.get("toolCallId") == call and _is_result(one))
+        return [*records[:at], *[one for one in records[at:] if one.get("type") == last][-1:]]
+
+    return made
 
 
 def _is_result(record: Any) -> bool:
@@ -248,6 +251,12 @@ def renamed(one: str, other: str) -> Plant:
     ]
 
 
+def answering_another(record: Any) -> Any:
+    """A record of a transcript in which the result of one call is that of another."""
+    (other,) = renamed("toolu_3", "toolu_9")([record])
+    return other if "tool_result" in json.dumps(record) else record
+
+
 def asked_twice(records: Records) -> Records:
     """Each segment that waits names its first call twice, under two ids."""
 
@@ -273,287 +282,115 @@ TEXT: dict[str, list[dict[str, Any]]] = {
     "ai-sdk": [{"type": "start-step"}, {"type": "text-delta", "id": "t", "delta": "One more thing."}],
 }
 
-FAULTS: dict[str, tuple[str, Plant, str, str]] = {
-    "otel: a result is removed": (
-        "otel_genai/plain",
-        lambda records: spans(records, history(without_part)),
-        "PAIR-1",
-        "the model was shown call c2 without a result",
+EXECUTED = {"type": "tool-output-available", "output": "b.txt is deleted"}
+
+# fmt: off
+PLANTED: Rows = {
+    ("otel", "otel_genai/plain"): (
+        ("a result is removed", in_spans(history(without_part)),
+         "PAIR-1", "the model was shown call c2 without a result"),
+        ("results are swapped", in_spans(history(swapped)), "ROUND-2", "under call"),
+        ("a result is another one",
+         in_spans(history(lambda text: text.replace('"result":"Oslo: 20', '"result":"Oslo: 30'))),
+         "PAIR-4", "the model was not shown that"),
+        ("a turn of the model is rewritten", in_spans(history(rewritten)),
+         "PAIR-8", "the history that the model was shown has changed: assistant 'Oslo and Rome: 20"),
+        ("the model is shown other arguments",
+         in_spans(history(lambda t: t.replace('"arguments":{"city":"Oslo"}', '"arguments":{"city":"Bonn"}'))),
+         "PAIR-8", "the model is shown other calls than it asked for: c1 of weather, c2 of weather"),
+        ("a call is executed twice", in_spans(twice), "ONCE-1", "call c1"),
+        ("another tool is executed", in_spans(on_tool("gen_ai.tool.name", "delete")), "CALL-23", "c1"),
+        ("other arguments are executed", in_spans(on_tool("gen_ai.tool.call.arguments", '{"city": "Paris"}')),
+         "DECIDE-7", "c1"),
+        ("a result of no call", in_spans(history(orphaned)), "PAIR-2", "a result for call c9"),
+        ("a call has two results", in_spans(history(answered_twice)), "PAIR-3", "two results for call c1"),
+        ("one id for two calls", in_spans(same_id), "ROUND-3", "the id c1 was asked for twice"),
+        ("a failure costs a sibling its result", lost(history(without_part)),
+         "ROUND-1", "call c1 failed, and"),
     ),
-    "otel: results are swapped": (
-        "otel_genai/plain",
-        lambda r: spans(r, history(swapped)),
-        "ROUND-2",
-        "under call",
+    ("openinference", "openinference/plain"): (
+        ("a result of no call", shown(2, "tool_call_id", "c9"), "PAIR-2", "a result for call c9"),
+        ("a call has two results", shown(3, "tool_call_id", "c1"), "PAIR-3", "two results for call c1"),
+        ("a result is another one", shown(2, "content", "snow"), "PAIR-4", "the model was not shown that"),
+        ("another tool is executed", in_spans(other_tool), "CALL-23", "yet delete is entered"),
+        ("one id for two calls", in_spans(same_id), "ROUND-3", "the id c1 was asked for twice"),
+        ("a failure costs a sibling its result", lost(without_message), "ROUND-1", "call c1 failed, and"),
+        ("a result is removed", in_spans(without_message),
+         "PAIR-1", "the model was shown call c2 without a result"),
+        ("results are swapped", in_spans(other_ids), "ROUND-2", "under"),
+        ("a turn of the model is rewritten", in_spans(rewritten_message),
+         "PAIR-8", "the history that the model was shown has changed: assistant"),
+        ("a call is executed twice", in_spans(twice), "ONCE-1", "c1"),
     ),
-    "otel: a result is another one": (
-        "otel_genai/plain",
-        lambda r: spans(r, history(lambda text: text.replace('"result":"Oslo: 20', '"result":"Oslo: 30'))),
-        "PAIR-4",
-        "the model was not shown that",
+    ("ag-ui", "ag_ui/plain"): (
+        ("a result is removed",
+         lambda records: [without_result(one) for one in changed(records, event("TOOL_CALL_RESULT", "c2"))],
+         "PAIR-1", "the model was shown call c2 without a result"),
+        ("a call has two results", doubled("TOOL_CALL_RESULT", "c1"), "PAIR-3", "two results for call c1"),
+        ("a result for no call", changing(event("TOOL_CALL_RESULT", "c1", {"toolCallId": "c9"})),
+         "PAIR-2", "a result for call c9"),
+        ("a run ends with an open call", until_call("c3", "RUN_FINISHED"), "RUN-3", "asked for 1 calls"),
+        ("a run ends twice", doubled("RUN_FINISHED"), "RUN-21", "finished again"),
+        ("a run goes on after its end", lambda r: [*r, *TEXT["ag-ui"]],
+         "RUN-20", "the run is Done, yet a model gate opened"),
     ),
-    "otel: a turn of the model is rewritten": (
-        "otel_genai/plain",
-        lambda r: spans(r, history(rewritten)),
-        "PAIR-8",
-        "the history that the model was shown has changed: assistant 'Oslo and Rome: 20",
+    ("ag-ui", "ag_ui/approved"): (
+        ("a call is named twice", asked_twice, "RUN-23", "it is named 2 times"),
     ),
-    "otel: the model is shown other arguments": (
-        "otel_genai/plain",
-        lambda r: spans(
-            r, history(lambda t: t.replace('"arguments":{"city":"Oslo"}', '"arguments":{"city":"Bonn"}'))
-        ),
-        "PAIR-8",
-        "the model is shown other calls than it asked for: c1 of weather, c2 of weather",
+    ("ai-sdk", "ai_sdk/plain"): (
+        ("a run goes on after its end", lambda r: [*r, *TEXT["ai-sdk"]],
+         "RUN-20", "the run is Done, yet a model gate opened"),
+        ("a run ends twice", doubled("finish"), "RUN-21", "finished again"),
+        ("a result for no call", changing(event("tool-output-available", "c1", {"toolCallId": "c9"})),
+         "PAIR-2", "a result for call c9"),
+        ("a call has two results", doubled("tool-output-available", "c1"),
+         "PAIR-3", "two results for call c1"),
+        ("one id for two calls", renamed("c2", "c1"), "ROUND-3", "the id c1 was asked for twice"),
+        ("a result is removed", changing(event("tool-output-available", "c2")), "PAIR-1", "call c2"),
+        ("a call is executed twice", doubled("tool-output-available", "c1"), "ONCE-1", "c1"),
+        ("a run ends with an open call", until_call("c3", "finish"), "RUN-3", "asked for 1 calls"),
     ),
-    "otel: a call is executed twice": ("otel_genai/plain", lambda r: spans(r, twice), "ONCE-1", "call c1"),
-    "otel: another tool is executed": (
-        "otel_genai/plain",
-        lambda records: spans(records, on_tool("gen_ai.tool.name", "delete")),
-        "CALL-23",
-        "c1",
+    ("ai-sdk", "ai_sdk/approved"): (
+        ("a call is named twice", requested_twice, "RUN-23", "it is named 2 times"),
+        ("a denied call is executed",
+         changing(event("tool-output-denied", "c2", EXECUTED)),
+         "GATE-2", "call c2 was cancelled by decision d2, yet it was executed"),
+        ("a call is executed unapproved", changing(undecided), "GATE-1", "call c1 needs approval"),
     ),
-    "otel: other arguments are executed": (
-        "otel_genai/plain",
-        lambda records: spans(records, on_tool("gen_ai.tool.call.arguments", '{"city": "Paris"}')),
-        "DECIDE-7",
-        "c1",
-    ),
-    "otel: a result of no call": (
-        "otel_genai/plain",
-        lambda r: spans(r, history(orphaned)),
-        "PAIR-2",
-        "a result for call c9",
-    ),
-    "otel: a call has two results": (
-        "otel_genai/plain",
-        lambda r: spans(r, history(answered_twice)),
-        "PAIR-3",
-        "two results for call c1",
-    ),
-    "otel: one id for two calls": (
-        "otel_genai/plain",
-        lambda r: spans(r, same_id),
-        "ROUND-3",
-        "the id c1 was asked for twice",
-    ),
-    "otel: a failure costs a sibling its result": (
-        "otel_genai/plain",
-        lost(history(without_part)),
-        "ROUND-1",
-        "call c1 failed, and",
-    ),
-    "openinference: a result of no call": (
-        "openinference/plain",
-        lambda r: spans(r, renamed_message),
-        "PAIR-2",
-        "a result for call c9",
-    ),
-    "openinference: a call has two results": (
-        "openinference/plain",
-        lambda r: spans(r, doubled_message),
-        "PAIR-3",
-        "two results for call c1",
-    ),
-    "openinference: a result is another one": (
-        "openinference/plain",
-        lambda r: spans(r, reworded_message),
-        "PAIR-4",
-        "the model was not shown that",
-    ),
-    "openinference: another tool is executed": (
-        "openinference/plain",
-        lambda r: spans(r, other_tool),
-        "CALL-23",
-        "yet delete is entered",
-    ),
-    "openinference: one id for two calls": (
-        "openinference/plain",
-        lambda r: spans(r, same_id),
-        "ROUND-3",
-        "the id c1 was asked for twice",
-    ),
-    "openinference: a failure costs a sibling its result": (
-        "openinference/plain",
-        lost(without_message),
-        "ROUND-1",
-        "call c1 failed, and",
-    ),
-    "openinference: a result is removed": (
-        "openinference/plain",
-        lambda records: spans(records, without_message),
-        "PAIR-1",
-        "the model was shown call c2 without a result",
-    ),
-    "openinference: results are swapped": (
-        "openinference/plain",
-        lambda r: spans(r, other_ids),
-        "ROUND-2",
-        "under",
-    ),
-    "openinference: a turn of the model is rewritten": (
-        "openinference/plain",
-        lambda r: spans(r, rewritten_message),
-        "PAIR-8",
-        "the history that the model was shown has changed: assistant",
-    ),
-    "openinference: a call is executed twice": (
-        "openinference/plain",
-        lambda r: spans(r, twice),
-        "ONCE-1",
-        "c1",
-    ),
-    "ag-ui: a result is removed": (
-        "ag_ui/plain",
-        lambda records: [without_result(one) for one in changed(records, event("TOOL_CALL_RESULT", "c2"))],
-        "PAIR-1",
-        "the model was shown call c2 without a result",
-    ),
-    "ag-ui: a call has two results": (
-        "ag_ui/plain",
-        lambda r: doubled(r, "TOOL_CALL_RESULT", "c1"),
-        "PAIR-3",
-        "two results for call c1",
-    ),
-    "ag-ui: a result for no call": (
-        "ag_ui/plain",
-        lambda r: changed(r, event("TOOL_CALL_RESULT", "c1", {"toolCallId": "c9"})),
-        "PAIR-2",
-        "a result for call c9",
-    ),
-    "ag-ui: a run ends with an open call": (
-        "ag_ui/plain",
-        lambda r: until_call(r, "c3", "RUN_FINISHED"),
-        "RUN-3",
-        "asked for 1 calls",
-    ),
-    "ag-ui: a run ends twice": (
-        "ag_ui/plain",
-        lambda r: doubled(r, "RUN_FINISHED"),
-        "RUN-21",
-        "finished again",
-    ),
-    "ag-ui: a run goes on after its end": (
-        "ag_ui/plain",
-        lambda r: [*r, *TEXT["ag-ui"]],
-        "RUN-20",
-        "the run is Done, yet a model gate opened",
-    ),
-    "ag-ui: a call is named twice": ("ag_ui/approved", asked_twice, "RUN-23", "it is named 2 times"),
-    "ai-sdk: a run goes on after its end": (
-        "ai_sdk/plain",
-        lambda r: [*r, *TEXT["ai-sdk"]],
-        "RUN-20",
-        "the run is Done, yet a model gate opened",
-    ),
-    "ai-sdk: a run ends twice": ("ai_sdk/plain", lambda r: doubled(r, "finish"), "RUN-21", "finished again"),
-    "ai-sdk: a call is named twice": ("ai_sdk/approved", requested_twice, "RUN-23", "it is named 2 times"),
-    "ai-sdk: a result for no call": (
-        "ai_sdk/plain",
-        lambda r: changed(r, event("tool-output-available", "c1", {"toolCallId": "c9"})),
-        "PAIR-2",
-        "a result for call c9",
-    ),
-    "ai-sdk: a call has two results": (
-        "ai_sdk/plain",
-        lambda r: doubled(r, "tool-output-available", "c1"),
-        "PAIR-3",
-        "two results for call c1",
-    ),
-    "ai-sdk: one id for two calls": (
-        "ai_sdk/plain",
-        renamed("c2", "c1"),
-        "ROUND-3",
-        "the id c1 was asked for twice",
-    ),
-    "claude-code: a result of no call": (
-        "claude_code/plain",
-        lambda r: [
-            one if "tool_result" not in json.dumps(one) else renamed("toolu_3", "toolu_9")([one])[0]
-            for one in r
-        ],
-        "PAIR-2",
-        "a result for call toolu_9",
-    ),
-    "claude-code: one id for two calls": (
-        "claude_code/plain",
-        renamed("toolu_2", "toolu_1"),
-        "ROUND-3",
-        "the id toolu_1 was asked for twice",
-    ),
-    "ai-sdk: a result is removed": (
-        "ai_sdk/plain",
-        lambda r: changed(r, event("tool-output-available", "c2")),
-        "PAIR-1",
-        "call c2",
-    ),
-    "ai-sdk: a denied call is executed": (
-        "ai_sdk/approved",
-        lambda r: changed(
-            r,
-            event(
-                "tool-output-denied", "c2", {"type": "tool-output-available", "output": "b.txt is deleted"}
-            ),
-        ),
-        "GATE-2",
-        "call c2 was cancelled by decision d2, yet it was executed",
-    ),
-    "ai-sdk: a call is executed unapproved": (
-        "ai_sdk/approved",
-        lambda r: changed(r, undecided),
-        "GATE-1",
-        "call c1 needs approval",
-    ),
-    "ai-sdk: a call is executed twice": (
-        "ai_sdk/plain",
-        lambda r: doubled(r, "tool-output-available", "c1"),
-        "ONCE-1",
-        "c1",
-    ),
-    "ai-sdk: a run ends with an open call": (
-        "ai_sdk/plain",
-        lambda r: until_call(r, "c3", "finish"),
-        "RUN-3",
-        "asked for 1 calls",
-    ),
-    "claude-code: a result is removed": (
-        "claude_code/plain",
-        transcript("toolu_1", 0),
-        "PAIR-1",
-        "call toolu_1",
-    ),
-    "claude-code: a call has two results": (
-        "claude_code/plain",
-        transcript("toolu_1", 2),
-        "PAIR-3",
-        "two results for call toolu_1",
+    ("claude-code", "claude_code/plain"): (
+        ("a result of no call",
+         changing(answering_another),
+         "PAIR-2", "a result for call toolu_9"),
+        ("one id for two calls", renamed("toolu_2", "toolu_1"),
+         "ROUND-3", "the id toolu_1 was asked for twice"),
+        ("a result is removed", transcript("toolu_1", 0), "PAIR-1", "call toolu_1"),
+        ("a call has two results", transcript("toolu_1", 2), "PAIR-3", "two results for call toolu_1"),
     ),
 }
+# fmt: on
 
+FAULTS = named(PLANTED) | named(WIRE_FAULTS)
+"""By what was planted: the recording, how it is planted, the clause that breaks, and what is said of it."""
 
-FAULTS |= WIRE_FAULTS
-
-LEFT_OVER: dict[str, tuple[str, Plant, str]] = {
-    "otel: a tool without its turn": (
-        "otel_genai/plain",
-        lambda r: spans(r, on_tool("gen_ai.tool.call.id", "c9")),
-        "no turn asks for call c9",
+# fmt: off
+OF_NO_USE: Rows = {
+    ("otel", "otel_genai/plain"): (
+        ("a tool without its turn", in_spans(on_tool("gen_ai.tool.call.id", "c9")),
+         "no turn asks for call c9"),
+        ("no content",
+         in_spans(without_messages),
+         "content was not recorded"),
     ),
-    "otel: no content": (
-        "otel_genai/plain",
-        lambda r: spans(
-            r, lambda s: [{**s, "attributes": [a for a in s["attributes"] if "messages" not in a["key"]]}]
-        ),
-        "content was not recorded",
+    ("ag-ui", "ag_ui/plain"): (
+        ("arguments of no call",
+         lambda r: [one for one in changed(r, event("TOOL_CALL_START", "c1")) if "type" in one],
+         "arguments of call c1"),
     ),
-    "ag-ui: arguments of no call": (
-        "ag_ui/plain",
-        lambda r: [one for one in changed(r, event("TOOL_CALL_START", "c1")) if "type" in one],
-        "arguments of call c1",
-    ),
-    "claude-code: a message without its parent": (
-        "claude_code/plain",
-        transcript("toolu_2", 0),
-        "the parent",
+    ("claude-code", "claude_code/plain"): (
+        ("a message without its parent", transcript("toolu_2", 0), "the parent"),
     ),
 }
+# fmt: on
+
+LEFT_OVER = named(OF_NO_USE)
+"""By what was planted: the recording, how it is planted, and why records were left out."""

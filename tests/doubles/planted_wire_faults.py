@@ -10,6 +10,14 @@ from audited import Records
 
 Plant = Callable[[Records], Records]
 
+Rows = dict[tuple[str, str], tuple[tuple[Any, ...], ...]]
+"""By what the records are of, and their recording: what is planted, how, and what becomes of it."""
+
+
+def named(rows: Rows) -> dict[str, tuple[Any, ...]]:
+    """The rows by names such as `otel: a result is removed`, each with its recording."""
+    return {f"{of}: {row[0]}": (name, *row[1:]) for (of, name), some in rows.items() for row in some}
+
 
 def without(*kinds: str, of: str) -> Plant:
     """A stream without the events of these kinds about a call."""
@@ -70,83 +78,47 @@ def _pieces(record: Any) -> list[Any]:
 
 WHOLE = ("TOOL_CALL_START", "TOOL_CALL_ARGS", "TOOL_CALL_END")
 
-WIRE_FAULTS: dict[str, tuple[str, Plant, str, str]] = {
-    "ag-ui: a call is opened again after its resume": (
-        "ag_ui/approved",
-        copied("TOOL_CALL_START", "c1", before="TOOL_CALL_RESULT"),
-        "WIRE-60",
-        "TOOL_CALL_START opens call c1, which this stream has opened before",
+# fmt: off
+WIRE_FAULTS: Rows = {
+    ("ag-ui", "ag_ui/approved"): (
+        ("a call is opened again after its resume",
+         copied("TOOL_CALL_START", "c1", before="TOOL_CALL_RESULT"),
+         "WIRE-60", "TOOL_CALL_START opens call c1, which this stream has opened before"),
+        ("a resumed result of a call that was never opened", without(*WHOLE, of="c1"),
+         "WIRE-61", "tells of call c1, of which nothing is known"),
+        ("a call that is not ended is asked about", without("TOOL_CALL_END", of="c2"),
+         "WIRE-64", "RUN_FINISHED asks about call c2, which was not ended"),
     ),
-    "ag-ui: a resumed result of a call that was never opened": (
-        "ag_ui/approved",
-        without(*WHOLE, of="c1"),
-        "WIRE-61",
-        "tells of call c1, of which nothing is known",
+    ("ag-ui", "ag_ui/plain"): (
+        ("arguments of no call", without("TOOL_CALL_START", of="c1"),
+         "WIRE-61", "TOOL_CALL_ARGS tells of call c1"),
+        ("arguments after the end", copied("TOOL_CALL_ARGS", "c1", before="TOOL_CALL_RESULT"),
+         "WIRE-62", "TOOL_CALL_ARGS goes on with call c1, which was ended"),
+        ("a call is not ended", without("TOOL_CALL_END", of="c2"),
+         "WIRE-63", "RUN_FINISHED came while call c2 was opened and not ended"),
+        ("a second result on the stream", copied("TOOL_CALL_RESULT", "c1", before="TOOL_CALL_RESULT"),
+         "WIRE-65", "TOOL_CALL_RESULT is a second result of call c1"),
     ),
-    "ag-ui: arguments of no call": (
-        "ag_ui/plain",
-        without("TOOL_CALL_START", of="c1"),
-        "WIRE-61",
-        "TOOL_CALL_ARGS tells of call c1",
+    ("ai-sdk", "ai_sdk/approved"): (
+        ("a call is opened again after its resume",
+         copied("tool-input-available", "c1", before="tool-output-available"),
+         "WIRE-60", "tool-input-available ends call c1, which this stream has ended before"),
+        ("a resumed result of a call that was never opened", without("tool-input-available", of="c1"),
+         "WIRE-61", "tool-approval-request tells of call c1, of which nothing is known"),
+        ("a call is asked about before it is whole",
+         lambda r: moved("tool-approval-request", "c1", before="tool-input-available")(in_pieces(r)),
+         "WIRE-64", "tool-approval-request asks about call c1, which was not ended"),
     ),
-    "ag-ui: arguments after the end": (
-        "ag_ui/plain",
-        copied("TOOL_CALL_ARGS", "c1", before="TOOL_CALL_RESULT"),
-        "WIRE-62",
-        "TOOL_CALL_ARGS goes on with call c1, which was ended",
-    ),
-    "ag-ui: a call is not ended": (
-        "ag_ui/plain",
-        without("TOOL_CALL_END", of="c2"),
-        "WIRE-63",
-        "RUN_FINISHED came while call c2 was opened and not ended",
-    ),
-    "ag-ui: a call that is not ended is asked about": (
-        "ag_ui/approved",
-        without("TOOL_CALL_END", of="c2"),
-        "WIRE-64",
-        "RUN_FINISHED asks about call c2, which was not ended",
-    ),
-    "ag-ui: a second result on the stream": (
-        "ag_ui/plain",
-        copied("TOOL_CALL_RESULT", "c1", before="TOOL_CALL_RESULT"),
-        "WIRE-65",
-        "TOOL_CALL_RESULT is a second result of call c1",
-    ),
-    "ai-sdk: a call is opened again after its resume": (
-        "ai_sdk/approved",
-        copied("tool-input-available", "c1", before="tool-output-available"),
-        "WIRE-60",
-        "tool-input-available ends call c1, which this stream has ended before",
-    ),
-    "ai-sdk: a resumed result of a call that was never opened": (
-        "ai_sdk/approved",
-        without("tool-input-available", of="c1"),
-        "WIRE-61",
-        "tool-approval-request tells of call c1, of which nothing is known",
-    ),
-    "ai-sdk: arguments after the end": (
-        "ai_sdk/plain",
-        lambda r: copied("tool-input-delta", "c1", before="tool-output-available")(in_pieces(r)),
-        "WIRE-62",
-        "tool-input-delta goes on with call c1, which was ended",
-    ),
-    "ai-sdk: an input is never available": (
-        "ai_sdk/plain",
-        lambda r: without("tool-input-available", "tool-output-available", of="c3")(in_pieces(r)),
-        "WIRE-63",
-        "finish came while call c3 was opened and not ended",
-    ),
-    "ai-sdk: a call is asked about before it is whole": (
-        "ai_sdk/approved",
-        lambda r: moved("tool-approval-request", "c1", before="tool-input-available")(in_pieces(r)),
-        "WIRE-64",
-        "tool-approval-request asks about call c1, which was not ended",
-    ),
-    "ai-sdk: a second result on the stream": (
-        "ai_sdk/plain",
-        copied("tool-output-available", "c1", before="tool-output-available"),
-        "WIRE-65",
-        "tool-output-available is a second result of call c1",
+    ("ai-sdk", "ai_sdk/plain"): (
+        ("arguments after the end",
+         lambda r: copied("tool-input-delta", "c1", before="tool-output-available")(in_pieces(r)),
+         "WIRE-62", "tool-input-delta goes on with call c1, which was ended"),
+        ("an input is never available",
+         lambda r: without("tool-input-available", "tool-output-available", of="c3")(in_pieces(r)),
+         "WIRE-63", "finish came while call c3 was opened and not ended"),
+        ("a second result on the stream",
+         copied("tool-output-available", "c1", before="tool-output-available"),
+         "WIRE-65", "tool-output-available is a second result of call c1"),
     ),
 }
+# fmt: on

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any
+
+import pytest
 
 from runlock.conformance.families.tool_runner.family import FAMILY
 from runlock.conformance.families.tool_runner.messages import RunnerReport, RunnerScenario
@@ -187,3 +190,23 @@ def asked(policies: Mapping[str, Any] | None = None, *calls: str, **options: Any
     told.start(told.request(HELLO))
     wanted = turn(*(calls or ("c1",)))
     return told.says(wanted, told.shown(wanted))
+
+
+@dataclass(frozen=True)
+class Trace:
+    """A row of a table: the clause that a trace breaks, or `held`; what it shows, and why."""
+
+    verdict: str
+    title: str
+    why: str
+    start: Callable[[], Told]
+    steps: Callable[[Told], Told]
+
+    def told(self) -> Told:
+        """The whole trace, judged."""
+        return self.steps(self.start())
+
+
+def each_of(traces: Sequence[Trace]) -> pytest.MarkDecorator:
+    """The rows of a table, one test each, under their titles."""
+    return pytest.mark.parametrize("trace", traces, ids=[one.title for one in traces])

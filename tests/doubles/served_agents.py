@@ -12,10 +12,10 @@ from dataclasses import replace
 from typing import Any
 
 from acp import run_agent
+from served_ends import serving_ends
 
 from runlock.conformance.driving.bench import Bench
 from runlock.conformance.families.lifecycle.host.hosted import Hosted
-from runlock.conformance.transport.real_time import RealTime
 from runlock.conformance.wires.acp import Acp
 from runlock.conformance.wires.acp_server import ServedAgent, ServedAs
 from runlock.conformance.wires.acp_wire import AcpWire
@@ -121,11 +121,9 @@ class Agents:
 @contextmanager
 def serving(agents: Mapping[str, ServedAs]) -> Iterator[Agents]:
     """Serve agents in this process."""
-    ends = Ends(RealTime(), ["write", "read"])
-    found = Agents(agents, ends)
-    try:
-        yield found
-    finally:
-        found.close()
-        ends.close()
-        ends.real.close()
+    with serving_ends() as ends:
+        found = Agents(agents, ends)
+        try:
+            yield found
+        finally:
+            found.close()

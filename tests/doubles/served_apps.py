@@ -9,6 +9,7 @@ from dataclasses import replace
 from typing import Any
 
 import uvicorn
+from served_ends import serving_ends
 
 from runlock.conformance.driving.bench import Bench
 from runlock.conformance.families.lifecycle.host.hosted import Hosted
@@ -57,11 +58,7 @@ class Site:
 @contextmanager
 def site(applications: Mapping[str, Served]) -> Iterator[Site]:
     """Serve applications, each at a path of its name."""
-    ends = Ends(RealTime(), ["write", "read"])
-    app = app_of({f"/{name}": one for name, one in applications.items()}, exported(ends.port))
-    try:
+    with serving_ends() as ends:
+        app = app_of({f"/{name}": one for name, one in applications.items()}, exported(ends.port))
         with served(app) as url:
             yield Site(url, ends)
-    finally:
-        ends.close()
-        ends.real.close()

@@ -36,13 +36,16 @@ __all__ = [
     "SOURCES",
     "Answer",
     "Coverage",
+    "Digested",
     "Ordinal",
+    "Statement",
     "cut",
     "dangling",
     "differences",
     "load_coverage",
     "normative",
     "read_coverage",
+    "statements_of",
 ]
 
 SOURCES: Final = {
@@ -173,7 +176,6 @@ def _sentences(page: str) -> Iterator[list[tuple[int, str]]]:
 class Answer(Word):
     """What became of one ordinal: clauses and errata, or the reason why it binds no one."""
 
-    digest: Annotated[str, Field(pattern=r"^[0-9a-f]{12}$")]
     clauses: list[str] = Field(default_factory=list)
     errata: list[str] = Field(default_factory=list)
     explains: Sentence | None = None
@@ -184,7 +186,20 @@ class Answer(Word):
         return bool(self.clauses or self.errata)
 
 
-Coverage = Mapping[str, Mapping[str, Answer]]
+class Digested(Answer):
+    """The answer to an ordinal of a source that is not repeated here."""
+
+    digest: Annotated[str, Field(pattern=r"^[0-9a-f]{12}$")]
+
+
+class Statement(Answer):
+    """The answer to a statement: where it stands, and what it says in our words."""
+
+    line: Annotated[int, Field(ge=1)]
+    says: Sentence
+
+
+Coverage = Mapping[str, Mapping[str, Digested]]
 """The answers of each source, by the place of the ordinal."""
 
 
@@ -198,7 +213,14 @@ def read_coverage(folder: Traversable) -> Coverage:
     """Read a map from a folder with one file a source, or a page."""
     pages = [f"ag-ui-{PAGE_REVISIONS[0]}-{page}" for page in PAGES]
     pages += [f"acp-1-{page}" for page in ACP_PAGES]
-    return {source: dict(read_entries(folder / f"{source}.toml", Answer)) for source in (*SOURCES, *pages)}
+    return {source: dict(read_entries(folder / f"{source}.toml", Digested)) for source in (*SOURCES, *pages)}
+
+
+@cache
+def statements_of(family: str, source: str) -> Mapping[str, Statement]:
+    """The answers to the statements of a source, by their numbers; `family` is its folder in the spec."""
+    folder = resources.files("runlock.spec") / family / "coverage"
+    return dict(read_entries(folder / f"{source}.toml", Statement))
 
 
 def dangling(coverage: Coverage, spec: Spec) -> Iterator[str]:
@@ -215,7 +237,7 @@ def dangling(coverage: Coverage, spec: Spec) -> Iterator[str]:
                 yield f"{source} {place}: is answered by clauses and errata, or else explains and says why."
 
 
-def differences(of: Iterable[Ordinal], answers: Mapping[str, Answer]) -> Iterator[str]:
+def differences(of: Iterable[Ordinal], answers: Mapping[str, Digested]) -> Iterator[str]:
     """Say where a source and its answers part: what is not answered, not there, or there in other words."""
     ordinals = {ordinal.key: ordinal for ordinal in of}
     for place, ordinal in ordinals.items():

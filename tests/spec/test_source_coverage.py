@@ -10,7 +10,7 @@ from source_coverage import (
     PAGE_REVISIONS,
     PAGES,
     SOURCES,
-    Answer,
+    Digested,
     cut,
     dangling,
     differences,
@@ -292,7 +292,7 @@ def test_a_digest_is_of_the_words_and_not_of_the_spaces():
 
 
 def answers_for(text):
-    return {ordinal.key: Answer(digest=ordinal.digest, clauses=["CALL-1"]) for ordinal in cut(text)}
+    return {ordinal.key: Digested(digest=ordinal.digest, clauses=["CALL-1"]) for ordinal in cut(text)}
 
 
 def test_a_map_that_fits_has_no_differences():
@@ -331,7 +331,7 @@ ANSWERS = {
 def test_an_answer_that_leads_nowhere_is_found(what):
     """Nothing is answered by what is not there, by silence, or twice over."""
     answer, sentence = ANSWERS[what]
-    coverage = {"tirea": {"1.1": Answer(digest="0123456789ab", **answer)}}
+    coverage = {"tirea": {"1.1": Digested(digest="0123456789ab", **answer)}}
 
     assert list(dangling(coverage, load_spec("lifecycle"))) == [sentence]
 

@@ -1,12 +1,14 @@
 """The words of the tool-runner family: complete, with ids that resolve, and against its charts."""
 
 import pytest
-from runner_coverage import SOURCE, runner_coverage
+from source_coverage import statements_of
 
 from runlock.machines.catalogue import tables
 from runlock.spec.model import load_spec
 
 FAMILY = "tool-runner"
+SOURCE = "tool-runner"
+STATEMENTS = statements_of("tool_runner", SOURCE)
 EXPLAINING = {"R-001", "R-009", "R-014", "R-015", "R-033"}
 CORE_OF_THE_PAGE = {1, 2, 3, 4, 5, 6, 8, 12, 14, 17, 19, 23, 25}
 """The numbers that the page marks as core as a whole."""
@@ -99,12 +101,12 @@ def test_every_word_of_needs_is_needed_or_offered(spec):
 
 def test_every_statement_of_the_source_has_an_answer():
     """Forty-nine statements, none left out."""
-    assert list(runner_coverage()) == [f"R-{number:03}" for number in range(1, 50)]
+    assert list(STATEMENTS) == [f"R-{number:03}" for number in range(1, 50)]
 
 
 def test_the_answers_resolve(spec):
     """Each names clauses and errata that exist, or else says why it binds no one."""
-    for number, answer in runner_coverage().items():
+    for number, answer in STATEMENTS.items():
         assert answer.binds is (answer.explains is None), number
         assert set(answer.clauses) <= set(spec.clauses), number
         assert set(answer.errata) <= set(spec.errata), number
@@ -112,19 +114,19 @@ def test_the_answers_resolve(spec):
 
 def test_what_binds_nobody_is_named():
     """Announcements, a question, two remarks and the list of participants."""
-    assert {number for number, one in runner_coverage().items() if not one.binds} == EXPLAINING
+    assert {number for number, one in STATEMENTS.items() if not one.binds} == EXPLAINING
 
 
 def test_the_statements_stand_in_the_order_of_the_document():
     """The answers are read downwards."""
-    lines = [answer.line for answer in runner_coverage().values()]
+    lines = [answer.line for answer in STATEMENTS.values()]
 
     assert lines == sorted(lines)
 
 
 def test_a_clause_that_cites_the_source_answers_a_statement_of_it(spec):
     """The words that a clause came from can be found."""
-    answering = {clause for answer in runner_coverage().values() for clause in answer.clauses}
+    answering = {clause for answer in STATEMENTS.values() for clause in answer.clauses}
     citing = {c.id for c in spec.clauses.values() if any(s.startswith(f"{SOURCE} § ") for s in c.sources)}
 
     assert citing - answering == set()
@@ -133,7 +135,7 @@ def test_a_clause_that_cites_the_source_answers_a_statement_of_it(spec):
 def test_an_erratum_answers_each_line_that_it_cites(spec):
     """Both places of a contradiction lead to what was decided."""
     cited = {(erratum.id, place.line) for erratum in spec.errata.values() for place in erratum.places}
-    answered = {(one, answer.line) for answer in runner_coverage().values() for one in answer.errata}
+    answered = {(one, answer.line) for answer in STATEMENTS.values() for one in answer.errata}
 
     assert cited - answered == set()
     assert {place.document for one in spec.errata.values() for place in one.places} == {SOURCE}

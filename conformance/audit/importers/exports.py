@@ -18,7 +18,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Any, Final
 
 from runlock.conformance.audit.importers.span_events import EVENTS, noted
-from runlock.conformance.inputs import NotJson, decoded
+from runlock.conformance.inputs import json_in
 
 Raw = Mapping[str, Any]
 Flat = dict[str, Any]
@@ -185,11 +185,7 @@ def _of_object(raw: Raw, trace: str, id_: str) -> Flat:
 
 def _object(value: Any) -> dict[str, Any]:
     """An object, or one as JSON text, as tables have it."""
-    if isinstance(value, str):
-        try:
-            value = decoded(value)
-        except NotJson:
-            return {}
+    value = json_in(value)
     return value if isinstance(value, dict) else {}
 
 

@@ -6,27 +6,18 @@ import json
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
-from runlock.conformance.inputs import decoded
+from runlock.conformance.inputs import json_in
 
 
 def object_of(value: Any) -> dict[str, Any]:
     """The arguments of a call as an object; formats write them as an object or as its JSON text."""
-    if isinstance(value, str):
-        try:
-            value = decoded(value)
-        except ValueError:
-            return {}
+    value = json_in(value)
     return dict(value) if isinstance(value, Mapping) else {}
 
 
 def text_of(value: Any) -> str:
     """A result as text; two spellings of one JSON value give the same text."""
-    if isinstance(value, str):
-        try:
-            parsed = decoded(value)
-        except ValueError:
-            return value
-        value = parsed if isinstance(parsed, dict | list) else value
+    value = json_in(value)
     return value if isinstance(value, str) else json.dumps(value, sort_keys=True, ensure_ascii=False)
 
 

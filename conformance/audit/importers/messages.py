@@ -14,7 +14,7 @@ from typing import Any, Final
 from runlock.conformance.audit.importers.builder import Builder, handshake
 from runlock.conformance.audit.importers.histories import assistant, call, result, text_of, user
 from runlock.conformance.audit.recording import Grade, Recording, Row, Unreadable
-from runlock.conformance.inputs import NotJson, decoded
+from runlock.conformance.inputs import json_in
 
 Raw = Mapping[str, Any]
 Message = dict[str, Any]
@@ -194,11 +194,7 @@ def _is_sent(record: Any) -> bool:
 
 def _listed(value: Any) -> list[Any] | None:
     """A list, or one as JSON text, as tables of conversations have it."""
-    if isinstance(value, str) and value.lstrip().startswith("["):
-        try:
-            value = decoded(value)
-        except NotJson:
-            return None
+    value = json_in(value)
     return value if isinstance(value, list) else None
 
 

@@ -18,7 +18,7 @@ from runlock.conformance.audit.importers.otel_genai import SPANS_SHOW
 from runlock.conformance.audit.importers.otlp import Span
 from runlock.conformance.audit.importers.spans import Chat, Spans, Tool, recording_of
 from runlock.conformance.audit.recording import Grade, Recording, Row
-from runlock.conformance.inputs import decoded
+from runlock.conformance.inputs import json_in
 
 KIND: Final = "openinference.span.kind"
 INTERRUPTED: Final = "GraphInterrupt"
@@ -121,10 +121,7 @@ def _tool(span: Span) -> Tool:
 
 def _answer(text: str) -> Mapping[str, Any]:
     """The message that a tool answered, as LangChain writes it; empty if it is none."""
-    try:
-        value = decoded(text)
-    except ValueError:
-        return {}
+    value = json_in(text)
     data = value.get("data", value) if isinstance(value, dict) else {}
     return data if isinstance(data, dict) else {}
 

@@ -23,7 +23,7 @@ from runlock.conformance.audit.importers.span_events import EVENTS, executed, to
 from runlock.conformance.audit.importers.spans import Chat, Spans, Tool, recording_of
 from runlock.conformance.audit.importers.spoken import indexed
 from runlock.conformance.audit.recording import Grade, Recording, Row
-from runlock.conformance.inputs import decoded
+from runlock.conformance.inputs import json_in
 
 OPERATION: Final = "gen_ai.operation.name"
 CHATS: Final = ("chat", "generate_content", "text_completion")
@@ -205,11 +205,7 @@ def _chat_of(
 
 def _json(value: Any) -> list[dict[str, Any]] | None:
     """The list of an attribute, which is JSON text in a span."""
-    if isinstance(value, str):
-        try:
-            value = decoded(value)
-        except ValueError:
-            return None
+    value = json_in(value)
     return value if isinstance(value, list) else None
 
 

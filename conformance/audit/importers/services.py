@@ -20,7 +20,7 @@ from runlock.conformance.audit.importers.otel_genai import SPANS_SHOW
 from runlock.conformance.audit.importers.spans import Chat, Spans, Tool, recording_of
 from runlock.conformance.audit.importers.spoken import answer_of, messages_of
 from runlock.conformance.audit.recording import Grade, Recording, Row, Unreadable
-from runlock.conformance.inputs import NotJson, decoded
+from runlock.conformance.inputs import json_in
 
 Raw = Mapping[str, Any]
 Found = list[dict[str, Any]] | None
@@ -99,7 +99,7 @@ class Service:
 
     def _thread(self, span: Raw) -> str:
         extra = span.get("extra") or {}
-        metadata = extra.get("metadata") or _value(span.get("metadata")) or {}
+        metadata = extra.get("metadata") or json_in(span.get("metadata")) or {}
         known = metadata if isinstance(metadata, dict) else {}
         named = span.get("sessionId") or next((known[one] for one in THREADS if known.get(one)), None)
         return str(named or span.get(self._words.trace))
@@ -125,22 +125,12 @@ class Service:
         return read
 
     def _chat(self, span: Raw, segment: str) -> Chat:
-        messages = messages_of(_value(self._shown(span)))
+        messages = messages_of(json_in(self._shown(span)))
         turns = [one for one in self._said(span) or () if one["role"] == "assistant"]
         if not turns:
             return Chat(segment, messages, error=_failed(span))
         calls = [one for turn in turns for one in turn["tool_calls"]]
         return Chat(segment, messages, "".join(turn["text"] for turn in turns), calls)
-
-
-def _value(given: Any) -> Any:
-    """A list or an object, which tables have as JSON text."""
-    if isinstance(given, str) and given.lstrip().startswith(("[", "{")):
-        try:
-            return decoded(given)
-        except NotJson:
-            return given
-    return given
 
 
 def _failed(span: Raw) -> str:
@@ -175,7 +165,7 @@ def _smith_said(span: Raw) -> Found:
 
 def _fuse_said(span: Raw) -> Found:
     """The output of a generation of Langfuse: a text, a message, or several."""
-    output = _value(span.get("output"))
+    output = json_in(span.get("output"))
     if isinstance(output, str):
         return [{"role": "assistant", "text": output, "tool_calls": []}]
     if isinstance(output, dict) and not isinstance(output.get("messages"), list):

@@ -13,7 +13,7 @@ from typing import Any, Final
 
 from runlock.conformance.audit.importers.histories import object_of, text_of
 from runlock.conformance.audit.importers.spoken import Unknown, message_of, parts_text
-from runlock.conformance.inputs import decoded
+from runlock.conformance.inputs import json_in
 
 Raw = Mapping[str, Any]
 Message = dict[str, Any]
@@ -60,7 +60,7 @@ def executed(events: Sequence[Raw]) -> tuple[dict[str, Any] | None, str | None]:
     """The arguments and the result of an execution, as far as its events have them."""
     found = {event["name"]: event["body"] for event in events}
     given, answer = found.get(TOOL, {}).get("content"), found.get(CHOICE, {}).get("message")
-    result = None if answer is None else text_of(parts_text(_read(answer)))
+    result = None if answer is None else text_of(parts_text(json_in(answer)))
     return None if given is None else object_of(given), result
 
 
@@ -71,20 +71,10 @@ def _is_first_choice(event: Raw) -> bool:
 def _messages(event: Raw) -> Iterator[Message]:
     """The messages of an event: that of its body, or each result in it."""
     body = event["body"]
-    inner = _read(body.get("message")) if event["name"] == CHOICE else None
+    inner = json_in(body.get("message")) if event["name"] == CHOICE else None
     said = (
         {**body, **inner} if isinstance(inner, Mapping) else {**body, "content": inner or body.get("content")}
     )
-    raw = {"role": ROLES[event["name"]], "content": _read(said.get("content"))}
-    raw |= {"tool_calls": _read(said.get("tool_calls")) or []} if raw["role"] == "assistant" else {}
+    raw = {"role": ROLES[event["name"]], "content": json_in(said.get("content"))}
+    raw |= {"tool_calls": json_in(said.get("tool_calls")) or []} if raw["role"] == "assistant" else {}
     yield from message_of(raw | ({"tool_call_id": body.get("id")} if raw["role"] == "tool" else {}))
-
-
-def _read(value: Any) -> Any:
-    """A value, or the one that a text of JSON holds."""
-    if isinstance(value, str) and value.lstrip().startswith(("[", "{")):
-        try:
-            return decoded(value)
-        except ValueError:
-            return value
-    return value

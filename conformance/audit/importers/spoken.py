@@ -9,7 +9,7 @@ traceloop/openllmetry writes (`packages/opentelemetry-instrumentation-ollama/...
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from typing import Any, Final
 
 from runlock.conformance.audit.importers.histories import assistant, call, text_of
@@ -23,7 +23,7 @@ from runlock.conformance.audit.importers.messages import (
     of_converse,
     of_responses,
 )
-from runlock.conformance.inputs import decoded
+from runlock.conformance.inputs import json_in
 
 Raw = Mapping[str, Any]
 Message = dict[str, Any]
@@ -133,11 +133,7 @@ def _calls(raw: Raw) -> Iterator[Raw]:
 
 
 def _json(value: Any) -> list[Any]:
-    if isinstance(value, str) and value.lstrip().startswith("["):
-        try:
-            value = decoded(value)
-        except ValueError:
-            return []
+    value = json_in(value)
     return value if isinstance(value, list) else []
 
 
@@ -146,10 +142,7 @@ def answer_of(value: Any) -> tuple[str | None, str | None, str]:
     if isinstance(value, Mapping) and set(value) == {"output"}:
         value = value["output"]
     if isinstance(value, str):
-        try:
-            parsed = decoded(value)
-        except ValueError:
-            return None, value, "ok"
+        parsed = json_in(value)
         value = parsed if isinstance(parsed, Mapping) and "tool_call_id" in parsed else value
     raw = value.get("kwargs", value) if isinstance(value, Mapping) else {}
     if "tool_call_id" not in raw:
@@ -159,8 +152,3 @@ def answer_of(value: Any) -> tuple[str | None, str | None, str]:
         text_of(raw.get("content")),
         "error" if raw.get("status") == "error" else "ok",
     )
-
-
-def of_role(messages: Sequence[Message] | None, role: str) -> list[Message]:
-    """The messages of one role."""
-    return [one for one in messages or () if one["role"] == role]

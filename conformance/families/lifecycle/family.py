@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
 from importlib.resources import files
-from typing import TYPE_CHECKING, Any, Final
+from typing import Final
 
 from runlock.conformance.families.lifecycle import (
     adapter_mistakes,
@@ -28,19 +27,15 @@ from runlock.conformance.families.lifecycle.monitors.refusals import Refusals
 from runlock.conformance.families.lifecycle.monitors.status_charts import Oracle
 from runlock.conformance.families.lifecycle.state import ObservedState
 from runlock.conformance.families.lifecycle.wording import SPELLED, shown, step
-from runlock.conformance.family.exploration import Asked, Estimate, Exploration
+from runlock.conformance.family.exploration import Exploration
 from runlock.conformance.family.family import Family
 from runlock.conformance.family.invariant import Selectors
-from runlock.conformance.family.made import Made, Mutant, Variant
+from runlock.conformance.family.late import late, late_by_name
+from runlock.conformance.family.made import Made
 from runlock.conformance.family.parts import Driving, Fitting, Inference, Judging, Strategy, Wording
 from runlock.spec.model import load_spec
 
-if TYPE_CHECKING:
-    from runlock.conformance.families.lifecycle.adapter import AdapterFactory
-    from runlock.conformance.family.parts import Row
-    from runlock.conformance.trace.trace import Trace
-    from runlock.conformance.transport.sut import Sut
-
+HERE: Final = "runlock.conformance.families.lifecycle"
 NAME: Final = "lifecycle"
 DETERMINISM: Final = "RUN-29"
 """The clause for which two plays of one schedule are compared."""
@@ -53,71 +48,29 @@ TOLD_BY_THE_TIMELINE: Final = ("gate.open", "gate.closed", "run.status", "call.s
 MONITORS: Final = (Oracle, Paths, Refusals, Derived)
 
 
-def _host(factory: AdapterFactory) -> Sut:
-    from runlock.conformance.families.lifecycle.host.hosted import Hosted
-
-    return Hosted(factory)
-
-
-def _reference(*given: Any) -> AdapterFactory:
-    from runlock.conformance.families.lifecycle.reference import factory
-
-    return factory(*given)
-
-
-def _durable(profile: str, policies: Mapping[str, Any]) -> AdapterFactory:
-    from runlock.conformance.families.lifecycle.reference import durable
-
-    return durable(profile, policies)
-
-
-def _mutants() -> Mapping[str, Mutant]:
-    from runlock.conformance.families.lifecycle.mutants import MUTANTS
-
-    return {mutant.name: mutant for mutant in MUTANTS}
-
-
-def _variants() -> Mapping[str, Variant]:
-    from runlock.conformance.families.lifecycle.variants import VARIANTS
-
-    return {variant.name: variant for variant in VARIANTS}
-
-
-def _tours(*given: Any) -> Any:
-    from runlock.conformance.families.lifecycle.chart_tours import play_tours
-
-    return play_tours(*given)
-
-
-def _timeline(trace: Trace) -> Iterable[Row]:
-    from runlock.conformance.families.lifecycle.timeline import timeline
-
-    return timeline(trace)
-
-
-def _rendered(trace: Trace, width: int) -> Iterable[str]:
-    from runlock.conformance.families.lifecycle.timeline import render
-
-    return render(trace, width)
-
-
-def _explored(model: str, asked: Asked, announce: Callable[[Estimate], None]) -> Any:
-    from runlock.conformance.families.lifecycle.exploration import explored
-
-    return explored(model, asked, announce)
-
-
 FAMILY: Final = Family(
     name=NAME,
     spec=load_spec(NAME),
     vocabulary=VOCABULARY,
     line_formats=LINE_FORMATS,
     wording=Wording(
-        step, shown, _timeline, TOLD_BY_THE_TIMELINE, _rendered, SPELLED, adapter_mistakes.mistake, TAKEN_BY
+        step,
+        shown,
+        late(f"{HERE}.timeline", "timeline"),
+        TOLD_BY_THE_TIMELINE,
+        late(f"{HERE}.timeline", "render"),
+        SPELLED,
+        adapter_mistakes.mistake,
+        TAKEN_BY,
     ),
     files=files(__package__),
-    host=_host,
-    made=Made(_reference, _durable, _mutants, _variants),
+    host=late(f"{HERE}.host.hosted", "Hosted"),
+    made=Made(
+        late(f"{HERE}.reference", "factory"),
+        late(f"{HERE}.reference", "durable"),
+        late_by_name(f"{HERE}.mutants", "MUTANTS"),
+        late_by_name(f"{HERE}.variants", "VARIANTS"),
+    ),
     default_profile="awaken-8",
     actions=LIFECYCLE_ACTIONS,
     driving=Driving(
@@ -128,7 +81,7 @@ FAMILY: Final = Family(
         recover=draining.recover,
         bare=situations.bare,
         combined=situations.combined,
-        strategies=(Strategy("tours", TOUR_SHARE, _tours),),
+        strategies=(Strategy("tours", TOUR_SHARE, late(f"{HERE}.chart_tours", "play_tours")),),
     ),
     judging=Judging(
         new_state=ObservedState,
@@ -159,5 +112,5 @@ FAMILY: Final = Family(
         idle=known.IDLE,
         hidden=known.hidden,
     ),
-    explored=Exploration(_explored, models=("calls",)),
+    explored=Exploration(late(f"{HERE}.exploration", "explored"), models=("calls",)),
 )

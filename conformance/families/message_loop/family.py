@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
 from importlib.resources import files
-from typing import TYPE_CHECKING, Any, Final
+from typing import Final
 
 from runlock.conformance.families.message_loop import grounding, needs, situations, wording
 from runlock.conformance.families.message_loop.actions import LOOP_ACTIONS
@@ -14,51 +13,19 @@ from runlock.conformance.families.message_loop.line_formats import LINE_FORMATS
 from runlock.conformance.families.message_loop.messages import VOCABULARY
 from runlock.conformance.families.message_loop.monitors.pass_chart import PassChart
 from runlock.conformance.families.message_loop.state import ObservedState
-from runlock.conformance.family.exploration import Asked, Estimate, Exploration
+from runlock.conformance.family.exploration import Exploration
 from runlock.conformance.family.family import Family
 from runlock.conformance.family.inference_notes import inference_of
+from runlock.conformance.family.late import late, late_by_name
 from runlock.conformance.family.made import Made
 from runlock.conformance.family.parts import Driving, Fitting, Judging, Wording
 from runlock.spec.model import load_spec
 
-if TYPE_CHECKING:
-    from runlock.conformance.families.message_loop.adapter import AdapterFactory
-    from runlock.conformance.transport.sut import Sut
-
 FILES: Final = files(__package__ or __name__)
+HERE: Final = "runlock.conformance.families.message_loop"
 NAME: Final = "message-loop"
 DETERMINISM: Final = "RUN-29"
 """The clause that requires two runs of one schedule to be equal."""
-
-
-def _host(factory: AdapterFactory) -> Sut:
-    from runlock.conformance.families.message_loop.host.hosted import Hosted
-
-    return Hosted(factory)
-
-
-def _reference(*given: Any) -> AdapterFactory:
-    from runlock.conformance.families.message_loop.reference import factory
-
-    return factory(*given)
-
-
-def _explored(model: str, asked: Asked, announce: Callable[[Estimate], None]) -> Any:
-    from runlock.conformance.families.message_loop.exploration import explored
-
-    return explored(model, asked, announce)
-
-
-def _mutants() -> Mapping[str, Any]:
-    from runlock.conformance.families.message_loop.mutants import MUTANTS
-
-    return {mutant.name: mutant for mutant in MUTANTS}
-
-
-def _variants() -> Mapping[str, Any]:
-    from runlock.conformance.families.message_loop.variants import VARIANTS
-
-    return {variant.name: variant for variant in VARIANTS}
 
 
 FAMILY: Final = Family(
@@ -68,8 +35,13 @@ FAMILY: Final = Family(
     line_formats=LINE_FORMATS,
     wording=Wording(wording.step, wording.shown),
     files=FILES,
-    host=_host,
-    made=Made(_reference, None, _mutants, _variants),
+    host=late(f"{HERE}.host.hosted", "Hosted"),
+    made=Made(
+        late(f"{HERE}.reference", "factory"),
+        None,
+        late_by_name(f"{HERE}.mutants", "MUTANTS"),
+        late_by_name(f"{HERE}.variants", "VARIANTS"),
+    ),
     default_profile="message-loop",
     actions=LOOP_ACTIONS,
     driving=Driving(
@@ -90,5 +62,5 @@ FAMILY: Final = Family(
     monitors=(PassChart,),
     fitting=Fitting(unmet=needs.unmet, needs_of_script=needs.needs_of, fitted=situations.fitted),
     inference=inference_of(FILES),
-    explored=Exploration(_explored, bounds=("iterations", "interactors")),
+    explored=Exploration(late(f"{HERE}.exploration", "explored"), bounds=("iterations", "interactors")),
 )

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
 from importlib.resources import files
 from operator import attrgetter
-from typing import TYPE_CHECKING, Any, Final
+from typing import Final
 
 from runlock.conformance.families.tool_runner import grounding, needs, situations, wording
 from runlock.conformance.families.tool_runner.actions import RUNNER_ACTIONS
@@ -16,20 +15,18 @@ from runlock.conformance.families.tool_runner.monitors.coverage_targets import c
 from runlock.conformance.families.tool_runner.monitors.iteration_chart import IterationMonitor
 from runlock.conformance.families.tool_runner.monitors.response_chart import ResponseMonitor
 from runlock.conformance.families.tool_runner.state import ObservedRunner
-from runlock.conformance.family.exploration import Asked, Estimate, Exploration
+from runlock.conformance.family.exploration import Exploration
 from runlock.conformance.family.family import Family
 from runlock.conformance.family.inference_notes import inference_of
 from runlock.conformance.family.invariant import NOTHING, Selectors
+from runlock.conformance.family.late import late, late_by_name
 from runlock.conformance.family.made import Made
 from runlock.conformance.family.parts import Driving, Fitting, Judging, Wording
 from runlock.conformance.protocol import Observation
 from runlock.spec.model import load_spec
 
-if TYPE_CHECKING:
-    from runlock.conformance.families.tool_runner.adapter import AdapterFactory
-    from runlock.conformance.transport.sut import Sut
-
 FILES: Final = files(__package__ or __name__)
+HERE: Final = "runlock.conformance.families.tool_runner"
 NAME: Final = "tool-runner"
 
 
@@ -42,36 +39,6 @@ def _newest_of(state: ObservedRunner, seen: Observation) -> str:
     return NOTHING
 
 
-def _host(factory: AdapterFactory) -> Sut:
-    from runlock.conformance.families.tool_runner.host.hosted import HostedRunner
-
-    return HostedRunner(factory)
-
-
-def _reference(*given: Any) -> AdapterFactory:
-    from runlock.conformance.families.tool_runner.reference import reference
-
-    return reference(*given)
-
-
-def _explored(model: str, asked: Asked, announce: Callable[[Estimate], None]) -> Any:
-    from runlock.conformance.families.tool_runner.exploration import explored
-
-    return explored(model, asked, announce)
-
-
-def _mutants() -> Mapping[str, Any]:
-    from runlock.conformance.families.tool_runner.mutants import MUTANTS
-
-    return {mutant.name: mutant for mutant in MUTANTS}
-
-
-def _variants() -> Mapping[str, Any]:
-    from runlock.conformance.families.tool_runner.variants import VARIANTS
-
-    return {variant.name: variant for variant in VARIANTS}
-
-
 FAMILY: Final = Family(
     name=NAME,
     spec=load_spec(NAME),
@@ -79,8 +46,13 @@ FAMILY: Final = Family(
     line_formats=LINE_FORMATS,
     wording=Wording(wording.step, wording.shown, spelled={"cut off": "cut-off"}),
     files=FILES,
-    host=_host,
-    made=Made(_reference, None, _mutants, _variants),
+    host=late(f"{HERE}.host.hosted", "HostedRunner"),
+    made=Made(
+        late(f"{HERE}.reference", "reference"),
+        None,
+        late_by_name(f"{HERE}.mutants", "MUTANTS"),
+        late_by_name(f"{HERE}.variants", "VARIANTS"),
+    ),
     default_profile="tool-runner",
     actions=RUNNER_ACTIONS,
     driving=Driving(
@@ -101,5 +73,5 @@ FAMILY: Final = Family(
     monitors=(IterationMonitor, ResponseMonitor),
     fitting=Fitting(unmet=needs.unmet, needs_of_script=needs.needs_of),
     inference=inference_of(FILES),
-    explored=Exploration(_explored, bounds=("limit",)),
+    explored=Exploration(late(f"{HERE}.exploration", "explored"), bounds=("limit",)),
 )

@@ -9,7 +9,8 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Protocol
 
-from runlock.machines.world import ToolRaised, WorldFault
+from runlock.machines.world import Answer, AskedCall, ToolRaised, WorldFault
+from runlock.machines.world import HookAnswer as PluginAnswer
 
 __all__ = [
     "Answer",
@@ -21,17 +22,6 @@ __all__ = [
     "World",
     "WorldFault",
 ]
-
-
-class AskedCall(Protocol):
-    """A call as the model asks for it."""
-
-    @property
-    def id(self) -> str: ...
-    @property
-    def name(self) -> str: ...
-    @property
-    def args(self) -> dict[str, Any] | str: ...  # the text of those that do not parse
 
 
 class TokensSpent(Protocol):
@@ -56,30 +46,11 @@ class ModelTurn(Protocol):
     def stop(self) -> str | None: ...
 
 
-class Answer(Protocol):
-    """What the permission hook or a tool answered: a kind, and what it says."""
-
-    @property
-    def kind(self) -> str: ...
-    @property
-    def content(self) -> Any: ...
-    @property
-    def message(self) -> str | None: ...
-
-
-class PluginAnswer(Protocol):
-    """What a plugin does: continue, terminate, skip_inference, or rewrite what it was shown."""
-
-    @property
-    def kind(self) -> str: ...
-    @property
-    def data(self) -> dict[str, Any] | None: ...
-    @property
-    def message(self) -> str | None: ...
-
-
 class World(Protocol):
-    """The outside world.  Each coroutine may raise `WorldFault`; `execute` may raise `ToolRaised`."""
+    """The outside world.  Each coroutine may raise `WorldFault`; `execute` may raise `ToolRaised`.
+
+    A plugin that is consulted answers continue, terminate, skip_inference or rewrite.
+    """
 
     async def infer(
         self,

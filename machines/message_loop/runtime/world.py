@@ -9,23 +9,13 @@ from __future__ import annotations
 from collections.abc import AsyncIterator, Mapping, Sequence
 from typing import Any, Protocol
 
-from runlock.machines.world import ToolRaised, WorldFault
+from runlock.machines.world import Answer as ToolAnswer
+from runlock.machines.world import AskedCall, HookAnswer, ToolRaised, WorldFault
 
 __all__ = [
     "AskedCall", "HookAnswer", "PersonAnswer", "StreamPart", "ToolAnswer", "ToolRaised", "Verdict",
     "WholeResponse", "World", "WorldFault",
 ]  # fmt: skip
-
-
-class AskedCall(Protocol):
-    """A call as the model asks for it; arguments that are no object are malformed."""
-
-    @property
-    def id(self) -> str: ...
-    @property
-    def name(self) -> str: ...
-    @property
-    def args(self) -> Any: ...
 
 
 class StreamPart(Protocol):
@@ -46,17 +36,6 @@ class WholeResponse(StreamPart, Protocol):
     def terminal(self) -> bool: ...
 
 
-class ToolAnswer(Protocol):
-    """What a tool answered: ok or error."""
-
-    @property
-    def kind(self) -> str: ...
-    @property
-    def content(self) -> Any: ...
-    @property
-    def message(self) -> str | None: ...
-
-
 class PersonAnswer(Protocol):
     """What an interactor answered: allow, deny or defer; an allow has a scope."""
 
@@ -64,17 +43,6 @@ class PersonAnswer(Protocol):
     def kind(self) -> str: ...
     @property
     def scope(self) -> str: ...
-    @property
-    def message(self) -> str | None: ...
-
-
-class HookAnswer(Protocol):
-    """What a hook answered: continue, deny, or rewrite with data that replaces what it was shown."""
-
-    @property
-    def kind(self) -> str: ...
-    @property
-    def data(self) -> dict[str, Any] | None: ...
     @property
     def message(self) -> str | None: ...
 
@@ -91,7 +59,10 @@ class Verdict(Protocol):
 
 
 class World(Protocol):
-    """The outside world.  Each coroutine may raise `WorldFault`; `tool` may raise `ToolRaised`."""
+    """The outside world.  Each coroutine may raise `WorldFault`; `tool` may raise `ToolRaised`.
+
+    A tool answers ok or error, and a hook continue, deny or rewrite.
+    """
 
     def stream(self, request: Mapping[str, Any], stage: str | None) -> AsyncIterator[StreamPart]: ...
 

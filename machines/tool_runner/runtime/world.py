@@ -8,20 +8,9 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Protocol
 
-from runlock.machines.world import ToolRaised, WorldFault
+from runlock.machines.world import AskedCall, ToolRaised, WorldFault
 
 __all__ = ["Answer", "AskedCall", "ModelTurn", "Piece", "ToolRaised", "World", "WorldFault"]
-
-
-class AskedCall(Protocol):
-    """A call as the model asks for it."""
-
-    @property
-    def id(self) -> str: ...
-    @property
-    def name(self) -> str: ...
-    @property
-    def args(self) -> Any: ...  # an object
 
 
 class ModelTurn(Protocol):

@@ -5,15 +5,14 @@ import sqlite3
 import sys
 
 import pytest
+from played_scripts import walks_on
 
 from runlock.conformance.campaign.targets import resolve
 from runlock.conformance.driving.bench import Bench
-from runlock.conformance.driving.strategies.random_walk import walk
 from runlock.conformance.driving.tally import Tally
 from runlock.conformance.errors import UsageError
 from runlock.conformance.families.lifecycle.host.hosted import Hosted
 from runlock.conformance.families.lifecycle.reference import STORE_FILE, durable
-from runlock.conformance.family.chooser import Seeded
 from runlock.conformance.protocol import ProtocolError
 from runlock.conformance.transport.stdio import Pipe
 
@@ -138,13 +137,9 @@ def test_a_store_that_cannot_be_read_is_refused_and_left_as_it_is(tmp_path):
 @pytest.mark.parametrize("profile", ["tirea", "awaken-9"])
 def test_walks_with_soft_crashes_break_nothing(profile):
     """Held to every clause that can be judged, the reference is right with its own store as well."""
-    bench, total = Bench(lambda: Hosted(durable(profile))), Tally()
-    try:
-        for index in range(30):
-            scenario = bench.scenarios[index % len(bench.scenarios)]
-            bench.play(scenario, lambda session, i=index: walk(session, Seeded(5, i)), total)
-    finally:
-        bench.close()
+    bench = Bench(lambda: Hosted(durable(profile)))
+    total = walks_on(bench, range(30), 5, Tally())
+    bench.close()
     assert (total.found, total.troubles) == ({}, [])
 
 

@@ -89,14 +89,6 @@ def test_an_unreadable_input_is_undecided(capsys: Capsys, folder: Path) -> None:
     assert run(capsys, "audit", "after").code == 1
 
 
-def test_wrong_usage(capsys: Capsys) -> None:
-    """A path, a format or a cluster that does not exist."""
-    for words in (["missing"], ["before", "--format", "otel"], ["before", "--on", "spark"]):
-        ran = run(capsys, "audit", *words)
-        assert (ran.code, ran.out) == (2, "")
-    assert "known: runlock" in run(capsys, "audit", "before", "--format", "zzz").err
-
-
 def test_clauses_can_be_selected(capsys: Capsys) -> None:
     """`--only` and `--skip` mean what they mean for `check`."""
     only = run(capsys, "audit", "after", "--only", "PAIR-*", "--json").json

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from audited import audited, broken
+from audited import audited, broken, put
 from command_line import run
 from places import DATA
 from reported_lists import REPORTED
@@ -50,16 +50,15 @@ def test_a_result_that_is_taken_out_is_missed(tmp_path: Path) -> None:
         listed = json.loads(file.read_text())
         at = next((at for at, one in enumerate(listed) if is_result(one)), None)
         if at is not None:
-            (tmp_path / file.name).write_text(json.dumps([*listed[:at], *listed[at + 1 :]]))
-            assert "PAIR-1" in broken(audited(tmp_path / file.name)), file.name
+            cut = put(tmp_path / file.name, json.dumps([*listed[:at], *listed[at + 1 :]]))
+            assert "PAIR-1" in broken(audited(cut)), file.name
 
 
 @pytest.mark.parametrize("name", REPORTED)
 def test_a_list_of_a_report_has_its_verdict(name: str, tmp_path: Path) -> None:
     """The clause that leads, or none."""
     records, clause = REPORTED[name]
-    (tmp_path / "a.json").write_text(json.dumps(records))
-    found = audited(tmp_path / "a.json")
+    found = audited(put(tmp_path / "a.json", json.dumps(records)))
 
     assert (clause in broken(found)) == bool(clause)
     assert (bool(broken(found)), found.result.troubles) == (bool(clause), [])

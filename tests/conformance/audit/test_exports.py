@@ -15,7 +15,6 @@ from span_exports import EXPORTS, SERVICES, older, phoenix_table, tables
 duckdb = pytest.importorskip("duckdb", reason="the records of these formats are brought together by DuckDB")
 
 PLAIN = ("otel_genai/plain", "openinference/plain", "openinference/failing", "openinference/approved")
-SPOKEN = "PAIR-1 PAIR-2 PAIR-3 PAIR-4 ROUND-2 ONCE-1 CALL-23"
 PLANTED = {name: fault for name, fault in FAULTS.items() if name.startswith("openinference: ")}
 
 

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from audited import audited, broken, verdicts
+from audited import audited, broken, put, verdicts
 from recorded_events import (
     PERSON,
     REPLY,
@@ -138,8 +138,7 @@ FORMS: dict[str, tuple[str, Callable[[list[Any]], str]]] = {
 @pytest.mark.parametrize("name", RIGHT)
 def test_a_right_list_is_held(name: str, tmp_path: Path) -> None:
     """What its API takes breaks nothing."""
-    (tmp_path / "a.json").write_text(json.dumps(RIGHT[name]))
-    found = audited(tmp_path / "a.json")
+    found = audited(put(tmp_path / "a.json", json.dumps(RIGHT[name])))
 
     assert (broken(found), found.result.troubles) == ({}, [])
     shown = {"PAIR-1", "PAIR-2", "PAIR-3"} & importer_named(LISTS[name.partition(",")[0]]).clauses
@@ -151,8 +150,7 @@ def test_a_right_list_is_held(name: str, tmp_path: Path) -> None:
 def test_a_wrong_list_is_broken(name: str, tmp_path: Path) -> None:
     """The clause that says what its API refuses."""
     records, clause = WRONG_LISTS[name]
-    (tmp_path / "a.json").write_text(json.dumps(records))
-    found = audited(tmp_path / "a.json")
+    found = audited(put(tmp_path / "a.json", json.dumps(records)))
 
     assert (clause in broken(found), found.sources[0]["format"]) == (True, LISTS[name.partition(",")[0]])
 
@@ -173,8 +171,7 @@ def test_a_wrong_list_is_broken(name: str, tmp_path: Path) -> None:
 )
 def test_calls_without_ids_are_not_observable(messages: list[Any], tmp_path: Path) -> None:
     """Nothing says which result is that of which call."""
-    (tmp_path / "a.json").write_text(json.dumps(messages))
-    found = audited(tmp_path / "a.json")
+    found = audited(put(tmp_path / "a.json", json.dumps(messages)))
 
     assert (broken(found), found.result.troubles) == ({}, [])
     assert {verdicts(found)[one] for one in ("PAIR-1", "PAIR-2", "PAIR-3")} == {"untested"}
@@ -185,8 +182,7 @@ def test_calls_without_ids_are_not_observable(messages: list[Any], tmp_path: Pat
 def test_a_list_is_read_in_any_form(form: str, name: str, tmp_path: Path) -> None:
     """By what is in the file, and not by its name or its first record."""
     file, write = FORMS[form]
-    (tmp_path / file).write_text(write(WRONG_LISTS[name][0]))
-    found = audited(tmp_path / file)
+    found = audited(put(tmp_path / file, write(WRONG_LISTS[name][0])))
 
     assert (set(broken(found)), found.result.troubles) == ({"PAIR-1"}, [])
 
@@ -220,8 +216,7 @@ FOREIGN = {
 def test_messages_of_another_api_hold_nothing(name: str, form: str, tmp_path: Path) -> None:
     """Their calls stand elsewhere, so that they are refused, or show nothing."""
     file, write = FORMS[form]
-    (tmp_path / file).write_text(write(FOREIGN[name]))
-    found = audited(tmp_path / file)
+    found = audited(put(tmp_path / file, write(FOREIGN[name])))
 
     assert broken(found) == {}
     assert "held" not in verdicts(found).values()
@@ -230,9 +225,7 @@ def test_messages_of_another_api_hold_nothing(name: str, form: str, tmp_path: Pa
 def test_the_model_of_a_message_is_no_request(tmp_path: Path) -> None:
     """A log with a message on each line, some with the model that said it, may go on."""
     said = {**chat_turn("a", "b"), "model": "m"}
-    (tmp_path / "a.jsonl").write_text(lines([PERSON, said, chat_result("a")]))
-
-    assert broken(audited(tmp_path / "a.jsonl")) == {}
+    assert broken(audited(put(tmp_path / "a.jsonl", lines([PERSON, said, chat_result("a")])))) == {}
 
 
 @pytest.mark.parametrize("indent", [None, 2])
@@ -240,6 +233,6 @@ def test_a_document_may_hold_the_events_of_a_stream(indent: int | None, tmp_path
     """An object with its records under one name."""
     pytest.importorskip("duckdb")
     events = [begins(), *says(), ends(), ends()]
-    (tmp_path / "a.dump").write_text(json.dumps({"session": 4, "events": events}, indent=indent))
+    dump = put(tmp_path / "a.dump", json.dumps({"session": 4, "events": events}, indent=indent))
 
-    assert set(broken(audited(tmp_path / "a.dump"))) == {"RUN-21", "PRODUCER-3"}
+    assert set(broken(audited(dump))) == {"RUN-21", "PRODUCER-3"}

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from audited import audited, broken, summed, verdicts
+from audited import audited, broken, put, summed, verdicts
 from recorded_sessions import (
     ACTIONS_RIGHT,
     ACTIONS_WRONG,
@@ -36,8 +36,7 @@ def exported(events: list[Any]) -> str:
 @pytest.mark.parametrize("name", RIGHT)
 def test_a_right_session_is_held(name: str, tmp_path: Path) -> None:
     """What the agent does every day breaks nothing."""
-    (tmp_path / "a.session").write_text(whole(RIGHT[name]))
-    found = audited(tmp_path / "a.session")
+    found = audited(put(tmp_path / "a.session", whole(RIGHT[name])))
 
     assert (broken(found), found.result.troubles, dict(found.unknown)) == ({}, [], {})
     assert {verdicts(found)[one] for one in PAIRS} == {"held"}
@@ -48,8 +47,7 @@ def test_a_right_session_is_held(name: str, tmp_path: Path) -> None:
 def test_a_wrong_session_is_broken(name: str, tmp_path: Path) -> None:
     """Open calls, orphans, two results, and one id for two calls."""
     records, clause = WRONG[name]
-    (tmp_path / "a.session").write_text(whole(records))
-    found = audited(tmp_path / "a.session")
+    found = audited(put(tmp_path / "a.session", whole(records)))
 
     assert (clause in broken(found), found.sources[0]["format"]) == (True, agent_of(name))
 
@@ -58,8 +56,7 @@ def test_a_wrong_session_is_broken(name: str, tmp_path: Path) -> None:
 def test_what_the_agent_fills_in_is_not_observable(name: str, tmp_path: Path) -> None:
     """Codex answers function calls without an output itself, and an old one does not say what stayed."""
     records, clause = HIDDEN[name]
-    (tmp_path / "a.session").write_text(whole(records))
-    found = audited(tmp_path / "a.session")
+    found = audited(put(tmp_path / "a.session", whole(records)))
 
     assert (broken(found), verdicts(found)[clause]) == ({}, "untested")
 
@@ -68,8 +65,7 @@ def test_what_the_agent_fills_in_is_not_observable(name: str, tmp_path: Path) ->
 @pytest.mark.parametrize("form", [json.dumps, whole, exported])
 def test_right_actions_are_held(name: str, form: Callable[[list[Any]], str], tmp_path: Path) -> None:
     """A trajectory of OpenHands in each of its forms."""
-    (tmp_path / "a.json").write_text(form(ACTIONS_RIGHT[name]))
-    found = audited(tmp_path / "a.json")
+    found = audited(put(tmp_path / "a.json", form(ACTIONS_RIGHT[name])))
 
     assert (broken(found), found.result.troubles, found.sources[0]["format"]) == ({}, [], "openhands")
     assert verdicts(found)["CALL-23"] == "held"
@@ -79,21 +75,17 @@ def test_right_actions_are_held(name: str, form: Callable[[list[Any]], str], tmp
 def test_wrong_actions_are_broken(name: str, tmp_path: Path) -> None:
     """A call that runs again, and a call of another tool."""
     records, clause = ACTIONS_WRONG[name]
-    (tmp_path / "a.json").write_text(json.dumps(records))
-
-    assert clause in broken(audited(tmp_path / "a.json"))
+    assert clause in broken(audited(put(tmp_path / "a.json", json.dumps(records))))
 
 
 def test_an_observation_of_no_action_is_left_over(tmp_path: Path) -> None:
     """It is an error, as any record that nothing explains."""
-    (tmp_path / "a.json").write_text(json.dumps([TOLD, sees("r1", "a"), DONE]))
-
-    (error,) = summed(tmp_path / "a.json").errors
+    (error,) = summed(put(tmp_path / "a.json", json.dumps([TOLD, sees("r1", "a"), DONE]))).errors
     assert "no turn asks for call a" in error
 
 
 def test_a_chat_over_many_lines_is_one_session(tmp_path: Path) -> None:
     """As older versions of gemini-cli write it."""
-    (tmp_path / "session-1.json").write_text(json.dumps(*chat(person(1), gemini(2)), indent=2))
+    file = put(tmp_path / "session-1.json", json.dumps(*chat(person(1), gemini(2)), indent=2))
 
-    assert audited(tmp_path / "session-1.json").threads == 1
+    assert audited(file).threads == 1

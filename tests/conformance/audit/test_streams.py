@@ -6,7 +6,7 @@ import json
 from pathlib import Path
 
 import pytest
-from audited import audited, broken, summed, verdicts
+from audited import audited, broken, put, summed, verdicts
 from recorded_sessions import agent_of
 from recorded_streams import HIDDEN, RIGHT, STARTED, WRONG, acts, completes, sees, starts, written
 
@@ -17,8 +17,7 @@ pytest.importorskip("duckdb", reason="the records of some formats are brought to
 def test_a_right_stream_is_held(name: str, tmp_path: Path) -> None:
     """What the agent does every day breaks nothing."""
     records, held = RIGHT[name]
-    (tmp_path / "a.log").write_text(written(records))
-    found = audited(tmp_path / "a.log")
+    found = audited(put(tmp_path / "a.log", written(records)))
 
     assert (broken(found), found.result.troubles, dict(found.unknown)) == ({}, [], {})
     assert {verdicts(found)[one] for one in held.split()} == {"held"}
@@ -30,16 +29,14 @@ def test_a_stream_that_is_cut_gives_no_alarm(name: str, tmp_path: Path) -> None:
     """After each of its records."""
     records, _ = RIGHT[name]
     for length in range(1, len(records)):
-        (tmp_path / "a.log").write_text(written(records[:length]))
-        assert broken(audited(tmp_path / "a.log")) == {}
+        assert broken(audited(put(tmp_path / "a.log", written(records[:length])))) == {}
 
 
 @pytest.mark.parametrize("name", HIDDEN)
 def test_what_a_stream_leaves_out_is_not_observable(name: str, tmp_path: Path) -> None:
     """Interrupted requests, and what a compaction kept."""
     records, clause = HIDDEN[name]
-    (tmp_path / "a.log").write_text(written(records))
-    found = audited(tmp_path / "a.log")
+    found = audited(put(tmp_path / "a.log", written(records)))
 
     assert (broken(found), verdicts(found)[clause]) == ({}, "untested")
 
@@ -48,8 +45,7 @@ def test_what_a_stream_leaves_out_is_not_observable(name: str, tmp_path: Path) -
 def test_a_wrong_stream_is_broken(name: str, tmp_path: Path) -> None:
     """The clause that says what is wrong."""
     records, clause = WRONG[name]
-    (tmp_path / "a.log").write_text(written(records))
-    found = audited(tmp_path / "a.log")
+    found = audited(put(tmp_path / "a.log", written(records)))
 
     assert (clause in broken(found), found.sources[0]["format"]) == (True, agent_of(name))
 
@@ -69,16 +65,13 @@ def test_events_in_files_of_their_own_are_one_thread(tmp_path: Path) -> None:
 
 def test_an_observation_of_no_action_is_left_over(tmp_path: Path) -> None:
     """It is an error, as any record that nothing explains."""
-    (tmp_path / "a.jsonl").write_text(written([acts("r", "a"), sees("b")]))
-
-    (error,) = summed(tmp_path / "a.jsonl").errors
+    (error,) = summed(put(tmp_path / "a.jsonl", written([acts("r", "a"), sees("b")]))).errors
     assert "no turn asks for call b" in error
 
 
 def test_each_run_of_a_command_is_a_thread(tmp_path: Path) -> None:
     """Its items are counted anew."""
     one = [STARTED, starts("i"), completes("i")]
-    (tmp_path / "a.log").write_text(written(one * 2))
-    found = audited(tmp_path / "a.log")
+    found = audited(put(tmp_path / "a.log", written(one * 2)))
 
     assert (found.threads, broken(found)) == (2, {})

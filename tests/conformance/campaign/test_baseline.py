@@ -153,22 +153,6 @@ def test_a_baseline_that_cannot_be_read_is_wrong_usage(capsys, folder, text, sai
     assert ran.err.startswith(f"runlock: {said}")
 
 
-@pytest.mark.parametrize(
-    ("words", "said"),
-    [
-        (["--today", "2027-01-31"], "`--today` has no effect without a baseline. It goes with"),
-        (["--baseline", "known.toml", "--today", "soon"], "`--today soon` is no date. A date is written"),
-        (["--baseline", "gone.toml"], "There is no baseline at gone.toml. `runlock baseline"),
-    ],
-)  # fmt: skip
-def test_its_options_are_checked_first(capsys, words, said):
-    """Neither is half a minute played for a slip of the pen."""
-    ran = run(capsys, "check", "py:cli_fakes:Tiny", *words)
-
-    assert (ran.code, ran.out) == (2, "")
-    assert ran.err.startswith(f"runlock: {said}")
-
-
 def check(capsys, toy, *more):
     """A short campaign that reaches what the toy does wrong."""
     few = ("--examples", 20, "--only", "GATE-2")

@@ -9,7 +9,7 @@ import sys
 from pathlib import Path
 
 import pytest
-from command_line import run, run_child
+from command_line import run_child
 
 from runlock.conformance.campaign.containment import contained
 from runlock.conformance.campaign.order import Order, Sampled
@@ -87,10 +87,3 @@ def test_an_exception_in_the_second_of_two_equal_schedules_is_shown() -> None:
     assert [one.error for one in result.raised] == [
         "Unheard: “in the background” (tests/doubles/hostile_fakes.py:93)"
     ]
-
-
-def test_one_process_cannot_be_several(capsys: pytest.CaptureFixture[str]) -> None:
-    """A debugger needs the runtime in this process."""
-    ran = run(capsys, "check", "reference", "--in-process", "--jobs", 2)
-
-    assert (ran.code, "`--in-process` is one process, and not `--jobs 2`" in ran.err) == (2, True)

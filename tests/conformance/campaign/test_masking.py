@@ -3,17 +3,12 @@
 import pytest
 from command_line import run
 
+pytestmark = pytest.mark.usefixtures("folder")
+
 TARGET = "py:cli_fakes:TwoFaults"
 SHALLOW = "PAIR-3"
 """It breaks in every run with a tool, so that no schedule that shows the deep fault is without it."""
 DEEP = "GATE-2"
-
-
-@pytest.fixture(autouse=True)
-def folder(tmp_path, monkeypatch):
-    """A folder for results."""
-    monkeypatch.chdir(tmp_path)
-    return tmp_path
 
 
 def checked(capsys, *words, target=TARGET):
@@ -95,14 +90,6 @@ def test_a_report_has_one_block_for_each_cause(capsys):
     assert "GATE-1: call c1 needs approval" in ran.out.partition("GATE-2 broken by")[2]
 
 
-def test_a_skip_that_names_nothing_is_refused(capsys):
-    """A typo does not silently skip nothing."""
-    ran = run(capsys, "check", TARGET, "--skip", "GAET-*")
-
-    assert ran.code == 2
-    assert "`--skip GAET-*` names no clause. Did you mean `GATE-*`?" in ran.err
-
-
 @pytest.mark.parametrize("jobs", [1, pytest.param(2, marks=pytest.mark.processes)])
 def test_the_first_violation_is_enough_with_x(capsys, jobs):
     """The result is partial, the same for any number of jobs, and ends with the schedule that broke."""
@@ -121,11 +108,3 @@ def test_a_skipped_violation_does_not_end_a_campaign_that_stops_at_the_first(cap
 
     assert again.code == 1
     assert others and broken not in others
-
-
-def test_quick_and_examples_are_one_choice(capsys):
-    """Both say how many schedules there are."""
-    ran = run(capsys, "check", TARGET, "--quick", "--examples", 5)
-
-    assert ran.code == 2
-    assert "`--quick` is a number of schedules, and so is `--examples 5`." in ran.err

@@ -6,7 +6,6 @@ import pickle
 import shutil
 import signal
 from collections.abc import Callable, Sequence
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -20,14 +19,9 @@ from runlock.conformance.campaign.workforce import InProcessRunner
 from runlock.conformance.cluster import TaskLost
 from runlock.conformance.errors import UsageError
 
+pytestmark = pytest.mark.usefixtures("folder")
+
 RAY = ("--on", "ray", "--jobs", 2)
-
-
-@pytest.fixture(autouse=True)
-def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """The command runs in a folder of its own."""
-    monkeypatch.chdir(tmp_path)
-    return tmp_path
 
 
 class Backwards:
@@ -146,15 +140,6 @@ def test_a_target_that_a_machine_lacks_is_told_so(monkeypatch, backwards):
         campaign(Order("py:cli_fakes:Tiny", Sampled(16)), Means(on="ray://head:10001"))
 
 
-def test_a_cluster_needs_an_address(capsys):
-    """The error of `audit --on`."""
-    ran = run(capsys, "check", "py:cli_fakes:Tiny", "--on", "spark")
-
-    assert (ran.code, ran.err) == (
-        2, "runlock: `--on spark` names no cluster. It is ray, or ray://HOST:PORT.\n",
-    )  # fmt: skip
-
-
 def test_without_ray_one_sentence_says_what_to_install(capsys, monkeypatch):
     """The error of `audit --on`."""
     monkeypatch.setitem(__import__("sys").modules, "ray", None)
@@ -165,15 +150,6 @@ def test_without_ray_one_sentence_says_what_to_install(capsys, monkeypatch):
         "runlock: This command needs ray, which is not installed. "
         "`pip install -e '.[ray]'` in the folder of the kit's source installs it.\n",
     )
-
-
-def test_a_recorded_trace_needs_no_cluster(capsys, folder):
-    """Recordings are judged on a cluster by `audit`."""
-    (folder / "one.jsonl").write_text("{}\n")
-    ran = run(capsys, "check", "trace:one.jsonl", "--on", "ray")
-
-    assert ran.code == 2
-    assert "`--on` needs a runtime. `runlock audit --on` judges recordings." in ran.err
 
 
 # --- on Ray -------------------------------------------------------------------------------------

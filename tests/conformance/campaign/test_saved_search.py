@@ -23,15 +23,10 @@ from runlock.conformance.families.lifecycle.host.hosted import Hosted
 from runlock.conformance.families.lifecycle.reference import ReferenceAdapter
 from runlock.conformance.report import result_json as machine
 
+pytestmark = pytest.mark.usefixtures("folder")
+
 BROKEN = "py:cli_fakes:ExecutesRejected"
 TINY = "py:cli_fakes:Tiny"
-
-
-@pytest.fixture(autouse=True)
-def folder(tmp_path, monkeypatch):
-    """The command runs in a folder of its own."""
-    monkeypatch.chdir(tmp_path)
-    return tmp_path
 
 
 class ProgressCallbacks:

@@ -20,12 +20,7 @@ from runlock.conformance.driving.tally import Tally
 from runlock.conformance.families.lifecycle.family import FAMILY
 from runlock.conformance.trace.trace import read_trace
 
-
-@pytest.fixture(autouse=True)
-def folder(tmp_path, monkeypatch):
-    """The command runs in a folder of its own."""
-    monkeypatch.chdir(tmp_path)
-    return tmp_path
+pytestmark = pytest.mark.usefixtures("folder")
 
 
 @pytest.mark.sampled(2)

@@ -16,15 +16,10 @@ from runlock.conformance.families.lifecycle.family import FAMILY
 from runlock.conformance.protocol import SPEC_REVISION
 from runlock.spec.model import Revision
 
+pytestmark = pytest.mark.usefixtures("folder")
+
 FEW = ("--examples", 90)
 Capsys = pytest.CaptureFixture[str]
-
-
-@pytest.fixture(autouse=True)
-def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """The command runs in a folder of its own."""
-    monkeypatch.chdir(tmp_path)
-    return tmp_path
 
 
 @pytest.fixture

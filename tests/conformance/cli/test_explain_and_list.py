@@ -8,7 +8,6 @@ from importlib.metadata import version
 
 import pytest
 from command_line import child, run, run_child
-from places import GOLDEN
 
 from runlock.conformance.campaign import matrix
 from runlock.conformance.cli.commands import check, infer
@@ -55,14 +54,9 @@ def written(made, width):
 
 @pytest.mark.long
 @pytest.mark.parametrize("width", [80, 120])
-def test_a_thing_is_explained_with_all_that_bears_on_it(width, rewrites):
+def test_a_thing_is_explained_with_all_that_bears_on_it(width, equals_golden):
     """Words, sources, policies, checks, charts, a legal and an illegal trace, mutants: one page each."""
-    golden = GOLDEN / f"explain-{width}.txt"
-    said = "\n".join(sheet(name, width) for name in EXPLAINED)
-    if rewrites:
-        golden.write_text(said, encoding="utf-8")
-
-    assert said == golden.read_text("utf-8")
+    equals_golden(f"explain-{width}.txt", "\n".join(sheet(name, width) for name in EXPLAINED))
 
 
 shares = pytest.mark.parametrize(
@@ -169,24 +163,6 @@ def test_a_mutant_that_two_families_have_is_named_with_its_family(capsys):
     assert said["illegal"]["target"] == "mutant:lifecycle/LeavesATask"
 
 
-@pytest.mark.parametrize(
-    ("typed", "meant"),
-    [
-        ("CALL-88", "Did you mean CALL-8 or"),
-        ("decision.windw", "Did you mean decision.window"),
-        ("awaken8", "Did you mean awaken-8"),
-        ("resumetoolcal", "Did you mean ResumeToolCall"),
-        ("zzzzq", "`runlock list` shows what there is."),
-    ],
-)
-def test_a_typo_is_answered_with_what_was_meant(capsys, typed, meant):
-    """Anyone who mistypes a name learns the nearest ones."""
-    ran = run(capsys, "explain", typed)
-
-    assert ran.code == 2
-    assert f"There is nothing called {typed}. {meant}" in ran.err
-
-
 # --- lists --------------------------------------------------------------------------------------
 
 
@@ -282,33 +258,6 @@ def test_a_list_is_filtered(capsys, words, kept):
 
     assert 0 < len(some) < len(every)
     assert all(map(kept, some))
-
-
-@pytest.mark.parametrize(
-    ("words", "says"),
-    [
-        (("clausses",), "There is no list of clausses. Did you mean `clauses`?"),
-        (("things",), "There is no list of things. There are clauses, profiles,"),
-        (("clauses", "--area", "CAL"), "`--area CAL` matches none of the clauses. Did you mean `CALL`?"),
-        (
-            ("clauses", "--level", "WISH"),
-            "`--level WISH` matches none of the clauses. There are M",
-        ),
-        (
-            ("clauses", "--profile", "nope"),
-            "awaken-8, awaken-9, awaken-concurrent, tirea-stream, tirea, ag-ui-1.0, ag-ui-1.1, core.",
-        ),
-        (("errata", "--area", "CALL"), "`list errata` takes no --area. It takes no filter."),
-        (("mutants", "--level", "MUST"), "`list mutants` takes no --level. It takes --area and --profile."),
-        (("--area", "CALL"), "`runlock list` alone takes no --area."),
-    ],
-)
-def test_a_list_that_is_not_there_is_answered_with_what_is(capsys, words, says):
-    """A list, a filter or a value that there is not is turned down with those that there are."""
-    ran = run(capsys, "list", *words)
-
-    assert (ran.code, ran.out) == (2, "")
-    assert says in ran.err
 
 
 # --- the rest -----------------------------------------------------------------------------------

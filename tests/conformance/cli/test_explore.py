@@ -113,40 +113,6 @@ def test_an_estimate_is_of_the_right_size():
     assert 118_869 * 2 / 3 < foreseen.states < 118_869 * 4 / 3
 
 
-@pytest.mark.parametrize(
-    ("asked", "says"),
-    [
-        (("awaken9",), "There is no profile awaken9 to explore. Did you mean `awaken-9`?"),
-        (("zzz",), "There is no profile zzz to explore. There are calls, ag-ui-1.0,"),
-        (("--calls", 0), "--calls 0 leaves nothing to explore. A round has 1 call or more."),
-        (("--calls", "two"), "--calls should be a whole number."),
-        (("--resuspensions", -1), "--resuspensions -1 is negative. Write 0 or more."),
-        (("--crashes", -1), "--crashes -1 is negative. Write 0 or more."),
-        (("--cancels", 2), "--cancels 2 is more than one cancel. Write 0 or 1."),
-        (("--max-states", 0), "--max-states 0 leaves nothing to explore. Write more than 0."),
-        (("--budget", 0), "--budget 0 leaves nothing to explore. Write more than 0."),
-        (("--policy", "end.live"), "--policy end.live sets nothing. Write it as in --policy end.live=left."),
-        (("--policy", "end.live=lef"), "policy end.live has no value 'lef'; did you mean 'left'?"),
-        (("--policy", "nd.live=left"), "'nd.live' names no policy; did you mean 'end.live'?"),
-        (("--policy", "phases=nine"), "The joint charts do not depend on phases; they do on run.created,"),
-        (("--policy", "round.executor=sequential"), "write round.executor=parallel."),
-        (("calls", "--crashes", 1), "`calls` takes no --crashes:"),
-        (("calls", "--policy", "end.live=left"), "`calls` takes no --policy:"),
-        (("--calls", 1, "--dot", "/no/such/folder.dot"), "/no/such/folder.dot cannot be written:"),
-        (("core", "--dot", "large.dot"), "11,627 states make no picture that anybody can read;"),
-    ],
-    ids=lambda part: part if isinstance(part, str) else "-".join(map(str, part)),
-)
-def test_what_cannot_be_explored_is_turned_down(capsys, tmp_path, monkeypatch, asked, says):
-    """Each mistake is answered with what was written, and what would have been right."""
-    monkeypatch.chdir(tmp_path)
-    ran = run(capsys, "explore", *asked)
-
-    assert (ran.code, ran.out) == (2, "")
-    assert says in ran.err
-    assert not list(tmp_path.iterdir())
-
-
 # --- the graph ----------------------------------------------------------------------------------
 
 

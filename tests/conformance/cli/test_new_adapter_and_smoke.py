@@ -14,14 +14,9 @@ from runlock.conformance import adapters
 from runlock.conformance.cli.commands.new_adapter import KITS, write
 from runlock.conformance.errors import UsageError
 
+pytestmark = pytest.mark.usefixtures("folder")
+
 RUNLOCK = Path(sys.executable).with_name("runlock")
-
-
-@pytest.fixture(autouse=True)
-def folder(tmp_path, monkeypatch):
-    """The commands run in a folder of their own."""
-    monkeypatch.chdir(tmp_path)
-    return tmp_path
 
 
 def smoked(capsys, *words):

@@ -7,14 +7,9 @@ import sys
 import pytest
 from command_line import run
 
+pytestmark = pytest.mark.usefixtures("folder")
+
 URL = "http://127.0.0.1:{port}/agent"
-
-
-@pytest.fixture(autouse=True)
-def folder(tmp_path, monkeypatch):
-    """A folder for the results."""
-    monkeypatch.chdir(tmp_path)
-    return tmp_path
 
 
 def launched(target):
@@ -62,53 +57,6 @@ def test_a_smoke_test_says_what_it_learned(capsys):
     assert "A call that waits is an interrupt of its own." in ran.out
     assert "A run ends when its client goes away." in ran.out
     assert "A thread survives a restart." in ran.out
-
-
-@pytest.mark.parametrize(
-    ("words", "says"),
-    [
-        (["check", "reference", "--wire", "ag-ui"], "`--wire` is of a runtime behind a wire"),
-        (["check", "http://127.0.0.1:1/agent", "--wire", "acq"], "There is no wire `acq`"),
-        (
-            ["check", "http://127.0.0.1:1/agent", "--launch", "true", "--jobs", 2],
-            "One application that the kit kills serves one process",
-        ),
-        (["check", "http://127.0.0.1:1/agent", "--approve", "yes"], "`approve` is no JSON"),
-        (["smoke", "http://127.0.0.1:1", "--ends", "x"], "`ends` is no port"),
-        (
-            ["check", "http://127.0.0.1:{prot}/agent"],
-            "`{prot}` in `http://127.0.0.1:{prot}/agent` stands for",
-        ),
-        (["smoke", "http://127.0.0.1:99999/agent"], "`http://127.0.0.1:99999/agent` is no URL of an agent"),
-        (
-            ["check", "http://127.0.0.1:1/agent", "--declare", '{"decision.kpt": "no"}'],
-            "`declare`: 'decision.kpt' names no policy; did you mean 'decision.kept'?",
-        ),
-        (
-            ["check", "acp:agent", "--declare", '{"decision.kept": "nope"}'],
-            "`declare`: policy decision.kept has no value 'nope'",
-        ),
-        (["serve", "reference", "--ask", "pay"], "`--ask` has no effect without `--wire`"),
-        (["serve", "reference", "--port", 9000], "`--port` has no effect without `--wire`"),
-        (["serve", "reference", "--wire", "ag-ui", "--store", "own"], "`--store` has no effect with `--wire"),
-        (["serve", "reference", "--wire", "acp", "--port", 9000], "`--port` has no effect with `--wire acp`"),
-        (
-            ["serve", "reference", "--wire", "ag-ui", "--ask", "read"],
-            "The tool read is in `ask` and in `free`",
-        ),
-        (["serve-ends", "--ask", "pay", "--free", "pay"], "The tool pay is in `ask` and in `free`"),
-        (["serve", "http://127.0.0.1:1/agent"], "has a process of its own. Check it as it is"),
-        (["serve", "cmd:true"], "`cmd:true` has a process of its own"),
-        (["serve", "cmd:true", "--wire", "ag-ui"], "cannot be served behind a wire"),
-        (["serve", "reference", "--wire", "agui"], "There is no wire `agui`; did you mean 'ag-ui'?"),
-    ],
-)
-def test_a_slip_is_answered(capsys, words, says):
-    """In one sentence."""
-    ran = run(capsys, *words)
-
-    assert says in ran.err
-    assert ran.code == 2
 
 
 def test_an_agent_without_a_client_says_who_starts_it():

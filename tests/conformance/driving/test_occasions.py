@@ -1,5 +1,7 @@
 """The known schedules that reach each clause are those that reach it, and every clause has one."""
 
+from typing import Any
+
 import pytest
 from reaching import as_file, is_reached, playing_order
 from weaker_handshakes import Feature, Reference, features, references_of, without
@@ -49,25 +51,17 @@ def test_a_known_schedule_reaches_its_clause(name: str, clause: str) -> None:
 @pytest.mark.long
 @pytest.mark.nightly
 @pytest.mark.parametrize("family", families(), ids=lambda one: one.name)
-def test_occasions_are_derived(family: Family, rewrites: bool) -> None:
+def test_occasions_are_derived(family: Family, equals_golden: Any) -> None:
     """The file names the schedules that reach each clause while nothing more is offered than they need."""
-    derived, file = as_file(family), family.files / FILE
-    if rewrites:
-        file.write_text(derived, encoding="utf-8")  # type: ignore[attr-defined]
-
-    assert file.read_text("utf-8") == derived
+    equals_golden(family.files / FILE, as_file(family))
 
 
 @pytest.mark.long
 @pytest.mark.nightly
 @pytest.mark.parametrize("family", families(), ids=lambda one: one.name)
-def test_the_playing_order_is_derived(family: Family, rewrites: bool) -> None:
+def test_the_playing_order_is_derived(family: Family, equals_golden: Any) -> None:
     """Scripts are played in the order in which they exercise most clauses and kill most mutants soonest."""
-    derived, file = "".join(f"{name}\n" for name in playing_order(family)), family.files / ORDER
-    if rewrites:
-        file.write_text(derived, encoding="utf-8")  # type: ignore[attr-defined]
-
-    assert file.read_text("utf-8") == derived
+    equals_golden(family.files / ORDER, "".join(f"{name}\n" for name in playing_order(family)))
 
 
 @pytest.mark.parametrize("family", families(), ids=lambda one: one.name)

@@ -1,6 +1,7 @@
-"""Titles: of a check, made from the name of a function, and of a clause, which are short."""
+"""Titles of checks and clauses, and names of mutants and variants."""
 
 import re
+from importlib import import_module
 
 import pytest
 
@@ -40,3 +41,14 @@ def test_the_title_of_a_clause_is_short_and_its_own(family):
 
     assert [one for one in titles if len(one) > 90] == []
     assert sorted(set(titles)) == sorted(titles)
+
+
+@pytest.mark.parametrize("family", ["lifecycle", "message_loop", "tool_runner"])
+def test_mutants_and_variants_have_names_of_their_own(family):
+    """A name in a report means one thing."""
+    made = [
+        import_module(f"runlock.conformance.families.{family}.{kind}") for kind in ("mutants", "variants")
+    ]
+    names = [one.name for one in (*made[0].MUTANTS, *made[1].VARIANTS)]
+
+    assert len(names) == len(set(names))

@@ -8,10 +8,11 @@ from typing import Any
 
 import hidden_policies
 import pytest
+from played_scripts import scripts_on, walks_on
 
 from runlock.conformance.driving.bench import Bench
-from runlock.conformance.driving.strategies.random_walk import walk, walk_over
-from runlock.conformance.driving.strategies.scripted import applicable, corpus, play
+from runlock.conformance.driving.strategies.random_walk import walk_over
+from runlock.conformance.driving.strategies.scripted import corpus
 from runlock.conformance.driving.tally import Tally
 from runlock.conformance.families.lifecycle.family import FAMILY
 from runlock.conformance.families.lifecycle.host.hosted import Hosted
@@ -48,13 +49,8 @@ def undeclared(
 
 def played(adapter: Callable[[], Any], part: slice = EVERYTHING) -> tuple[Bench, Tally]:
     """What a part of the corpus and of some random walks shows of a runtime."""
-    bench, tally = Bench(lambda: Hosted(adapter)), Tally()
-    for script in corpus(FAMILY)[part]:
-        if not applicable(FAMILY, script, bench.handshake):
-            bench.play(script.scenario, play(script), tally)
-    for index in range(WALKS)[part]:
-        scenario = bench.scenarios[index % len(bench.scenarios)]
-        bench.play(scenario, lambda session, index=index: walk(session, Seeded(3, index)), tally)
+    bench = Bench(lambda: Hosted(adapter))
+    tally = walks_on(bench, range(WALKS)[part], 3, scripts_on(bench, corpus(FAMILY)[part]))
     for index in range(WALKS)[part]:
         bench.play(
             bench.scenarios[0],
@@ -95,11 +91,7 @@ def test_values_that_were_not_seen_are_ruled_out() -> None:
 
 def scripted(bench: Bench, names: set[str]) -> Tally:
     """What these scripts show of a runtime."""
-    tally = Tally()
-    for script in corpus(bench.family):
-        if script.name in names:
-            bench.play(script.scenario, play(script), tally)
-    return tally
+    return scripts_on(bench, (script for script in corpus(bench.family) if script.name in names))
 
 
 @pytest.mark.parametrize(

@@ -3,7 +3,6 @@
 import io
 
 import pytest
-from places import GOLDEN
 from sample_result import FILES, MOVES, RESULT
 
 from runlock.conformance.families.lifecycle.wording import shown, step
@@ -22,14 +21,9 @@ def reported(width):
 
 
 @pytest.mark.parametrize("width", [80, 120])
-def test_a_report_reads_well(width, rewrites):
+def test_a_report_reads_well(width, equals_golden):
     """Headline, table, violation and verdict, within the width of the terminal."""
-    text = reported(width)
-    golden = GOLDEN / f"report-{width}.txt"
-    if rewrites:
-        golden.write_text(text)
-
-    assert text == golden.read_text()
+    equals_golden(f"report-{width}.txt", reported(width))
 
 
 @pytest.mark.parametrize("width", [80, 120])

@@ -8,12 +8,7 @@ from command_line import child, run
 
 from runlock.conformance.report.result_folder import reserved
 
-
-@pytest.fixture(autouse=True)
-def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """An empty folder, which is the current one."""
-    monkeypatch.chdir(tmp_path)
-    return tmp_path
+pytestmark = pytest.mark.usefixtures("folder")
 
 
 def test_a_folder_in_use_is_not_shared(folder: Path) -> None:

@@ -9,6 +9,7 @@ import sys
 
 import pytest
 from places import FAULTY
+from played_scripts import reasons
 
 from runlock.conformance.driving.bench import Bench
 from runlock.conformance.driving.tally import Tally
@@ -89,7 +90,7 @@ def swept(open_sut, profile):
                 assert session.violation or session.state.run.is_done
     finally:
         bench.close()
-    return kills, {clause: found.violation.reason for clause, found in tally.found.items()}, tally.exercised
+    return kills, reasons(tally), tally.exercised
 
 
 def served(profile):

@@ -3,14 +3,12 @@
 import sys
 
 import pytest
+from played_scripts import scripts_on, walks_on
 
 from runlock.conformance.campaign.targets import resolve
 from runlock.conformance.driving.bench import Bench
-from runlock.conformance.driving.strategies.random_walk import walk
-from runlock.conformance.driving.strategies.scripted import applicable, corpus, play
-from runlock.conformance.driving.tally import Tally
+from runlock.conformance.driving.strategies.scripted import corpus
 from runlock.conformance.families.lifecycle.family import FAMILY
-from runlock.conformance.family.chooser import Seeded
 from runlock.conformance.transport.stdio import Pipe
 from runlock.spec.model import load_spec
 
@@ -34,14 +32,9 @@ class Recorded(Bench):
 
 def campaign(open_sut, walks=WALKS):
     """Scripted scenarios and some walks on a runtime; the bench, and what it found."""
-    bench, tally = Recorded(open_sut), Tally()
+    bench = Recorded(open_sut)
     try:
-        for script in SCRIPTS:
-            if not applicable(FAMILY, script, bench.handshake):
-                bench.play(script.scenario, play(script), tally)
-        for index in range(walks):
-            scenario = bench.scenarios[index % len(bench.scenarios)]
-            bench.play(scenario, lambda session, i=index: walk(session, Seeded(3, i)), tally)
+        tally = walks_on(bench, range(walks), 3, scripts_on(bench, SCRIPTS))
     finally:
         bench.close()
     return bench, tally

@@ -4,9 +4,17 @@ import pytest
 from ag_ui_variants import VARIANTS
 from ag_ui_wrong import WRITERS
 from served_apps import site
+from served_ends import serving_ends
 
 from runlock.conformance.families.lifecycle.mutants import MUTANTS
 from runlock.conformance.wires.ag_ui_server import Served
+
+
+@pytest.fixture(scope="module")
+def ends():
+    """The ends that agents and applications may ask."""
+    with serving_ends() as found:
+        yield found
 
 
 @pytest.fixture(scope="module")

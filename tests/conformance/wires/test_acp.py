@@ -2,12 +2,12 @@
 
 import pytest
 from acp_agents import AGENTS, RIGHT, WRONG
+from played_scripts import played_on, reasons
 from served_agents import serving
 
 from runlock.conformance.campaign.order import Means, Order, Sampled
 from runlock.conformance.campaign.supervisor import campaign
-from runlock.conformance.driving.strategies.scripted import applicable, corpus, play
-from runlock.conformance.driving.tally import Tally
+from runlock.conformance.driving.strategies.scripted import corpus
 from runlock.conformance.families.lifecycle.family import FAMILY
 from runlock.conformance.wires import opened
 from runlock.conformance.wires.acp import Acp
@@ -43,18 +43,9 @@ def agents():
 
 def played(agents, name, scripts, until=None, **settings):
     """What a judge says of an agent after these scripts, or when a clause broke."""
-    bench, tally = agents.bench(name, **settings), Tally()
-    for script in scripts:
-        if until not in tally.found and not applicable(FAMILY, script, bench.handshake):
-            bench.play(FAMILY.fitting.fitted(script.scenario, bench.handshake), play(script), tally)
-    bench.close()
+    tally = played_on(agents.bench(name, **settings), scripts, until=until)
     assert tally.troubles == []
     return tally
-
-
-def reasons(tally):
-    """Why clauses are broken."""
-    return {clause: found.violation.reason for clause, found in tally.found.items()}
 
 
 @pytest.mark.sampled(6)

@@ -3,9 +3,9 @@
 import pytest
 from ag_ui_variants import VARIANTS
 from ag_ui_wrong import WRITERS
+from played_scripts import played_on, reasons
 
-from runlock.conformance.driving.strategies.scripted import applicable, corpus, play
-from runlock.conformance.driving.tally import Tally
+from runlock.conformance.driving.strategies.scripted import corpus
 from runlock.conformance.families.lifecycle.family import FAMILY
 from runlock.conformance.wires.ag_ui import AgUi
 from runlock.conformance.wires.learned import Learned
@@ -31,12 +31,7 @@ WRONG = {
 
 def played(apps, name, scripts, until=None, **settings):
     """What a judge says of an application after these scripts, or when a clause broke."""
-    bench, tally = apps.bench(name, **settings), Tally()
-    for script in scripts:
-        if until not in tally.found and not applicable(FAMILY, script, bench.handshake):
-            bench.play(FAMILY.fitting.fitted(script.scenario, bench.handshake), play(script), tally)
-    bench.close()
-    return tally
+    return played_on(apps.bench(name, **settings), scripts, until=until)
 
 
 def known(*names):
@@ -67,7 +62,7 @@ def test_a_right_application_holds(apps, name):
     )  # fmt: skip
     tally = played(apps, name, few, **DIALECTS.get(name, {}))
 
-    assert {clause: found.violation.reason for clause, found in tally.found.items()} == {}
+    assert reasons(tally) == {}
     expected = {"GATE-1", "GATE-2", "PAIR-1", "PAIR-4", *EXERCISED}
     assert expected - {clause for clause, times in tally.exercised.items() if times} == set()
 
@@ -78,7 +73,7 @@ def test_an_older_or_longer_spelling_is_understood(apps, name):
     """Custom events that ask, and names of tools with that of their server."""
     tally = played(apps, name, known("reject", "two-rounds-of-two", "calls-on-a-stream-of-ag-ui"))
 
-    assert {clause: found.violation.reason for clause, found in tally.found.items()} == {}
+    assert reasons(tally) == {}
     assert all(tally.exercised[clause] for clause in ("GATE-1", "PAIR-4"))
 
 
@@ -106,7 +101,7 @@ def test_a_right_application_holds_in_every_script(apps, name):
     """All of the scripts that fit."""
     tally = played(apps, name, corpus(FAMILY), **DIALECTS.get(name, {}))
 
-    assert {clause: found.violation.reason for clause, found in tally.found.items()} == {}
+    assert reasons(tally) == {}
     assert all(tally.exercised[clause] for clause in ("GATE-1", "ONCE-1", "PAIR-1", "PAIR-4", "DECIDE-5"))
 
 

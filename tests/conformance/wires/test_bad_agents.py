@@ -7,20 +7,9 @@ import bad_agents
 import pytest
 
 from runlock.conformance.errors import AdapterError, UsageError
-from runlock.conformance.transport.real_time import RealTime
 from runlock.conformance.wires import acp_wire
 from runlock.conformance.wires.acp_wire import AcpWire
 from runlock.conformance.wires.address import Address, address_of
-from runlock.conformance.wires.ends import Ends
-
-
-@pytest.fixture(scope="module")
-def ends():
-    """The ends that the agents may ask."""
-    found = Ends(RealTime(), ["write", "read"])
-    yield found
-    found.close()
-    found.real.close()
 
 
 @pytest.mark.sampled(4)

@@ -9,20 +9,9 @@ from served_apps import served
 from runlock.conformance.campaign.order import Order, Sampled
 from runlock.conformance.campaign.worker_process import WIRE_LIMIT_SECONDS, WorkerHandle
 from runlock.conformance.errors import AdapterError, TimedOut
-from runlock.conformance.transport.real_time import RealTime
 from runlock.conformance.wires import launch, wiring
 from runlock.conformance.wires.address import Address, exported
-from runlock.conformance.wires.ends import Ends
 from runlock.conformance.wires.wire import Wire
-
-
-@pytest.fixture(scope="module")
-def ends():
-    """The ends that the applications may ask."""
-    found = Ends(RealTime(), ["write", "read"])
-    yield found
-    found.close()
-    found.real.close()
 
 
 @pytest.fixture(scope="module")

@@ -2,10 +2,10 @@
 
 import pytest
 from durable_apps import command
+from played_scripts import played_on, reasons
 
 from runlock.conformance.driving.bench import Bench
-from runlock.conformance.driving.strategies.scripted import applicable, corpus, play
-from runlock.conformance.driving.tally import Tally
+from runlock.conformance.driving.strategies.scripted import corpus
 from runlock.conformance.families.lifecycle.family import FAMILY
 from runlock.conformance.families.lifecycle.host.hosted import Hosted
 from runlock.conformance.trace.moves import CRASH_AND_RECOVER
@@ -31,11 +31,7 @@ def wire(request):
 
 def played(wire, scripts, until=None):
     """What a judge says after these scripts, or when a clause broke; one that cannot be played is none."""
-    bench, tally = Bench(lambda: Hosted(lambda: AgUi(wire))), Tally()
-    for script in scripts:
-        if until not in tally.found and not applicable(FAMILY, script, bench.handshake):
-            bench.play(FAMILY.fitting.fitted(script.scenario, bench.handshake), play(script), tally)
-    bench.close()
+    tally = played_on(Bench(lambda: Hosted(lambda: AgUi(wire))), scripts, until=until)
     assert tally.troubles == []
     return tally
 
@@ -58,7 +54,7 @@ def test_a_right_application_goes_on_after_a_kill(wire):
     )
 
     assert wire.learned.survives
-    assert {clause: found.violation.reason for clause, found in tally.found.items()} == {}
+    assert reasons(tally) == {}
     assert all(tally.exercised[clause] for clause in ("KEEP-1", "ONCE-2", "RECOVER-3"))
 
 
@@ -69,7 +65,7 @@ def test_a_right_application_holds_in_every_script_with_a_crash(wire):
     """All of them fit."""
     tally = played(wire, CRASHES)
 
-    assert {clause: found.violation.reason for clause, found in tally.found.items()} == {}
+    assert reasons(tally) == {}
     assert tally.schedules > 15
 
 

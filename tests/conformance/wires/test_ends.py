@@ -5,10 +5,10 @@ import asyncio
 import httpx
 import pytest
 from mcp import Client
+from served_ends import serving_ends
 
 from runlock.conformance.errors import AdapterError
 from runlock.conformance.protocol import ToolCall, Turn
-from runlock.conformance.transport.real_time import RealTime
 from runlock.conformance.transport.world import ModelFault
 from runlock.conformance.wires.ends import Ends, meant
 
@@ -45,10 +45,8 @@ class Guest:
 @pytest.fixture
 def ends():
     """The ends, on any port."""
-    found = Ends(RealTime(), ["write", "fails"])
-    yield found
-    found.close()
-    found.real.close()
+    with serving_ends("write", "fails") as found:
+        yield found
 
 
 def asked(ends, path="/v1/chat/completions", **body):

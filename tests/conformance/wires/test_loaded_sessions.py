@@ -2,6 +2,7 @@
 
 import pytest
 from acp_agents import RIGHT, WRONG
+from played_scripts import reasons
 from served_agents import serving
 
 from runlock.conformance.driving.bench import Bench
@@ -84,7 +85,7 @@ def test_a_right_agent_goes_on(agents, what):
     """Its model is shown what was said, and what was answered, and no answer meets another call."""
     tally, sent = played(agents, "right", SCHEDULES[what])
 
-    assert {clause: found.violation.reason for clause, found in tally.found.items()} == {}
+    assert reasons(tally) == {}
     assert LOADED in sent
     assert agents.wire("right").other.is_alive
 
@@ -98,7 +99,7 @@ def test_a_client_that_loads_again_closes_the_pipe_and_comes_back(agents):
     finally:
         wire.load = load
 
-    assert {clause: found.violation.reason for clause, found in tally.found.items()} == {}
+    assert reasons(tally) == {}
     assert len(before) == 2 and before[0] is not before[1]
     assert not wire._there
 
@@ -159,7 +160,7 @@ def test_a_process_of_an_agent_loads_what_another_one_stored():
     finally:
         wire.close()
 
-    assert {clause: found.violation.reason for clause, found in tally.found.items()} == {}
+    assert reasons(tally) == {}
     assert [move.params.get("resent") for move in sent if move.method == "run.start"] == [
         None,
         "loaded",

@@ -6,11 +6,10 @@ import sys
 
 from mcp import Client, StdioServerParameters
 from mcp.client.stdio import stdio_client
+from served_ends import serving_ends
 
 from runlock.conformance.protocol import Turn
-from runlock.conformance.transport.real_time import RealTime
 from runlock.conformance.wires.address import exported
-from runlock.conformance.wires.ends import Ends
 
 
 class Guest:
@@ -37,13 +36,9 @@ async def calls(url):
 
 def test_calls_and_results_are_passed_on():
     """Errors as well."""
-    ends = Ends(RealTime(), ["write", "read"])
-    ends.seat(Guest())
-    try:
+    with serving_ends() as ends:
+        ends.seat(Guest())
         offered, results = asyncio.run(calls(exported(ends.port)["RUNLOCK_MCP_URL"]))
-    finally:
-        ends.close()
-        ends.real.close()
 
     assert offered == ["write", "read"]
     assert results == [("write 1", False), ("write 2", True)]

@@ -2,11 +2,11 @@
 
 import pytest
 from ag_ui_variants import VARIANTS
+from played_scripts import played_on
 
 from runlock.conformance.campaign.inference.bench import LearningBench
 from runlock.conformance.campaign.order import Inferring, Order
-from runlock.conformance.driving.strategies.scripted import applicable, corpus, play
-from runlock.conformance.driving.tally import Tally
+from runlock.conformance.driving.strategies.scripted import corpus
 from runlock.conformance.families.lifecycle.family import FAMILY
 from runlock.conformance.wires import opened
 
@@ -27,12 +27,8 @@ def ruled_out(apps, name, monkeypatch):
     found = apps.wire(name)
     target = str(found.address)
     monkeypatch.setitem(opened._OPEN, target, found)
-    bench, tally = LearningBench(Order(target, Inferring(0)), lambda _: True), Tally()
-    for script in corpus(FAMILY):
-        if not applicable(FAMILY, script, bench.handshake):
-            bench.play(FAMILY.fitting.fitted(script.scenario, bench.handshake), play(script), tally)
-    bench.close()
-    return set(tally.excluded)
+    bench = LearningBench(Order(target, Inferring(0)), lambda _: True)
+    return set(played_on(bench, corpus(FAMILY)).excluded)
 
 
 @pytest.mark.sampled(1, nightly=6)

@@ -4,6 +4,7 @@ from collections import Counter
 
 import pytest
 from client_variants import CLIENT_BOUND
+from played_scripts import reasons
 from served_apps import site
 
 from runlock.conformance.driving.bench import Bench
@@ -108,7 +109,7 @@ def played(apps, name, moves):
     bench.play(scenario, schedule, tally)
     bench.close()
     assert tally.troubles == []
-    return {clause: found.violation.reason for clause, found in tally.found.items()}
+    return reasons(tally)
 
 
 @pytest.mark.sampled(3)

@@ -17,26 +17,9 @@ from pathlib import Path
 sys.path.insert(0, str(Path(__file__).parents[1]))
 
 from plain_runtime import Plain, respond
+from speaking import FAULTS, fault, put, raw
 
-FAULTS = {}
 SEEN = itertools.count(1)
-
-
-def fault(function):
-    """A fault by the name of its function."""
-    FAULTS[function.__name__] = function
-    return function
-
-
-def put(answer):
-    """One answer, one line, at once."""
-    raw(json.dumps(answer).encode() + b"\n")
-
-
-def raw(line):
-    """Bytes on standard output."""
-    sys.stdout.buffer.write(line)
-    sys.stdout.buffer.flush()
 
 
 def due(is_turn):

@@ -16,26 +16,9 @@ from pathlib import Path
 sys.path.insert(0, str(Path(__file__).parents[1]))
 
 from plain_runtime import Plain, respond
+from speaking import FAULTS, fault, put, raw
 
-FAULTS = {}
 SLEEP = "import time; time.sleep(3600)"
-
-
-def fault(function):
-    """A fault by the name of its function."""
-    FAULTS[function.__name__] = function
-    return function
-
-
-def put(answer):
-    """What is right: one answer, one line, at once."""
-    raw(json.dumps(answer).encode() + b"\n")
-
-
-def raw(line):
-    """Bytes on standard output."""
-    sys.stdout.buffer.write(line)
-    sys.stdout.buffer.flush()
 
 
 def error(request, code, message, **data):

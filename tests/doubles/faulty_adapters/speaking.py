@@ -27,3 +27,22 @@ def write(text, end="\n"):
 def complain(words):
     """Put a line on standard error."""
     print(words, file=sys.stderr, flush=True)
+
+
+FAULTS = {}
+
+
+def fault(function):
+    """A fault by the name of its function."""
+    FAULTS[function.__name__] = function
+    return function
+
+
+def put(answer):
+    """What is right: one answer, one line, at once."""
+    write(json.dumps(answer))
+
+
+def raw(line):
+    """Bytes on standard output."""
+    write(line, "")

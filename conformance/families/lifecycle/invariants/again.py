@@ -10,7 +10,7 @@ from runlock.conformance.families.lifecycle.messages import GateOpened, SegmentE
 from runlock.conformance.families.lifecycle.state import ObservedState
 from runlock.conformance.families.lifecycle.state.disturbances import CANCEL, CRASH, FAULT, INPUT
 from runlock.conformance.families.lifecycle.state.records import ObservedCall, Run
-from runlock.conformance.family.invariant import HELD, CheckResults, broken, check, held_or
+from runlock.conformance.family.invariant import CheckResults, broken, check, held_or
 from runlock.conformance.family.rank import Rank
 from runlock.conformance.text import cut
 
@@ -26,7 +26,7 @@ def the_next_input_is_taken(state: ObservedState) -> CheckResults:
         return
     how = f"run {before[0].id} was over ({_end_of(before[0])})"
     refused = state.refused_whole and not state.run.steps
-    yield broken(f"{how}, yet the next input was turned down") if refused else HELD
+    yield held_or(not refused, f"{how}, yet the next input was turned down")
 
 
 @check("AGAIN-1", rank=Rank.LOST, excuses=(CANCEL, FAULT, CRASH, INPUT))

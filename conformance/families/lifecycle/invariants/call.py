@@ -6,7 +6,7 @@ from runlock.conformance.families.lifecycle.messages import FINAL_CALL_STATUSES,
 from runlock.conformance.families.lifecycle.state import ObservedState
 from runlock.conformance.families.lifecycle.state.disturbances import CANCEL, CRASH, FAULT
 from runlock.conformance.families.lifecycle.state.records import ObservedCall, Run
-from runlock.conformance.family.invariant import HELD, CheckResults, Invariant, broken, check, ranked
+from runlock.conformance.family.invariant import HELD, CheckResults, Invariant, broken, check, held_or, ranked
 from runlock.conformance.family.rank import Rank
 from runlock.conformance.protocol import Observation
 
@@ -26,12 +26,9 @@ def a_call_moves_from_where_it_was(state: ObservedState, seen: CallMoved) -> Che
     if (run.disturbed_by(CRASH) and call.claimed is None) or seen.to == call.claimed:
         return
     was, said = call.claimed or "not at all", seen.origin or "not at all"
-    yield (
-        HELD
-        if was == said
-        else (
-            broken(f"call {call.id} was last reported {was}, yet it is said to move from {said} to {seen.to}")
-        )
+    yield held_or(
+        was == said,
+        f"call {call.id} was last reported {was}, yet it is said to move from {said} to {seen.to}",
     )
 
 
@@ -73,11 +70,7 @@ def a_call_runs_the_tool_that_was_asked_for(state: ObservedState, seen: GateOpen
         return
     call = subject[1]
     right = seen.name == call.name
-    yield (
-        HELD
-        if right
-        else broken(f"the model asked for {call.name} in call {call.id}, yet {seen.name} is entered")
-    )
+    yield held_or(right, f"the model asked for {call.name} in call {call.id}, yet {seen.name} is entered")
 
 
 @check("CALL-2", at=("Suspended",), rank=Rank.STATUS)
@@ -88,7 +81,7 @@ def a_gate_suspends_before_execution(state: ObservedState, seen: CallMoved) -> C
         return
     call = subject[1]
     held = call.tool is not None and (call.tool.permission == "ask" or call.last_verdict == "suspend")
-    yield HELD if held else broken(f"nothing held call {call.id} back, yet it was Suspended before it ran")
+    yield held_or(held, f"nothing held call {call.id} back, yet it was Suspended before it ran")
 
 
 def an_answer_decides_the_status(kinds: tuple[str, ...], right: str) -> Invariant:
@@ -131,11 +124,7 @@ def a_body_that_was_entered_is_Running(state: ObservedState) -> CheckResults:
             continue
         if call.executing:
             right = call.claimed == "Running"
-            yield (
-                HELD
-                if right
-                else broken(f"the body of call {call.id} is executing, yet its status is {call.claimed}")
-            )
+            yield held_or(right, f"the body of call {call.id} is executing, yet its status is {call.claimed}")
 
 
 @check("CALL-24", rank=Rank.STATUS, requires="calls", excuses=(CANCEL, FAULT, CRASH))
@@ -180,7 +169,7 @@ def a_block_fails_the_call(state: ObservedState, seen: CallMoved) -> CheckResult
         why = WHY_REFUSED[call.refused_for] if call.tool is None else "was blocked"
         is_closed = seen.to == "Cancelled" and call.tool is None and _may_end_unjudged(state, run)
         right = seen.to == "Failed" or is_closed
-        yield HELD if right else broken(f"call {call.id} {why}, yet it became {seen.to}")
+        yield held_or(right, f"call {call.id} {why}, yet it became {seen.to}")
 
 
 WHY_REFUSED = {
@@ -208,10 +197,8 @@ def a_set_result_succeeds_the_call(state: ObservedState, seen: CallMoved) -> Che
         return
     call = subject[1]
     if call.last_verdict == "set_result":
-        yield (
-            HELD
-            if seen.to == "Succeeded"
-            else broken(f"the result of call {call.id} was set, yet it became {seen.to}")
+        yield held_or(
+            seen.to == "Succeeded", f"the result of call {call.id} was set, yet it became {seen.to}"
         )
     elif seen.to == "Succeeded":
         yield broken(f"call {call.id} has not run and nobody set its result, yet it Succeeded")
@@ -225,10 +212,8 @@ def only_a_decision_resumes(state: ObservedState, seen: CallMoved) -> CheckResul
         return
     call = subject[1]
     decided = [d for d in call.decisions if not (d.turned_down or d.stale)]
-    yield (
-        HELD
-        if decided or subject[0].disturbed_by(CRASH)
-        else broken(f"nobody decided about call {call.id}, yet it is Resuming")
+    yield held_or(
+        decided or subject[0].disturbed_by(CRASH), f"nobody decided about call {call.id}, yet it is Resuming"
     )
 
 

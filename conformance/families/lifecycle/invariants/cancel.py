@@ -8,7 +8,7 @@ from runlock.conformance.families.lifecycle.messages import CallMoved, GateOpene
 from runlock.conformance.families.lifecycle.state import ObservedState
 from runlock.conformance.families.lifecycle.state.disturbances import CRASH, FAULT
 from runlock.conformance.families.lifecycle.state.records import WORKING_GATES, ObservedCall, Run
-from runlock.conformance.family.invariant import HELD, CheckResults, broken, check, counts
+from runlock.conformance.family.invariant import HELD, CheckResults, broken, check, counts, held_or
 from runlock.conformance.family.rank import Rank
 from runlock.conformance.protocol import GateClosed, Observation
 
@@ -38,7 +38,7 @@ def nothing_new_has_begun_after_a_cancel(state: ObservedState) -> CheckResults:
         if late and late[0].call
         else "a model gate opened"
     )
-    yield HELD if not (late and run.cancel_alone) else broken(f"the run was cancelled, yet {what}")
+    yield held_or(not (late and run.cancel_alone), f"the run was cancelled, yet {what}")
 
 
 @check("CANCEL-2", rank=Rank.STATUS, requires="a cancel")
@@ -48,7 +48,7 @@ def a_cancelled_run_ends_as_Cancelled(state: ObservedState, seen: SegmentEnded) 
     if run is None or not _certain(run):
         return
     code = seen.reason.code
-    yield HELD if code == "Cancelled" else broken(f"the run was cancelled, yet it ended as {code}")
+    yield held_or(code == "Cancelled", f"the run was cancelled, yet it ended as {code}")
 
 
 @check("CANCEL-3", rank=Rank.STATUS, requires="a cancel", excuses=(CRASH,))
@@ -58,7 +58,7 @@ def a_cancelled_wait_is_over(state: ObservedState) -> CheckResults:
     if run is None or run.cancel_at is None or run.cancel_status != "Waiting":
         return
     if not state.gates_of(run):
-        yield HELD if run.is_done else broken("the run was cancelled while it waited, yet it still waits")
+        yield held_or(run.is_done, "the run was cancelled while it waited, yet it still waits")
 
 
 @check("CANCEL-2", rank=Rank.STATUS, requires="a cancel", excuses=(CRASH,))
@@ -67,11 +67,7 @@ def a_cancelled_run_is_Done(state: ObservedState) -> CheckResults:
     run = state.run
     if run is None or run.cancel_at is None or state.gates_of(run):
         return
-    yield (
-        HELD
-        if run.is_done
-        else broken("the run was cancelled and nothing of it is under way, yet it is not Done")
-    )
+    yield held_or(run.is_done, "the run was cancelled and nothing of it is under way, yet it is not Done")
 
 
 @check("CANCEL-4", seeing=(GateOpened,), rank=Rank.CONSENT, requires="a cancel")
@@ -105,7 +101,7 @@ def a_cancel_is_nothing_to_a_later_run(state: ObservedState, seen: SegmentEnded)
         return
     was = f"a cancel came for run {cancelled[-1]}, which is Done"
     why = f"{was}, yet run {run.id}, which nobody cancelled, ended as Cancelled"
-    yield HELD if seen.reason.code != "Cancelled" else broken(why)
+    yield held_or(seen.reason.code != "Cancelled", why)
 
 
 @counts("CANCEL-4", requires="a cancel")
@@ -159,11 +155,7 @@ def a_cancelled_call_is_Cancelled(state: ObservedState) -> CheckResults:
         gave_up = [gate for gate in call.executions if gate.gone is not None and gate.gone != "crash"]
         if gave_up and call.result is None and not call.is_unclear and call.claimed is not None:
             wrong = call.claimed in ("Succeeded", "Failed")
-            yield (
-                HELD
-                if not wrong
-                else broken(f"the body of call {call.id} was given up, yet it {call.claimed}")
-            )
+            yield held_or(not wrong, f"the body of call {call.id} was given up, yet it {call.claimed}")
 
 
 @check("CALL-6", rank=Rank.STATUS, requires="a cancel")
@@ -221,9 +213,9 @@ def results_before_a_cancel_are_treated_as_declared(state: ObservedState, seen: 
         shown = any(said in m.text for m in seen.messages if m.role == "tool" and m.call == call.id)
         why = f"the tool of call {call.id} answered {said!r} before run {run.id} was cancelled"
         if policy == "kept":
-            yield HELD if shown else broken(f"{why}, which is kept, yet the model was not shown that")
+            yield held_or(shown, f"{why}, which is kept, yet the model was not shown that")
         elif state.policy("durability") != "call" and not _is_whole(run, call.step):
-            yield HELD if not shown else broken(f"{why}, which is dropped, yet the model was shown that")
+            yield held_or(not shown, f"{why}, which is dropped, yet the model was shown that")
 
 
 def _is_whole(run: Run, step: int) -> bool:

@@ -14,7 +14,7 @@ from runlock.conformance.families.lifecycle.messages import (
 from runlock.conformance.families.lifecycle.state import ObservedState
 from runlock.conformance.families.lifecycle.state.disturbances import CANCEL, CRASH, FAULT
 from runlock.conformance.families.lifecycle.state.records import Decided, ObservedCall, Run
-from runlock.conformance.family.invariant import HELD, CheckResults, broken, check
+from runlock.conformance.family.invariant import HELD, CheckResults, broken, check, held_or
 from runlock.conformance.family.rank import Rank
 
 TakenDown = Checkpointed | GateOpened
@@ -59,7 +59,7 @@ def a_checkpoint_holds_the_persistent_keys(state: ObservedState, seen: TakenDown
         if key.name in left and key.persistent:
             right = held.get(key.name) == left[key.name]
             why = f"a plugin set the persistent key {key.name}, yet a checkpoint does not hold what it set"
-            yield HELD if right else broken(why)
+            yield held_or(right, why)
         elif key.name in left:
             why = f"the key {key.name} is not persistent, yet a checkpoint holds it"
             yield broken(why) if key.name in held else HELD
@@ -76,11 +76,7 @@ def a_checkpoint_holds_the_status_of_its_run(state: ObservedState, seen: TakenDo
         yield broken("the checkpoint does not say which status the run has")
     elif status in ("Waiting", "Done"):
         said = isinstance(reason, dict) and reason.get("code")
-        yield (
-            HELD
-            if said
-            else broken(f"the checkpoint says that the run is {status}, and not for which reason")
-        )
+        yield held_or(said, f"the checkpoint says that the run is {status}, and not for which reason")
     else:
         yield HELD
 
@@ -99,7 +95,7 @@ def the_stored_end_is_the_announced_one(state: ObservedState, seen: SegmentEnded
         why = f"the checkpoint says {_named(reason)}, yet the segment ended as {ended}"
         stop, right = _stop_of(reason), seen.reason.stop
         same_stop = None in (stop, right) or (right is not None and stop == right.code)
-        yield HELD if reason.get("code") == code and same_stop else broken(why)
+        yield held_or(reason.get("code") == code and same_stop, why)
 
 
 def _stop_of(reason: Mapping[str, Any]) -> str | None:
@@ -150,13 +146,9 @@ def a_checkpoint_holds_what_was_decided(state: ObservedState, seen: TakenDown) -
             continue
         right = named == taken.id
         if right or taken.disposition != "buffered":  # what is buffered may still be ignored
-            yield (
-                HELD
-                if right
-                else broken(
-                    f"call {call.id} took decision {taken.id}, which has not acted, yet the checkpoint "
-                    "lacks it"
-                )
+            yield held_or(
+                right,
+                f"call {call.id} took decision {taken.id}, which has not acted, yet the checkpoint lacks it",
             )
 
 
@@ -226,7 +218,7 @@ def _cleared(state: ObservedState, seen: TakenDown, *, waits_again: bool) -> Che
         stays = isinstance(written, dict) and written.get("id") == one.decision
         if not (stays and _was_sent_again(run, one.decision)):
             why = f"decision {one.decision} for call {one.call} was cleared, yet the checkpoint holds it"
-            yield broken(why) if stays else HELD
+            yield held_or(not stays, why)
 
 
 def _was_sent_again(run: Run, decision: str | None) -> bool:

@@ -16,7 +16,16 @@ from runlock.conformance.families.lifecycle.messages import CallMoved, DecisionT
 from runlock.conformance.families.lifecycle.state import ObservedState, once
 from runlock.conformance.families.lifecycle.state.disturbances import CANCEL, CRASH, FAULT
 from runlock.conformance.families.lifecycle.state.records import Decided, ObservedCall, Run
-from runlock.conformance.family.invariant import HELD, CheckResults, Invariant, broken, check, counts, ranked
+from runlock.conformance.family.invariant import (
+    HELD,
+    CheckResults,
+    Invariant,
+    broken,
+    check,
+    counts,
+    held_or,
+    ranked,
+)
 from runlock.conformance.family.rank import Rank
 
 # --- tasks --------------------------------------------------------------------------------------
@@ -36,11 +45,7 @@ def each_allowed_call_has_its_task(clause: str, during_a_hold: bool) -> Invarian
         concurrent = f" while call {held} waits" if held else ""
         for call, way in zip(found[1], made, strict=True):
             if way == "allowed":
-                yield (
-                    HELD
-                    if call.entries
-                    else broken(f"call {call.id} is allowed, yet no task runs it{concurrent}")
-                )
+                yield held_or(call.entries, f"call {call.id} is allowed, yet no task runs it{concurrent}")
 
     where = "during_a_held_one" if during_a_hold else "in_a_round_that_nothing_holds"
     has_its_task.__name__ = f"each_allowed_call_has_its_task_{where}"
@@ -58,7 +63,7 @@ def interception_gives_the_outcome(state: ObservedState) -> CheckResults:
         hooked = any(gate.on == "hook" and gate.opened.call == call.id for gate in state.open_gates)
         if outcome is not None and call.claimed is not None and len(call.judged) == 1 and not hooked:
             why = f"interception has given call {call.id} its outcome, yet its status is {call.claimed}"
-            yield HELD if call.claimed == outcome else broken(why)
+            yield held_or(call.claimed == outcome, why)
 
 
 @once
@@ -92,7 +97,7 @@ def an_answer_moves_its_call_at_once(clause: str, kinds: tuple[str, ...], replay
         if answered is not None and answered[1] in kinds and answered[2] is replayed:
             call, kind, _ = answered
             why = f"the tool of call {call.id} answered {kind}, yet its status is {call.claimed}"
-            yield HELD if call.claimed == STATUS_OF[kind] else broken(why)
+            yield held_or(call.claimed == STATUS_OF[kind], why)
 
     way = "a_replay" if replayed else "an_execution"
     moves.__name__ = f"{way}_that_answers_{'_or_'.join(kinds)}_moves_its_call_at_once"
@@ -129,7 +134,7 @@ def a_decision_is_replayed_with_the_others(state: ObservedState) -> CheckResults
         if busy and decided.action == "resume" and not decided.turned_down:
             idle = call.claimed == "Resuming" and not any(g.call is call for g in state.gates_of(run))
             why = f"call {call.id} took decision {decided.id}, yet its replay waits for call {busy[0]}"
-            yield broken(why) if idle else HELD
+            yield held_or(not idle, why)
 
 
 @check("ROUND-68", rank=Rank.LOST, requires="a decision")
@@ -138,7 +143,7 @@ def a_rejected_call_is_over(state: ObservedState) -> CheckResults:
     for _, call, decided in _just_decided(state):
         if decided.action == "cancel" and not decided.turned_down and call.claimed is not None:
             why = f"call {call.id} was rejected, yet its status is {call.claimed}"
-            yield HELD if call.claimed == "Cancelled" else broken(why)
+            yield held_or(call.claimed == "Cancelled", why)
 
 
 def a_wait_can_be_decided(clause: str, which: str, said: str) -> Invariant:
@@ -148,7 +153,7 @@ def a_wait_can_be_decided(clause: str, which: str, said: str) -> Invariant:
         for run, call, decided in _just_decided(state):
             if _kind_of_wait(run, call, decided) == which and not state.may_end_by_a_block(run):
                 why = f"call {call.id} {said}, yet decision {decided.id} for it was turned down"
-                yield broken(why) if decided.turned_down else HELD
+                yield held_or(not decided.turned_down, why)
 
     can_be_decided.__name__ = f"a_decision_for_a_call_that_{said.replace(' ', '_')}_is_taken"
     can_be_decided.__doc__ = f"A decision for a call that {said} is taken."

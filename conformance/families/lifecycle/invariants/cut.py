@@ -50,7 +50,7 @@ def a_call_that_was_cut_off_does_not_run_as_it_stands(state: ObservedState, seen
     if call is not None and call.is_cut:
         left = call.args if call.written is None else call.written
         why = f"the turn ended for its length and may have cut off call {call.id}, yet it runs as it stands"
-        yield broken(why) if is_alike(seen.args, left) else HELD
+        yield held_or(not is_alike(seen.args, left), why)
 
 
 @counts("CUT-1", at=("model",), requires=A_BREAK)

@@ -12,7 +12,7 @@ from runlock.conformance.families.lifecycle.messages import (
 from runlock.conformance.families.lifecycle.state import ObservedState, once
 from runlock.conformance.families.lifecycle.state.disturbances import CANCEL, CRASH, FAULT, INPUT
 from runlock.conformance.families.lifecycle.state.records import Decided, ObservedCall, Run
-from runlock.conformance.family.invariant import HELD, CheckResults, broken, check, counts
+from runlock.conformance.family.invariant import HELD, CheckResults, broken, check, counts, held_or
 from runlock.conformance.family.rank import Rank
 from runlock.conformance.protocol import Observation
 
@@ -27,11 +27,7 @@ def a_decision_reaches_the_call_it_names(state: ObservedState, seen: GateOpened)
         sent = state.decision_ids.get(seen.resume.decision)
         if sent is not None:
             right = sent.call == call.id
-            yield (
-                HELD
-                if right
-                else broken(f"decision {sent.id} names call {sent.call}, yet call {call.id} ran on it")
-            )
+            yield held_or(right, f"decision {sent.id} names call {sent.call}, yet call {call.id} ran on it")
     if call.entries and _unapproved(call):
         other = _unused_approval(state, call)
         if other is not None:
@@ -127,10 +123,8 @@ def a_repeated_decision_is_not_accepted(state: ObservedState, seen: DecisionTake
     late = _late(state)
     if late is not None and late.repeats and late.id == seen.decision:
         taken = seen.disposition in ("accepted", "buffered")
-        yield (
-            broken(f"decision {late.id} had been taken before, yet it was {seen.disposition} again")
-            if taken
-            else HELD
+        yield held_or(
+            not taken, f"decision {late.id} had been taken before, yet it was {seen.disposition} again"
         )
 
 

@@ -10,7 +10,7 @@ from runlock.conformance.families.lifecycle.messages import CallMoved, GateOpene
 from runlock.conformance.families.lifecycle.state import ObservedState, once
 from runlock.conformance.families.lifecycle.state.disturbances import CANCEL, CRASH, FAULT, INPUT
 from runlock.conformance.families.lifecycle.state.records import Decided, ObservedCall, Run
-from runlock.conformance.family.invariant import HELD, CheckResults, broken, check, counts
+from runlock.conformance.family.invariant import HELD, CheckResults, broken, check, counts, held_or
 from runlock.conformance.family.rank import Rank
 
 
@@ -95,7 +95,7 @@ def _is_taken(state: ObservedState, given: str) -> CheckResults:
         return
     for decided in found[1]:
         refused = decided.turned_down
-        yield HELD if not refused else broken(f"{given}, yet decision {decided.id} was turned down")
+        yield held_or(not refused, f"{given}, yet decision {decided.id} was turned down")
 
 
 @check("DECIDE-22", at=("model",), rank=Rank.LOST, excuses=(CRASH,))
@@ -107,12 +107,8 @@ def a_run_that_was_given_back_is_whole(state: ObservedState, seen: GateOpened) -
     came_back = any(d.at_rest and d.answers is not None for c in run.every_call for d in c.decisions)
     if came_back and run.said:
         shown = any(m.role == "user" and run.said in m.text for m in seen.messages)
-        yield (
-            HELD
-            if shown
-            else broken(
-                f"the run began with {run.said!r}, yet when it was given back the model is not shown that"
-            )
+        yield held_or(
+            shown, f"the run began with {run.said!r}, yet when it was given back the model is not shown that"
         )
 
 
@@ -127,7 +123,7 @@ def a_part_of_the_decisions_does_what_was_declared(state: ObservedState) -> Chec
     if left:
         wrong = WRONG[policy](run, decisions, bool(state.gates_of(run)))
         part = f"call {left[0].id} waits as well, and decision {decisions[0].id}"
-        yield broken(f"{part} {wrong}") if wrong else HELD
+        yield held_or(not wrong, f"{part} {wrong}")
 
 
 def _no_part(run: Run, decisions: list[Decided], moving: bool) -> str:
@@ -241,7 +237,7 @@ def a_new_suspension_counts_as_declared(state: ObservedState, seen: SegmentEnded
         ]
         why = f"the replay suspended call {call.id} again and call {over[0] if over else ''} is over"
         goes_on = policy == "by_outcomes" and bool(over)
-        yield broken(f"{why}, which counts, yet the segment ended") if goes_on else HELD
+        yield held_or(not goes_on, f"{why}, which counts, yet the segment ended")
 
 
 @check("DECIDE-20", at=("Suspended",), rank=Rank.LOST, excuses=(CANCEL, FAULT, CRASH))
@@ -324,11 +320,7 @@ def a_decision_is_replayed_there_and_then(state: ObservedState) -> CheckResults:
         if may_await_others(state, run, call):
             continue
         why = f"decision {decided.id} came while the run was at work"
-        yield (
-            HELD
-            if not rests(decided)
-            else broken(f"{why} and acts at once, yet call {call.id} is still Suspended")
-        )
+        yield held_or(not rests(decided), f"{why} and acts at once, yet call {call.id} is still Suspended")
 
 
 def came_alone_at_work(state: ObservedState, run: Run) -> Iterator[tuple[ObservedCall, Decided]]:

@@ -36,15 +36,10 @@ def a_run_with_a_busy_call_is_Running(state: ObservedState) -> CheckResults:
     run = _claims_both(state)
     for call in _busy(run) if run is not None else ():
         assert run is not None
-        yield (
-            HELD
-            if run.claimed == "Running"
-            else (
-                broken(
-                    f"call {call.id} is {'executing' if call.executing else call.claimed}, "
-                    f"yet the run is {run.claimed}"
-                )
-            )
+        yield held_or(
+            run.claimed == "Running",
+            f"call {call.id} is {'executing' if call.executing else call.claimed}, "
+            f"yet the run is {run.claimed}",
         )
 
 
@@ -77,7 +72,7 @@ def a_run_waits_for_somebody(state: ObservedState) -> CheckResults:
         return  # a life need not say from which statuses it starts
     if any(call.is_unclear for call in run.calls.values()):
         return  # one of two calls with one id may wait under another
-    yield HELD if _suspended(run) else broken("the run is Waiting, yet none of its calls is Suspended")
+    yield held_or(_suspended(run), "the run is Waiting, yet none of its calls is Suspended")
 
 
 @check("DERIVE-4", rank=Rank.STATUS)
@@ -88,11 +83,7 @@ def a_run_with_work_of_its_own_is_Running(state: ObservedState) -> CheckResults:
         return
     for gate in state.gates_of(run):
         if gate.on in ("model", "permission"):
-            yield (
-                HELD
-                if run.claimed == "Running"
-                else broken(f"a {gate.on} gate is open, yet the run is {run.claimed}")
-            )
+            yield held_or(run.claimed == "Running", f"a {gate.on} gate is open, yet the run is {run.claimed}")
 
 
 @check("DERIVE-5", at=("model",), rank=Rank.STATUS, requires="calls")
@@ -138,7 +129,7 @@ def the_calls_do_not_end_the_run(state: ObservedState, seen: RunMoved) -> CheckR
         return
     natural = seen.reason.code == "NaturalEnd"
     over = "every call of the newest turn is over, and their results have not been shown to the model"
-    yield broken(f"{over}, yet the run is Done as NaturalEnd") if natural else HELD
+    yield held_or(not natural, f"{over}, yet the run is Done as NaturalEnd")
 
 
 @counts("DERIVE-7", at=("model",), requires="calls")

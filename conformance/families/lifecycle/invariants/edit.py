@@ -9,7 +9,7 @@ from runlock.conformance.families.lifecycle.messages import GateOpened
 from runlock.conformance.families.lifecycle.state import ObservedState
 from runlock.conformance.families.lifecycle.state.disturbances import CANCEL, CRASH, FAULT, INPUT
 from runlock.conformance.families.lifecycle.state.records import Decided, Form, ObservedCall, is_alike
-from runlock.conformance.family.invariant import HELD, CheckResults, broken, check, counts
+from runlock.conformance.family.invariant import HELD, CheckResults, broken, check, counts, held_or
 from runlock.conformance.family.rank import Rank
 
 
@@ -60,7 +60,7 @@ def an_edited_tool_is_gated(state: ObservedState, seen: GateOpened) -> CheckResu
     if seen.name != name:
         return
     why = _ungated(state, call, renaming, name)
-    yield broken(f"{said}, {why}, yet it was executed") if why else HELD
+    yield held_or(not why, f"{said}, {why}, yet it was executed")
 
 
 def _ungated(state: ObservedState, call: ObservedCall, renaming: Decided, name: str) -> str:
@@ -101,7 +101,7 @@ def an_edited_tool_is_shown(state: ObservedState) -> CheckResults:
         shown = call.shown[-1].form.name if call.shown else "nothing"
         right = shown == name
         said = f"decision {renaming.id} made call {call.id} one of {name}"
-        yield HELD if right else broken(f"{said}, yet it was shown as {shown}")
+        yield held_or(right, f"{said}, yet it was shown as {shown}")
 
 
 @check("EDIT-4", rank=Rank.OTHER, requires="an edit", excuses=(CANCEL, CRASH, FAULT, INPUT))
@@ -127,14 +127,14 @@ def _is_as_declared(call: ObservedCall, decided: Decided, policy: str, *, suffic
     """Whether it was taken or refused; `suffices` if a decision for this call alone is one to be taken."""
     said = f"decision {decided.id} names another tool for call {call.id}"
     if policy == "refused":
-        yield HELD if decided.turned_down else broken(f"{said}, which is to be refused, yet it was taken")
+        yield held_or(decided.turned_down, f"{said}, which is to be refused, yet it was taken")
     elif (
         suffices
         and call.tool is not None
         and call.tool.resume_mode == "replay"
         and not _was_renamed(call, decided)
     ):
-        yield broken(f"{said}, which is to be taken, yet it was refused") if decided.turned_down else HELD
+        yield held_or(not decided.turned_down, f"{said}, which is to be taken, yet it was refused")
 
 
 def _was_renamed(call: ObservedCall, decided: Decided) -> bool:
@@ -158,7 +158,7 @@ def a_refused_edit_changes_nothing(state: ObservedState, seen: GateOpened) -> Ch
             if any(refused.is_like(one) for one in call.forms):
                 continue
             said = f"decision {decided.id} was refused, which edited call {call.id} to {refused}"
-            yield broken(f"{said}, yet it runs so") if form.is_like(refused) else HELD
+            yield held_or(not form.is_like(refused), f"{said}, yet it runs so")
 
 
 @counts("EDIT-5", requires="an edit")
@@ -183,4 +183,4 @@ def the_history_shows_one_form_of_the_call(state: ObservedState, seen: GateOpene
             shown = Form(one.name, one.args)
             right = one.args == call.written or any(shown.is_like(form) for form in call.forms)
             why = f"call {call.id} was edited to {call.forms[-1]}, yet the model is shown {shown}"
-            yield HELD if right else broken(why)
+            yield held_or(right, why)

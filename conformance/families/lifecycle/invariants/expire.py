@@ -9,7 +9,7 @@ from runlock.conformance.families.lifecycle.state import ObservedState
 from runlock.conformance.families.lifecycle.state.disturbances import CANCEL, FAULT, INPUT
 from runlock.conformance.families.lifecycle.state.expiry import ends_at_ms, expiry_id
 from runlock.conformance.families.lifecycle.state.records import Decided, ObservedCall, Run
-from runlock.conformance.family.invariant import HELD, CheckResults, broken, check, counts
+from runlock.conformance.family.invariant import HELD, CheckResults, broken, check, counts, held_or
 from runlock.conformance.family.rank import Rank
 
 
@@ -38,7 +38,7 @@ def a_late_decision_is_turned_down(state: ObservedState) -> CheckResults:
         if any(one.is_expiry and one.answers is call for one in call.decisions) or _run_has_expired(state):
             said = f"was {late.disposition}" if late.disposition else "was not turned down"
             why = f"the wait of call {call.id} had expired, yet decision {late.id} {said}"
-            yield HELD if late.turned_down else broken(why)
+            yield held_or(late.turned_down, why)
 
 
 @check("EXPIRE-3", rank=Rank.LOST)
@@ -104,7 +104,7 @@ def an_expiry_is_shown(state: ObservedState) -> CheckResults:
         for call, expiry in _expired(state):
             is_shown = expiry.disposition == "accepted"
             why = f"the wait of call {call.id} has expired, yet {expiry.id} was not shown as accepted"
-            yield HELD if is_shown else broken(why)
+            yield held_or(is_shown, why)
 
 
 Which = Callable[[Run, ObservedCall], bool]

@@ -72,13 +72,9 @@ def a_raise_ends_the_run_or_not(state: ObservedState, seen: SegmentEnded) -> Che
         return  # another segment has ended since, and taken it in
     code = seen.reason.code
     if policy == "failed_call":
-        yield (
-            HELD
-            if code != "Error"
-            else broken("a tool threw, which costs its call, yet the run ended as Error")
-        )
+        yield held_or(code != "Error", "a tool threw, which costs its call, yet the run ended as Error")
     elif policy == "end_run":
-        yield HELD if code == "Error" else broken(f"a tool threw, which ends the run, yet it ended as {code}")
+        yield held_or(code == "Error", f"a tool threw, which ends the run, yet it ended as {code}")
 
 
 @check("ROUND-8", at=("model",), rank=Rank.LOST, requires="a fault")
@@ -87,7 +83,7 @@ def a_raise_leads_to_the_model_or_not(state: ObservedState, seen: GateOpened) ->
     run, policy = state.run_of(seen), state.policy("tool.raises")
     if _raised(state, run) and policy is not None:
         ends = policy == "end_run"
-        yield broken("a tool threw, which ends the run, yet the model is asked") if ends else HELD
+        yield held_or(not ends, "a tool threw, which ends the run, yet the model is asked")
 
 
 @check("ROUND-11", at=("model",), rank=Rank.LOST, requires="calls", excuses=(CANCEL, FAULT, CRASH, INPUT))
@@ -100,7 +96,7 @@ def a_failure_leaves_no_sibling_out(state: ObservedState, seen: GateOpened) -> C
     for call in free_calls(run, run.steps):
         why = f"call {failed.id} failed, yet call {call.id}, which nothing holds back, was not entered"
         if call is not failed:
-            yield HELD if call.entries else broken(why)
+            yield held_or(call.entries, why)
 
 
 @check("ROUND-11", at=("tool",), rank=Rank.LOST, requires="calls", excuses=(CANCEL, FAULT, CRASH, INPUT))
@@ -199,7 +195,7 @@ def the_rest_is_dealt_with(state: ObservedState, seen: GateOpened) -> CheckResul
         requires = f"call {call.id} follows call {before.id}, which was suspended"
         if policy == "failed":
             told = any(m.call == call.id and m.status in ("error", None) for m in seen.messages)
-            yield HELD if told else broken(f"{requires}, yet the model is shown no error for it")
+            yield held_or(told, f"{requires}, yet the model is shown no error for it")
         elif call.entries or not _may_end_at_a_failure(state, run, call.step):
             yield held_or(bool(call.entries), f"{requires}, and was to be held back, yet it has not run")
 
@@ -237,11 +233,7 @@ def a_failed_call_is_shown(state: ObservedState, seen: GateOpened) -> CheckResul
     for call, why in _failures(run):
         shown = [m for m in seen.messages if m.call == call.id and m.role == "tool"]
         right = any(m.status in ("error", None) for m in shown)
-        yield (
-            HELD
-            if right
-            else broken(f"call {call.id} failed, since {why}, yet the model is shown no error for it")
-        )
+        yield held_or(right, f"call {call.id} failed, since {why}, yet the model is shown no error for it")
 
 
 REFUSED = {
@@ -273,7 +265,7 @@ def results_that_cannot_be_applied_end_the_run(state: ObservedState, seen: Segme
     """A run whose results could not be applied to its state ends as Error."""
     if _could_not_be_applied(state.run_of(seen)):
         why = f"results could not be applied to the state, yet the run ended as {seen.reason.code}"
-        yield HELD if seen.reason.code == "Error" else broken(why)
+        yield held_or(seen.reason.code == "Error", why)
 
 
 @check("RUN-28", at=("model", "permission", "tool"), rank=Rank.STATUS, requires="a fault")

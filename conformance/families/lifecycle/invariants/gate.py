@@ -5,7 +5,7 @@ from __future__ import annotations
 from runlock.conformance.families.lifecycle.messages import CallMoved, GateOpened
 from runlock.conformance.families.lifecycle.state import ObservedState
 from runlock.conformance.families.lifecycle.state.records import Decided, ObservedCall
-from runlock.conformance.family.invariant import HELD, CheckResults, broken, check
+from runlock.conformance.family.invariant import HELD, CheckResults, broken, check, held_or
 from runlock.conformance.family.rank import Rank
 
 
@@ -124,11 +124,7 @@ def a_replay_is_judged_as_declared(state: ObservedState, seen: GateOpened) -> Ch
         yield HELD
     elif seen.on == "tool" and policy == "yes":
         asked = _asked_since(call, decided)
-        yield (
-            HELD
-            if asked
-            else broken(f"a replay is judged again, yet call {call.id} was executed without that")
-        )
+        yield held_or(asked, f"a replay is judged again, yet call {call.id} was executed without that")
 
 
 def _times(count: int) -> str:

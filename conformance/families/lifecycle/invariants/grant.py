@@ -15,7 +15,7 @@ from runlock.conformance.families.lifecycle.state.grants import (
     misfit,
 )
 from runlock.conformance.families.lifecycle.state.records import Grant, ObservedCall
-from runlock.conformance.family.invariant import HELD, CheckResults, broken, check, counts
+from runlock.conformance.family.invariant import HELD, CheckResults, broken, check, counts, held_or
 from runlock.conformance.family.rank import Rank
 
 
@@ -55,7 +55,7 @@ def a_grant_covers_nothing_else(state: ObservedState, seen: GateOpened) -> Check
     grant, why = found
     approved = any(not decided.stale for decided in call.approvals)
     reason = f"{_said(grant)} {why}, and nobody approved call {call.id}, yet it was executed"
-    yield HELD if approved else broken(reason)
+    yield held_or(approved, reason)
 
 
 @check("GRANT-2", at=("Resuming", "Running"), rank=Rank.CONSENT, requires="a decision")
@@ -110,7 +110,7 @@ def a_revoked_grant_covers_nothing(state: ObservedState, seen: GateOpened) -> Ch
         return
     approved = any(not decided.stale for decided in call.approvals)
     reason = f"{_said(grant)} was revoked, and nobody approved call {call.id}, yet it was executed"
-    yield HELD if approved else broken(reason)
+    yield held_or(approved, reason)
 
 
 @counts("GRANT-4", requires="a decision")

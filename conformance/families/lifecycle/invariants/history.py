@@ -17,7 +17,7 @@ from runlock.conformance.families.lifecycle.state.thread import (
     passages,
     spell_calls,
 )
-from runlock.conformance.family.invariant import HELD, CheckResults, broken, check
+from runlock.conformance.family.invariant import HELD, CheckResults, broken, check, held_or
 from runlock.conformance.family.rank import Rank
 from runlock.conformance.protocol import Message, ToolCall
 
@@ -40,7 +40,7 @@ def a_history_goes_on(state: ObservedState, seen: GateOpened) -> CheckResults:
     shown = [one for one in before.opened.messages or () if not _stood_for_a_result(state, before, one)]
     was, now = (as_asked_for(state, messages) for messages in (shown, seen.messages))
     why = break_between(passages(was), passages(now))
-    yield broken(f"the history that the model was shown has changed: {why}") if why else HELD
+    yield held_or(not why, f"the history that the model was shown has changed: {why}")
 
 
 def _stood_for_a_result(state: ObservedState, before: ObservedGate, message: Message) -> bool:
@@ -88,7 +88,7 @@ def _was_said_by_the_model(
         yield broken(f"the model is shown {brief(turns[-1])}, which it did not say")
     elif turns and run is not None:
         why = _misquoted(run, answer, turns)
-        yield broken(why) if why else HELD
+        yield held_or(not why, why)
     elif run is not None and _is_bound_to_be_shown(run, before):
         yield broken(f"the model said {str(answer.get('text'))[:30]!r}, yet it is not shown that")
 

@@ -15,7 +15,7 @@ from runlock.conformance.families.lifecycle.state import ObservedState
 from runlock.conformance.families.lifecycle.state.disturbances import CANCEL, CRASH, FAULT
 from runlock.conformance.families.lifecycle.state.inputs import Input
 from runlock.conformance.families.lifecycle.state.records import ObservedCall, ObservedGate, Run
-from runlock.conformance.family.invariant import HELD, CheckResults, broken, check, counts
+from runlock.conformance.family.invariant import HELD, CheckResults, broken, check, counts, held_or
 from runlock.conformance.family.rank import Rank
 from runlock.conformance.protocol import Message
 
@@ -76,7 +76,7 @@ def _refused(state: ObservedState, given: Input, messages: Sequence[Message]) ->
     in_a_wait = state.policy("input.waiting") == "refuse" and given.text in state.refused_inputs
     if not in_a_wait:  # INPUT-1 is about that
         why = f"the input {given.text!r} was refused, yet the model is shown it"
-        yield broken(why) if given.is_in(messages) else HELD
+        yield held_or(not given.is_in(messages), why)
 
 
 def _lost(given: Input) -> str:
@@ -114,7 +114,7 @@ def input_is_shown_once(state: ObservedState, seen: GateOpened) -> CheckResults:
     for given in state.given:
         if _is_its_own(state, given):
             twice = sum(text.count(given.text) for text in said) > 1
-            yield broken(f"the input {given.text!r} is shown more than once") if twice else HELD
+            yield held_or(not twice, f"the input {given.text!r} is shown more than once")
 
 
 @check("INPUT-6", at=("model",), rank=Rank.LOST, requires=AN_INPUT, excuses=(CRASH,))
@@ -214,7 +214,7 @@ def an_end_does_to_input_what_is_declared(state: ObservedState, seen: GateOpened
             continue
         if met and given.is_due and seen.messages is not None and _is_its_own(state, given):
             why = _other_fate(state, given, is_shown=given.is_in(seen.messages))
-            yield broken(why) if why else HELD
+            yield held_or(not why, why)
 
 
 def _other_fate(state: ObservedState, given: Input, *, is_shown: bool) -> str:
@@ -242,7 +242,7 @@ def input_leaves_no_call_out(state: ObservedState, seen: GateOpened) -> CheckRes
         return
     for call in free_calls(run, run.steps):
         why = f"the input {given.text!r} came during the round, yet call {call.id}"
-        yield HELD if call.entries else broken(f"{why}, which nothing holds back, was not entered")
+        yield held_or(call.entries, f"{why}, which nothing holds back, was not entered")
 
 
 @check("INPUT-10", at=("tool",), rank=Rank.LOST, requires=AN_INPUT, excuses=(CANCEL, FAULT, CRASH))

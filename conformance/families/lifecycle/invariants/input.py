@@ -14,6 +14,7 @@ from runlock.conformance.family.invariant import (
     CheckResults,
     broken,
     check,
+    held_or,
 )
 from runlock.conformance.family.rank import Rank
 
@@ -27,11 +28,7 @@ def input_while_waiting_is_refused(state: ObservedState) -> CheckResults:
     if state.newest[0][0] != "run.input":
         return
     if run.finished and run.finished[-1].reason.code == "Suspended" and not state.gates_of(run):
-        yield (
-            HELD
-            if state.refused_whole
-            else broken("a waiting run takes no input, yet the input was not refused")
-        )
+        yield held_or(state.refused_whole, "a waiting run takes no input, yet the input was not refused")
     elif (
         run.finished and state.gates_of(run) and all(gate.at == state.stimuli for gate in state.gates_of(run))
     ):
@@ -46,7 +43,7 @@ def refused_input_is_not_shown(state: ObservedState, seen: GateOpened) -> CheckR
     for text in state.refused_inputs:
         shown = any(message.role == "user" and text in message.text for message in seen.messages)
         if not any(text in said for said in state.inputs):  # and no other input did
-            yield broken(f"the input {text!r} was refused, yet the model is shown it") if shown else HELD
+            yield held_or(not shown, f"the input {text!r} was refused, yet the model is shown it")
 
 
 @check("INPUT-4", at=("model",), rank=Rank.LOST, excuses=(CRASH,))
@@ -56,7 +53,7 @@ def the_model_is_shown_what_began_the_run(state: ObservedState, seen: GateOpened
     if run is None or run.steps or run.hooks or not run.said or seen.messages is None:
         return
     shown = any(message.role == "user" and run.said in message.text for message in seen.messages)
-    yield HELD if shown else broken(f"run {run.id} began with {run.said!r}, yet the model was not shown that")
+    yield held_or(shown, f"run {run.id} began with {run.said!r}, yet the model was not shown that")
 
 
 def _takes(state: ObservedState, run: Run | None, how: str) -> bool:
@@ -84,7 +81,7 @@ def a_superseded_call_is_over(state: ObservedState) -> CheckResults:
         return
     for call in _met(run):
         over = call.is_final or call.claimed is None
-        yield HELD if over else broken(f"new input superseded the wait, yet call {call.id} is {call.claimed}")
+        yield held_or(over, f"new input superseded the wait, yet call {call.id} is {call.claimed}")
 
 
 @check("INPUT-2", at=("tool",), rank=Rank.CONSENT)
@@ -132,9 +129,7 @@ def a_placeholder_stands_with_the_input(state: ObservedState, seen: GateOpened) 
     for call in _met(run):
         if call.claimed == "Suspended":
             shown = any(m.call == call.id and m.role == "tool" for m in seen.messages or ())
-            yield (
-                HELD if shown else broken(f"call {call.id} still waits, yet nothing is shown in its place")
-            )
+            yield held_or(shown, f"call {call.id} still waits, yet nothing is shown in its place")
 
 
 @check("INPUT-3", rank=Rank.LOST)
@@ -150,13 +145,9 @@ def what_was_put_aside_still_waits(state: ObservedState) -> CheckResults:
         newest = call.decisions[-1] if call.decisions else None
         if call.claimed is not None and (newest is None or newest.at < run.input_at):
             waits = call.claimed == "Suspended"
-            yield (
-                HELD
-                if waits
-                else broken(f"call {call.id} was put aside for new input, yet it is {call.claimed}")
-            )
+            yield held_or(waits, f"call {call.id} was put aside for new input, yet it is {call.claimed}")
         elif newest is not None and newest.answers is call and len(call.decisions) == newest.batch == 1:
             why = (
                 f"call {call.id} was put aside for new input, yet decision {newest.id} for it was turned down"
             )
-            yield broken(why) if newest.turned_down else HELD
+            yield held_or(not newest.turned_down, why)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from runlock.conformance.families.lifecycle.messages import RunInspected
 from runlock.conformance.families.lifecycle.state import ObservedState
 from runlock.conformance.families.lifecycle.state.records import Run
-from runlock.conformance.family.invariant import HELD, CheckResults, broken, check
+from runlock.conformance.family.invariant import CheckResults, check, held_or
 from runlock.conformance.family.rank import Rank
 
 
@@ -16,9 +16,7 @@ def a_look_at_a_run_shows_its_status(state: ObservedState, seen: RunInspected) -
     announced = _announced(state, run) if run is not None else None
     if announced is not None:
         shown = seen.status or "no status"
-        yield (
-            HELD if shown == announced else broken(f"the run is {announced}, yet a look at it shows {shown}")
-        )
+        yield held_or(shown == announced, f"the run is {announced}, yet a look at it shows {shown}")
 
 
 def _announced(state: ObservedState, run: Run) -> str | None:
@@ -37,7 +35,7 @@ def a_look_at_a_run_shows_its_reason(state: ObservedState, seen: RunInspected) -
     run = looked_at(state, seen)
     if run is not None and run.ended is not None and seen.reason is not None:
         code, shown = run.ended.code, seen.reason.code
-        yield HELD if shown == code else broken(f"the run ended as {code}, yet a look at it shows {shown}")
+        yield held_or(shown == code, f"the run ended as {code}, yet a look at it shows {shown}")
 
 
 @check("CALL-25", rank=Rank.STATUS)
@@ -51,11 +49,7 @@ def a_look_at_a_run_shows_its_calls(state: ObservedState, seen: RunInspected) ->
             continue
         status = shown.status if shown is not None else "no such call"
         right = status == call.claimed
-        yield (
-            HELD
-            if right
-            else broken(f"call {call.id} is {call.claimed}, yet a look at the run shows {status}")
-        )
+        yield held_or(right, f"call {call.id} is {call.claimed}, yet a look at the run shows {status}")
 
 
 def looked_at(state: ObservedState, seen: RunInspected) -> Run | None:

@@ -9,7 +9,7 @@ from runlock.conformance.families.lifecycle.state import ObservedState
 from runlock.conformance.families.lifecycle.state.disturbances import CANCEL, CRASH, FAULT, INPUT
 from runlock.conformance.families.lifecycle.state.limits import RESULT_STATUSES
 from runlock.conformance.families.lifecycle.state.records import ObservedCall
-from runlock.conformance.family.invariant import HELD, CheckResults, broken, check, counts
+from runlock.conformance.family.invariant import HELD, CheckResults, broken, check, counts, held_or
 from runlock.conformance.family.rank import Rank
 from runlock.conformance.protocol import GateClosed
 
@@ -47,11 +47,7 @@ def a_body_has_its_whole_time(state: ObservedState, seen: GateClosed) -> CheckRe
     if gate is None or ends_at is None or any(method != "clock.advance" for method, _ in state.newest):
         return
     left = ends_at - state.now_ms
-    yield (
-        HELD
-        if left <= 0
-        else broken(f"call {gate.opened.call} had {left} ms left, yet its body was given up")
-    )
+    yield held_or(left <= 0, f"call {gate.opened.call} had {left} ms left, yet its body was given up")
 
 
 @check("LIMIT-3", at=("model",), rank=Rank.SHOWN, requires="calls")
@@ -62,7 +58,7 @@ def a_time_limit_is_shown_as_a_failure(state: ObservedState, seen: GateOpened) -
         wrong = [m.status for m in shown if m.status not in ("error", None)]
         as_what = wrong[-1] if wrong else None
         why = f"the time of call {call.id} has passed, yet the model is shown it as {as_what}"
-        yield broken(why) if wrong else HELD
+        yield held_or(not wrong, why)
 
 
 @check("LIMIT-3", at=("Succeeded", "Cancelled"), rank=Rank.STATUS, requires="calls")
@@ -82,7 +78,7 @@ def a_call_is_tried_as_often_as_declared(state: ObservedState, seen: GateOpened)
     tries = sum(gate.has_timed_out and gate.opened.resume == seen.resume for gate in call.entries)
     retries = (call.tool.retries if call.tool is not None else None) or 0
     why = f"the time of call {call.id} has passed {tries} times, and it may be tried again {retries} times"
-    yield HELD if tries <= retries else broken(f"{why}, yet it is entered again")
+    yield held_or(tries <= retries, f"{why}, yet it is entered again")
 
 
 @counts("LIMIT-4", at=("model",), requires="calls")

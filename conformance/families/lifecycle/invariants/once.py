@@ -8,7 +8,7 @@ from typing import Any
 from runlock.conformance.families.lifecycle.messages import FINAL_CALL_STATUSES, GateOpened
 from runlock.conformance.families.lifecycle.state import ObservedState
 from runlock.conformance.families.lifecycle.state.thread import messages_of
-from runlock.conformance.family.invariant import HELD, CheckResults, broken, check
+from runlock.conformance.family.invariant import HELD, CheckResults, broken, check, held_or
 from runlock.conformance.family.rank import Rank
 
 
@@ -69,8 +69,4 @@ def a_body_is_entered_once_at_a_time(state: ObservedState, seen: GateOpened) -> 
     call = state.entering(seen)
     if call is not None:
         busy = bool(call.executing)
-        yield (
-            HELD
-            if not busy
-            else broken(f"the body of call {call.id} is executing, yet it was entered once more")
-        )
+        yield held_or(not busy, f"the body of call {call.id} is executing, yet it was entered once more")

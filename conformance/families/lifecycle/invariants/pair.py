@@ -15,7 +15,7 @@ from runlock.conformance.families.lifecycle.messages import GateOpened
 from runlock.conformance.families.lifecycle.state import ObservedState, once
 from runlock.conformance.families.lifecycle.state.disturbances import CANCEL, CRASH, FAULT
 from runlock.conformance.families.lifecycle.state.records import ObservedCall, Run
-from runlock.conformance.family.invariant import HELD, CheckResults, broken, check
+from runlock.conformance.family.invariant import HELD, CheckResults, broken, check, held_or
 from runlock.conformance.family.rank import Rank
 from runlock.conformance.protocol import Message
 
@@ -164,7 +164,7 @@ def no_finished_result_is_lost(state: ObservedState, seen: GateOpened) -> CheckR
     for run, call, token in _finished(state):
         if _failing_sibling(state, run, call) is None and _swapped_with(state, seen, call) is None:
             lost = _lost(seen, call, token)
-            yield broken(lost) if lost else HELD
+            yield held_or(not lost, lost)
 
 
 def _lost(seen: GateOpened, call: ObservedCall, token: str) -> str:
@@ -210,11 +210,7 @@ def a_placeholder_stands_for_what_waits(state: ObservedState, seen: GateOpened) 
     for call in run.calls.values() if seen.on == "model" else ():
         if call.claimed == "Suspended" and not call.is_unclear:
             shown = bool(_shown(seen, call))
-            yield (
-                HELD
-                if shown
-                else broken(f"call {call.id} waits, yet the model was shown nothing in its place")
-            )
+            yield held_or(shown, f"call {call.id} waits, yet the model was shown nothing in its place")
 
 
 @check("PAIR-1", at=("model",), rank=Rank.LOST)
@@ -235,12 +231,9 @@ def a_result_takes_the_place_of_its_placeholder(state: ObservedState, seen: Gate
     for _, call, token in _finished(state):
         if call.suspensions:
             statuses = {m.status for m in seen.messages if m.role == "tool" and m.call == call.id}
-            yield (
-                HELD
-                if statuses != {"pending"}
-                else broken(
-                    f"the tool of call {call.id} answered {token!r}, yet its placeholder still stands"
-                )
+            yield held_or(
+                statuses != {"pending"},
+                f"the tool of call {call.id} answered {token!r}, yet its placeholder still stands",
             )
 
 
@@ -253,7 +246,7 @@ def a_failure_costs_no_sibling_its_result(state: ObservedState, seen: GateOpened
         sibling = _failing_sibling(state, run, call)
         if sibling is not None and _swapped_with(state, seen, call) is None:
             lost = _lost(seen, call, token)
-            yield HELD if not lost else broken(f"call {sibling.id} failed, and {lost}")
+            yield held_or(not lost, f"call {sibling.id} failed, and {lost}")
 
 
 def _failing_sibling(state: ObservedState, run: Run, call: ObservedCall) -> ObservedCall | None:
@@ -288,10 +281,8 @@ def every_success_was_given(state: ObservedState, seen: GateOpened) -> CheckResu
         if call.result is not None and call.result["kind"] == "error":
             yield broken(f"the tool of call {call.id} answered error, yet the model is shown success")
         elif not told:
-            yield (
-                HELD
-                if _was_given(call)
-                else broken(f"call {call.id} was not executed, yet the model is shown success")
+            yield held_or(
+                _was_given(call), f"call {call.id} was not executed, yet the model is shown success"
             )
 
 

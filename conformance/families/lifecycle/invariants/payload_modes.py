@@ -9,7 +9,15 @@ from typing import Any
 from runlock.conformance.families.lifecycle.messages import GateOpened
 from runlock.conformance.families.lifecycle.state import ObservedState
 from runlock.conformance.families.lifecycle.state.records import Decided, ObservedCall, Run, is_alike
-from runlock.conformance.family.invariant import HELD, CheckResult, CheckResults, broken, check, counts
+from runlock.conformance.family.invariant import (
+    HELD,
+    CheckResult,
+    CheckResults,
+    broken,
+    check,
+    counts,
+    held_or,
+)
 from runlock.conformance.family.rank import Rank
 
 
@@ -164,7 +172,7 @@ def a_replay_is_an_execution(state: ObservedState) -> CheckResults:
         if asks and approved and call.claimed == "Succeeded" and len(call.decisions) == 1:
             executed = len(call.entries) > approved[0].entries_before
             why = f"decision {approved[0].id} lets call {call.id} run, yet it Succeeded without"
-            yield HELD if executed or call.is_unclear else broken(why)
+            yield held_or(executed or call.is_unclear, why)
 
 
 def _same(left: Any, right: Any) -> bool:

@@ -14,7 +14,16 @@ from runlock.conformance.families.lifecycle.messages import (
 from runlock.conformance.families.lifecycle.state import ObservedState
 from runlock.conformance.families.lifecycle.state.disturbances import CANCEL, CRASH
 from runlock.conformance.families.lifecycle.state.records import ObservedGate, Run
-from runlock.conformance.family.invariant import HELD, CheckResults, Invariant, broken, check, counts, ranked
+from runlock.conformance.family.invariant import (
+    HELD,
+    CheckResults,
+    Invariant,
+    broken,
+    check,
+    counts,
+    held_or,
+    ranked,
+)
 from runlock.conformance.family.rank import Rank
 from runlock.conformance.protocol import Message
 
@@ -41,9 +50,7 @@ def a_plugin_ends_the_run(state: ObservedState, seen: SegmentEnded) -> CheckResu
     run = state.run_of(seen)
     if _asked_for_the_end(run, "BeforeInference") or _asked_for_the_end(run, "AfterInference"):
         right = seen.reason.code == "BehaviorRequested"
-        yield (
-            HELD if right else broken(f"a plugin asked for the end, yet the run ended as {seen.reason.code}")
-        )
+        yield held_or(right, f"a plugin asked for the end, yet the run ended as {seen.reason.code}")
 
 
 def _before_inference(state: ObservedState, seen: GateOpened | SegmentEnded, kind: str) -> CheckResults:
@@ -90,11 +97,7 @@ def an_end_after_inference_comes_after_the_step(state: ObservedState, seen: Phas
     if run is None or not _asked_for_the_end(run, "AfterInference"):
         return
     ended = bool(run.phases) and run.phases[-1].phase == "StepEnd"
-    yield (
-        HELD
-        if ended
-        else broken("a plugin asked for the end at AfterInference, and RunEnd fires before StepEnd")
-    )
+    yield held_or(ended, "a plugin asked for the end at AfterInference, and RunEnd fires before StepEnd")
 
 
 @check("FLOW-24", at=("BehaviorRequested",), rank=Rank.PHASE, excuses=(CRASH,))
@@ -104,7 +107,7 @@ def an_end_that_was_asked_for_passes_run_end(state: ObservedState, seen: Segment
     if run is None:
         return
     passed = bool(run.phases) and run.phases[-1].phase == "RunEnd"
-    yield HELD if passed else broken("a plugin asked for the end, and the run ended without RunEnd")
+    yield held_or(passed, "a plugin asked for the end, and the run ended without RunEnd")
 
 
 @check("PHASE-80", at=("hook",), rank=Rank.OTHER, requires="a plugin", excuses=(CRASH,))
@@ -117,11 +120,7 @@ def what_was_set_up_is_found_again(state: ObservedState, seen: GateOpened) -> Ch
     if set_up is None or _rewritten(set_up) is None:
         return
     left, found = (_rewritten(set_up) or {}).get("state"), (seen.data or {}).get("state")
-    yield (
-        HELD
-        if found == left
-        else broken(f"a plugin set up {left!r} in RunStart, yet at {seen.at} it finds {found!r}")
-    )
+    yield held_or(found == left, f"a plugin set up {left!r} in RunStart, yet at {seen.at} it finds {found!r}")
 
 
 def _rewritten(gate: ObservedGate) -> dict[str, object] | None:
@@ -161,7 +160,7 @@ def the_model_is_offered_what_plugins_left(state: ObservedState, seen: GateOpene
     if left is not None and "tools" in left:
         offered = [*state.tools] if seen.tools is None else seen.tools
         why = f"a plugin left the tools {left['tools']!r}, yet the model is offered {offered!r}"
-        yield HELD if left["tools"] == offered else broken(why)
+        yield held_or(left["tools"] == offered, why)
 
 
 @check("PHASE-82", rank=Rank.CONSENT, requires="a plugin")
@@ -173,11 +172,7 @@ def a_call_that_was_taken_out_does_not_come(
     if run is None or seen.call is None or not (run.taken_out or seen.call in run.left_in):
         return
     out = seen.call in run.taken_out
-    yield (
-        HELD
-        if not out
-        else broken(f"a plugin took call {seen.call} out of the answer, yet the runtime carries it on")
-    )
+    yield held_or(not out, f"a plugin took call {seen.call} out of the answer, yet the runtime carries it on")
 
 
 @check("PHASE-82", at=("model",), rank=Rank.CONSENT, requires="a plugin")
@@ -208,12 +203,8 @@ def a_result_is_shown_as_rewritten(state: ObservedState, seen: MessageAppended) 
     left = _rewritten_result(run, message.call)
     if left is not None:
         right = str(left) in message.text
-        yield (
-            HELD
-            if right
-            else broken(
-                f"a plugin made the result of call {message.call} {left!r}, yet it is {message.text!r}"
-            )
+        yield held_or(
+            right, f"a plugin made the result of call {message.call} {left!r}, yet it is {message.text!r}"
         )
 
 
@@ -261,7 +252,7 @@ def a_judgement_sets_no_state(state: ObservedState, seen: GateOpened) -> CheckRe
     why = (
         f"a plugin put {left.get('state')!r} into its state at ToolGate, and at {seen.at} it finds {found!r}"
     )
-    yield HELD if found == before else broken(why)
+    yield held_or(found == before, why)
 
 
 def ends(clause: str, check: Callable[..., CheckResults], *gates: str) -> tuple[Invariant, Invariant]:

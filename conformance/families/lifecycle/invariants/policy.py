@@ -18,6 +18,7 @@ from runlock.conformance.family.invariant import (
     CheckResults,
     broken,
     check,
+    held_or,
 )
 from runlock.conformance.family.rank import Rank
 
@@ -97,7 +98,7 @@ def decided_calls_keep_to_their_window(state: ObservedState, seen: CallMoved) ->
         return
     busy = [c.id for c in run.calls.values() if c.executing and not c.decisions and c is not call]
     why = f"call {busy[0] if busy else ''} is still executing, yet call {call.id} is Resuming already"
-    yield broken(why) if busy else HELD
+    yield held_or(not busy, why)
 
 
 @check("DECIDE-10", rank=Rank.LOST, requires="a decision", excuses=(CANCEL,))
@@ -148,7 +149,7 @@ def early_decisions_are_treated_as_declared(state: ObservedState) -> CheckResult
     if early and sent[0].suspension is None:
         wanted, was = ("kept" if policy == "buffer" else "refused"), _came_to(sent[0])
         due = f"an early decision is to be {wanted}, yet decision {sent[0].id} for call {call.id}"
-        yield HELD if was == wanted else broken(f"{due}, which is {call.claimed}, was {was}")
+        yield held_or(was == wanted, f"{due}, which is {call.claimed}, was {was}")
 
 
 def _came_to(decided: Decided) -> str:
@@ -227,13 +228,8 @@ def a_rejection_takes_the_declared_way(state: ObservedState, seen: CallMoved) ->
     ):
         return
     right = "Suspended" if way == "direct" else "Resuming"
-    yield (
-        HELD
-        if call.claimed == right
-        else (
-            broken(
-                f"a rejection goes {'straight to Cancelled' if way == 'direct' else 'by way of Resuming'}, "
-                f"yet call {call.id} came to it from {call.claimed}"
-            )
-        )
+    yield held_or(
+        call.claimed == right,
+        f"a rejection goes {'straight to Cancelled' if way == 'direct' else 'by way of Resuming'}, "
+        f"yet call {call.id} came to it from {call.claimed}",
     )

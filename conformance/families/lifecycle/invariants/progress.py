@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from runlock.conformance.families.lifecycle.state import ObservedState
 from runlock.conformance.families.lifecycle.state.disturbances import CRASH
-from runlock.conformance.family.invariant import HELD, CheckResults, broken, check
+from runlock.conformance.family.invariant import CheckResults, check, held_or
 from runlock.conformance.family.rank import Rank
 
 
@@ -21,8 +21,4 @@ def a_run_that_nothing_holds_goes_on(state: ObservedState) -> CheckResults:
         return  # it may have come back to a wait, and had no words to say so
     if not held and any(call.is_unclear for call in run.calls.values()):
         return  # one of two calls with one id may wait under another
-    yield (
-        HELD
-        if held
-        else broken("no gate of the run is open and no call waits for a decision, yet it is not Done")
-    )
+    yield held_or(held, "no gate of the run is open and no call waits for a decision, yet it is not Done")

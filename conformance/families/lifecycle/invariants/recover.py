@@ -9,7 +9,7 @@ from runlock.conformance.families.lifecycle.messages import CallMoved, DecisionT
 from runlock.conformance.families.lifecycle.state import ObservedState
 from runlock.conformance.families.lifecycle.state.disturbances import CANCEL, FAULT, INPUT
 from runlock.conformance.families.lifecycle.state.records import WORKING_GATES, ObservedCall, Run
-from runlock.conformance.family.invariant import HELD, CheckResults, broken, check, counts
+from runlock.conformance.family.invariant import HELD, CheckResults, broken, check, counts, held_or
 from runlock.conformance.family.rank import Rank
 
 
@@ -32,9 +32,7 @@ def a_run_that_waits_in_the_checkpoint_waits(state: ObservedState, seen: GateOpe
         return
     what = f"call {seen.call} opened a {seen.on} gate" if seen.call else f"a {seen.on} gate opened"
     started = seen.on in WORKING_GATES
-    yield (
-        HELD if not started else broken(f"the run waits in the checkpoint and nothing is decided, yet {what}")
-    )
+    yield held_or(not started, f"the run waits in the checkpoint and nothing is decided, yet {what}")
 
 
 @counts("RECOVER-1", requires="a crash")
@@ -54,10 +52,8 @@ def a_recovered_status_is_the_stored_one(state: ObservedState, seen: RunMoved) -
     if run is None or not run.crashes or run.claimed is not None or not isinstance(stored, dict):
         return
     status, starts = _part(stored, "run").get("status"), seen.origin or seen.to
-    yield (
-        HELD
-        if starts == status
-        else broken(f"the checkpoint says that the run is {status}, yet it starts as {starts}")
+    yield held_or(
+        starts == status, f"the checkpoint says that the run is {status}, yet it starts as {starts}"
     )
 
 
@@ -74,7 +70,7 @@ def a_call_that_waits_in_the_checkpoint_waits(state: ObservedState, seen: CallMo
     status, starts = kept.get("status"), seen.origin or seen.to
     if call.claimed is None and status in ("Suspended", "Succeeded", "Failed", "Cancelled"):
         why = _begins_otherwise(kept, seen) if starts == status else f"it starts as {starts}"
-        yield HELD if not why else broken(f"the checkpoint says that call {seen.call} is {status}, yet {why}")
+        yield held_or(not why, f"the checkpoint says that call {seen.call} is {status}, yet {why}")
 
 
 def _begins_otherwise(kept: Mapping[str, Any], seen: CallMoved) -> str:
@@ -148,10 +144,8 @@ def a_stored_call_can_still_be_decided(state: ObservedState, seen: DecisionTaken
     if state.policy("resume") in ("all_or_nothing", None) and len(_part(stored, "calls")) > 1:
         return  # where it is open, a part may be what it turns down
     refused = seen.disposition in ("refused", "ignored")
-    yield (
-        HELD
-        if not refused
-        else broken(f"call {call.id} waits in the checkpoint, yet a decision for it was {seen.disposition}")
+    yield held_or(
+        not refused, f"call {call.id} waits in the checkpoint, yet a decision for it was {seen.disposition}"
     )
 
 
@@ -186,4 +180,4 @@ def a_crash_costs_no_more_than_declared(state: ObservedState, seen: GateOpened) 
         if isinstance(said, str) and said:
             shown = any(said in m.text for m in seen.messages if m.role == "tool" and m.call == call.id)
             why = f"call {call.id} had answered {said!r}, and its {unit} was over before the crash"
-            yield HELD if shown else broken(f"{why}, yet the model is not shown that any more")
+            yield held_or(shown, f"{why}, yet the model is not shown that any more")

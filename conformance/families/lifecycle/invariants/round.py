@@ -10,7 +10,16 @@ from runlock.conformance.families.lifecycle.messages import CallMoved, GateOpene
 from runlock.conformance.families.lifecycle.state import ObservedState, once
 from runlock.conformance.families.lifecycle.state.disturbances import CANCEL, CRASH, FAULT, INPUT
 from runlock.conformance.families.lifecycle.state.records import ObservedCall, Run
-from runlock.conformance.family.invariant import HELD, CheckResults, Invariant, broken, check, counts, ranked
+from runlock.conformance.family.invariant import (
+    HELD,
+    CheckResults,
+    Invariant,
+    broken,
+    check,
+    counts,
+    held_or,
+    ranked,
+)
 from runlock.conformance.family.rank import Rank
 
 LOOKS: Final = ("BeforeToolExecute", "ToolGate")
@@ -114,7 +123,7 @@ def a_call_that_is_allowed_is_left_alone(state: ObservedState, seen: CallMoved) 
     ends = any(other.entries or intercepted(other) == "blocked" for other in found[1])
     if intercepted(call) == "allowed" and not ends:
         left = seen.to not in ("Succeeded", "Failed")
-        yield HELD if left else broken(f"call {call.id} was allowed, yet it {seen.to} before it ran")
+        yield held_or(left, f"call {call.id} was allowed, yet it {seen.to} before it ran")
 
 
 @check("ROUND-21", "ROUND-41", seeing=(CallMoved,), at=("Suspended",), rank=Rank.LOST, requires="calls")
@@ -184,7 +193,7 @@ def a_call_is_made_ready_once(state: ObservedState, seen: PhaseEntered) -> Check
     if found is not None and call in found[1]:
         named = [p for p in found[0].phases if p.phase == "BeforeToolExecute" and p.step == seen.step]
         once = sum(phase.call == call.id for phase in named) <= len(call.entries)
-        yield HELD if once else broken(f"call {call.id} is made ready twice, yet it has not run in between")
+        yield held_or(once, f"call {call.id} is made ready twice, yet it has not run in between")
 
 
 @check("ROUND-48", at=("permission",), rank=Rank.LOST)
@@ -192,7 +201,7 @@ def what_has_run_is_not_judged_again(state: ObservedState, seen: GateOpened) -> 
     """Where there is a gate stage, a call may be judged again only as long as it has not run."""
     found, call = first_pass(state), state.call_of(seen)
     if found is not None and call in found[1] and seen.resume is None:
-        yield HELD if not call.entries else broken(f"call {call.id} has run, yet it is judged again")
+        yield held_or(not call.entries, f"call {call.id} has run, yet it is judged again")
 
 
 # --- execution ----------------------------------------------------------------------------------
@@ -307,9 +316,7 @@ def a_batch_waits_for_every_outcome(state: ObservedState, seen: GateOpened) -> C
     if found is not None:
         for call in _allowed(found[1]):
             busy = bool(call.executing)
-            yield (
-                HELD if not busy else broken(f"call {call.id} is executing, yet its round is taken for over")
-            )
+            yield held_or(not busy, f"call {call.id} is executing, yet its round is taken for over")
 
 
 EARLIER: Final = (("held", "is held"), ("provided", "has its result set"), ("allowed", "is allowed"))

@@ -20,7 +20,7 @@ from runlock.conformance.families.lifecycle.state.records import (
     ObservedGate,
     Run,
 )
-from runlock.conformance.family.invariant import HELD, CheckResults, broken, check
+from runlock.conformance.family.invariant import HELD, CheckResults, broken, check, held_or
 from runlock.conformance.family.rank import Rank
 
 
@@ -50,9 +50,7 @@ def a_segment_ends_for_a_declared_reason(state: ObservedState, seen: SegmentEnde
     if isinstance(declared, list):
         code = seen.reason.code
         right = code in declared
-        yield (
-            HELD if right else broken(f"the segment ended as {code}, which is not among the declared reasons")
-        )
+        yield held_or(right, f"the segment ended as {code}, which is not among the declared reasons")
 
 
 @check("RUN-25", rank=Rank.STATUS)
@@ -61,7 +59,7 @@ def a_run_that_is_not_created_begins_as_Running(state: ObservedState, seen: RunM
     run = state.runs.get(seen.run or "")
     if run is None or run.claims or run.disturbed_by(CRASH) or state.policy("run.created") != "no":
         return
-    yield HELD if seen.to == "Running" else broken(f"the first status of the run is {seen.to}, not Running")
+    yield held_or(seen.to == "Running", f"the first status of the run is {seen.to}, not Running")
 
 
 @check("RUN-26", at=("Running",), rank=Rank.STATUS)
@@ -74,11 +72,7 @@ def a_created_run_is_durable_before_it_runs(state: ObservedState, seen: RunMoved
     if run.faulted == "store.put":
         return  # it is not to run at all: RUN-13 speaks of that
     kept = state.durable(run)
-    yield (
-        HELD
-        if kept is not None
-        else broken("the run becomes Running, yet no checkpoint of it has been taken")
-    )
+    yield held_or(kept is not None, "the run becomes Running, yet no checkpoint of it has been taken")
 
 
 @check("RUN-20", at=("model", "permission", "tool"), rank=Rank.CONSENT)
@@ -88,7 +82,7 @@ def a_done_run_opens_no_gate(state: ObservedState, seen: GateOpened) -> CheckRes
     if run is None or seen.on not in WORKING_GATES:
         return
     what = f"call {seen.call} opened a {seen.on} gate" if seen.call else f"a {seen.on} gate opened"
-    yield HELD if not run.is_done else broken(f"the run is Done, yet {what}")
+    yield held_or(not run.is_done, f"the run is Done, yet {what}")
 
 
 @check("RUN-35", rank=Rank.STATUS, requires="calls")
@@ -136,7 +130,7 @@ def the_end_and_the_status_agree(state: ObservedState) -> CheckResults:
         yield broken("the run says that it is Done, yet its end was not announced by run.finished")
     elif run.finished and not run.segment_open and run.claimed is not None:
         why = _disagreement(run.finished[-1], run.claimed, run.volatile.claimed_reason)
-        yield broken(why) if why else HELD
+        yield held_or(not why, why)
     elif run.claimed == "Waiting" and not run.finished and not run.disturbed_by(CRASH):
         yield broken("the run says that it waits, yet no run.finished with reason Suspended has told so")
 
@@ -167,15 +161,11 @@ def pending_names_the_calls_that_wait(state: ObservedState, seen: SegmentEnded) 
         call = run.calls.get(call_id)
         if call is not None and not call.is_unclear:
             why = _why_not_waiting(call) or (f"it is named {times} times" if times > 1 else "")
-            yield HELD if not why else broken(f"call {call_id} is named as waiting, yet {why}")
+            yield held_or(not why, f"call {call_id} is named as waiting, yet {why}")
     for call in run.calls.values():
         if call.claimed == "Suspended" and not call.is_unclear:
             listed = call.id in seen.pending
-            yield (
-                HELD
-                if listed
-                else broken(f"call {call.id} is Suspended, yet the end of the segment does not name it")
-            )
+            yield held_or(listed, f"call {call.id} is Suspended, yet the end of the segment does not name it")
 
 
 def _why_not_waiting(call: ObservedCall) -> str:
@@ -201,7 +191,7 @@ def a_turn_without_calls_ends_the_run_naturally(state: ObservedState, seen: Segm
     elif not asked and _nothing_else_ends(state, run) and not stops_short(run.last_turn):
         heard_late = code == "Cancelled" and run.was_sent_cancel  # one that had lost its race
         right = heard_late or code in ("NaturalEnd", "Suspended")
-        yield HELD if right else broken(f"the model asked for nothing more, yet the run ended as {code}")
+        yield held_or(right, f"the model asked for nothing more, yet the run ended as {code}")
 
 
 @check("RUN-3", at=("NaturalEnd",), rank=Rank.STATUS, excuses=(CANCEL, CRASH, INPUT))
@@ -244,7 +234,7 @@ def a_broken_world_ends_the_run_in_error(state: ObservedState, seen: SegmentEnde
     if before and before[-1].reason.code == "Error":
         return  # the fault was told before, and the run goes on although it is over
     right = seen.reason.code == "Error"
-    yield HELD if right else broken(f"the {run.faulted} gate broke, yet the run ended as {seen.reason.code}")
+    yield held_or(right, f"the {run.faulted} gate broke, yet the run ended as {seen.reason.code}")
 
 
 @check("RUN-8", at=("model",), rank=Rank.STATUS, requires="a fault", excuses=(CANCEL,))
@@ -271,18 +261,10 @@ def live_calls_are_treated_as_declared(state: ObservedState) -> CheckResults:
             continue
         if policy == "closed":
             over = call.is_final
-            yield (
-                HELD
-                if over
-                else broken(f"live calls are closed at the end, yet call {call.id} is {call.claimed}")
-            )
+            yield held_or(over, f"live calls are closed at the end, yet call {call.id} is {call.claimed}")
         elif policy == "left" and _nobody_ended(run, call):
             left = call.claimed == "Suspended"
-            yield (
-                HELD
-                if left
-                else broken(f"live calls are left at the end, yet call {call.id} is {call.claimed}")
-            )
+            yield held_or(left, f"live calls are left at the end, yet call {call.id} is {call.claimed}")
 
 
 def _nobody_ended(run: Run, call: ObservedCall) -> bool:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from runlock.conformance.families.lifecycle.messages import CallShown, GateOpened
 from runlock.conformance.families.lifecycle.state import ObservedState
 from runlock.conformance.families.lifecycle.state.records import Decided, Form, ObservedCall, Run, ShownForm
-from runlock.conformance.family.invariant import HELD, CheckResults, broken, check
+from runlock.conformance.family.invariant import HELD, CheckResults, broken, check, held_or
 from runlock.conformance.family.rank import Rank
 
 
@@ -19,7 +19,7 @@ def a_call_that_waits_has_been_shown(state: ObservedState) -> CheckResults:
         if call.waits and not (call.duplicate_id or call.raced or call.has_agent):
             right = any(_is_of_this_wait(state, run, call, one) for one in call.shown)
             again = " again" if call.shown else ""
-            yield HELD if right else broken(f"call {call.id} waits{again}, and that was shown to no one")
+            yield held_or(right, f"call {call.id} waits{again}, and that was shown to no one")
 
 
 def _is_of_this_wait(state: ObservedState, run: Run, call: ObservedCall, shown: ShownForm) -> bool:
@@ -65,7 +65,7 @@ def an_approved_call_runs_as_it_was_shown(state: ObservedState, seen: GateOpened
     form = Form(seen.name, seen.args)
     right = form.is_like(before.form)
     said = f"decision {decided.id} approved call {call.id} as {before.form}"
-    yield HELD if right else broken(f"{said}, yet it runs as {form}")
+    yield held_or(right, f"{said}, yet it runs as {form}")
 
 
 def _shown_for(call: ObservedCall, decided: Decided) -> ShownForm | None:

@@ -15,7 +15,7 @@ from runlock.conformance.families.lifecycle.messages import (
 )
 from runlock.conformance.families.lifecycle.state import ObservedState
 from runlock.conformance.families.lifecycle.state.records import ObservedCall, Run
-from runlock.conformance.family.invariant import HELD, CheckResults, broken, check
+from runlock.conformance.family.invariant import CheckResults, check, held_or
 from runlock.conformance.family.rank import Rank
 from runlock.conformance.protocol import Observation
 
@@ -40,7 +40,7 @@ def a_phase_fires_once_a_pass(state: ObservedState, seen: PhaseEntered) -> Check
         if not state.observes("call.status"):  # a replay has no word for its beginning
             again = again or bool(call.approvals)
         again = again or _may_be_held_back(state, run, call)
-        yield HELD if again else broken(f"{seen.phase} fires twice for call {call.id} in one pass")
+        yield held_or(again, f"{seen.phase} fires twice for call {call.id} in one pass")
 
 
 def _may_be_held_back(state: ObservedState, run: Run, call: ObservedCall) -> bool:
@@ -78,10 +78,10 @@ def a_pass_has_its_first_phase(state: ObservedState, seen: PhaseEntered) -> Chec
     first = "ToolGate" if state.policy("phases") == "nine" else "BeforeToolExecute"
     if not call.decisions:
         right = _has_begun(run, call, (first,))
-        yield HELD if right else broken(f"{LAST} fires for call {call.id}, yet {first} has not")
+        yield held_or(right, f"{LAST} fires for call {call.id}, yet {first} has not")
     elif state.policy("replay.gate") == "yes" and call.suspensions:
         right = _has_begun_anew(run, call, first)
-        yield HELD if right else broken(f"{LAST} fires for call {call.id} in its replay, yet {first} has not")
+        yield held_or(right, f"{LAST} fires for call {call.id} in its replay, yet {first} has not")
 
 
 def _has_begun_anew(run: Run, call: ObservedCall, first: str) -> bool:
@@ -103,14 +103,10 @@ def a_call_is_judged_before_it_moves(state: ObservedState, seen: CallMoved) -> C
     first = "ToolGate" if nine else "BeforeToolExecute"
     if call.claimed == "New":
         right = _has_begun(run, call, (first,))
-        yield HELD if right else broken(f"call {call.id} became {seen.to}, yet {first} has not fired for it")
+        yield held_or(right, f"call {call.id} became {seen.to}, yet {first} has not fired for it")
     elif call.claimed == "Resuming" and seen.to == "Running" and state.policy("replay.gate") == "yes":
         right = _has_begun_anew(run, call, first)
-        yield (
-            HELD
-            if right
-            else broken(f"call {call.id} is Running in its replay, yet {first} has not fired for it")
-        )
+        yield held_or(right, f"call {call.id} is Running in its replay, yet {first} has not fired for it")
 
 
 def _has_begun(run: Run, call: ObservedCall, first: Sequence[str]) -> bool:
@@ -125,9 +121,7 @@ def a_call_is_Resuming_before_it_is_judged_again(state: ObservedState, seen: Cal
     if run is None or call is None or call.is_unclear or call.claimed != "Suspended":
         return
     early = _judged_while_it_waited(run, call)
-    yield (
-        HELD if not early else broken(f"call {call.id} became Resuming, yet {early} of its replay has fired")
-    )
+    yield held_or(not early, f"call {call.id} became Resuming, yet {early} of its replay has fired")
 
 
 def _judged_while_it_waited(run: Run, call: ObservedCall) -> str:

@@ -14,7 +14,7 @@ from runlock.conformance.families.lifecycle.messages import GateOpened, SegmentE
 from runlock.conformance.families.lifecycle.state import ObservedState
 from runlock.conformance.families.lifecycle.state.disturbances import CRASH
 from runlock.conformance.families.lifecycle.state.records import ObservedCall, Run
-from runlock.conformance.family.invariant import HELD, CheckResults, broken, check
+from runlock.conformance.family.invariant import HELD, CheckResults, broken, check, held_or
 from runlock.conformance.family.rank import Rank
 
 
@@ -50,10 +50,9 @@ def max_rounds_is_kept(state: ObservedState, seen: GateOpened) -> CheckResults:
     run, limit = asks(state, seen, in_one_life=False), condition(state, "max_rounds")
     if run is not None and limit is not None and limit.rounds is not None:
         taken = run.steps_at_least
-        yield (
-            HELD
-            if taken <= limit.rounds
-            else broken(f"{taken} rounds are over and the limit is {limit.rounds}, yet the model is asked")
+        yield held_or(
+            taken <= limit.rounds,
+            f"{taken} rounds are over and the limit is {limit.rounds}, yet the model is asked",
         )
 
 
@@ -64,10 +63,8 @@ def max_rounds_is_not_early(state: ObservedState, seen: SegmentEnded) -> CheckRe
     limit = condition(state, "max_rounds")
     if run is not None and limit is not None and limit.rounds is not None:
         taken = run.steps_at_most
-        yield (
-            HELD
-            if taken >= limit.rounds
-            else broken(f"the limit of rounds is {limit.rounds}, yet the run stopped after {taken}")
+        yield held_or(
+            taken >= limit.rounds, f"the limit of rounds is {limit.rounds}, yet the run stopped after {taken}"
         )
 
 
@@ -77,15 +74,9 @@ def a_token_budget_is_kept(state: ObservedState, seen: GateOpened) -> CheckResul
     run, limit = asks(state, seen), condition(state, "token_budget")
     if run is not None and limit is not None and limit.max_total is not None:
         over = run.tokens > limit.max_total
-        yield (
-            HELD
-            if not over
-            else (
-                broken(
-                    f"{run.tokens} tokens are used and the budget is {limit.max_total}, "
-                    "yet the model is asked"
-                )
-            )
+        yield held_or(
+            not over,
+            f"{run.tokens} tokens are used and the budget is {limit.max_total}, yet the model is asked",
         )
 
 
@@ -95,10 +86,8 @@ def a_token_budget_is_not_early(state: ObservedState, seen: SegmentEnded) -> Che
     run, limit = stops_for(state, seen, "token_budget"), condition(state, "token_budget")
     if run is not None and limit is not None and limit.max_total is not None:
         early = run.tokens < limit.max_total
-        yield (
-            HELD
-            if not early
-            else (broken(f"the budget is {limit.max_total} tokens, yet the run stopped after {run.tokens}"))
+        yield held_or(
+            not early, f"the budget is {limit.max_total} tokens, yet the run stopped after {run.tokens}"
         )
 
 
@@ -110,14 +99,9 @@ def a_timeout_is_kept(state: ObservedState, seen: GateOpened) -> CheckResults:
         began = run.began_at_ms if run.seen_at_ms is None else run.seen_at_ms
         until = run.answered_at_ms if looks_after_tools(state) else run.turned_at_ms
         spent = (until - began) / 1000
-        yield (
-            HELD
-            if spent <= limit.seconds
-            else (
-                broken(
-                    f"{spent:g} s have passed and the limit is {limit.seconds:g} s, yet the model is asked"
-                )
-            )
+        yield held_or(
+            spent <= limit.seconds,
+            f"{spent:g} s have passed and the limit is {limit.seconds:g} s, yet the model is asked",
         )
 
 
@@ -127,10 +111,8 @@ def a_timeout_is_not_early(state: ObservedState, seen: SegmentEnded) -> CheckRes
     run, limit = stops_for(state, seen, "timeout"), condition(state, "timeout")
     if run is not None and limit is not None and limit.seconds is not None:
         spent = (state.now_ms - run.began_at_ms) / 1000
-        yield (
-            HELD
-            if spent >= limit.seconds
-            else broken(f"the limit is {limit.seconds:g} s, yet the run stopped after {spent:g} s")
+        yield held_or(
+            spent >= limit.seconds, f"the limit is {limit.seconds:g} s, yet the run stopped after {spent:g} s"
         )
 
 
@@ -142,11 +124,7 @@ def errors_in_a_row_stop(state: ObservedState, seen: GateOpened) -> CheckResults
         return
     row = errors_in_a_row(run, is_whole=looks_after_tools(state))
     certain = row is not None and row > limit.max
-    yield (
-        HELD
-        if not certain
-        else broken(f"{row} calls in a row failed and {limit.max} may, yet the model is asked")
-    )
+    yield held_or(not certain, f"{row} calls in a row failed and {limit.max} may, yet the model is asked")
 
 
 def errors_in_a_row(run: Run, *, is_whole: bool = True) -> int | None:
@@ -188,10 +166,8 @@ def errors_in_a_row_are_not_early(state: ObservedState, seen: SegmentEnded) -> C
     run, limit = stops_for(state, seen, "consecutive_errors"), condition(state, "consecutive_errors")
     if run is not None and limit is not None and limit.max is not None:
         row = longest_row(run)
-        yield (
-            HELD
-            if row >= limit.max
-            else broken(f"{limit.max} errors in a row may happen, yet the run stopped after {row}")
+        yield held_or(
+            row >= limit.max, f"{limit.max} errors in a row may happen, yet the run stopped after {row}"
         )
 
 
@@ -217,11 +193,7 @@ def a_stop_tool_stops(state: ObservedState, seen: GateOpened) -> CheckResults:
             for call in run.every_call
             if call.name == limit.tool_name and call.result is not None and not call.is_renamed
         ]
-        yield (
-            HELD
-            if not called
-            else broken(f"{limit.tool_name} was called and stops the run, yet the model is asked")
-        )
+        yield held_or(not called, f"{limit.tool_name} was called and stops the run, yet the model is asked")
 
 
 @check("STOP-6", at=("Stopped",), rank=Rank.STATUS)
@@ -230,7 +202,7 @@ def a_stop_tool_is_not_early(state: ObservedState, seen: SegmentEnded) -> CheckR
     run, limit = stops_for(state, seen, "stop_on_tool"), condition(state, "stop_on_tool")
     if run is not None and limit is not None:
         called = any(call.name == limit.tool_name or call.is_renamed for call in run.every_call)
-        yield HELD if called else broken(f"{limit.tool_name} was not called, yet the run stopped for it")
+        yield held_or(called, f"{limit.tool_name} was not called, yet the run stopped for it")
 
 
 @check("STOP-7", at=("model",), rank=Rank.STATUS, requires="a stop condition")
@@ -252,10 +224,8 @@ def content_is_not_early(state: ObservedState, seen: SegmentEnded) -> CheckResul
     run, limit = stops_for(state, seen, "content_match"), condition(state, "content_match")
     if run is not None and limit is not None and limit.pattern is not None:
         said = any(re.search(limit.pattern, text) for text in run.texts)
-        yield (
-            HELD
-            if said
-            else broken(f"the model said nothing that matches {limit.pattern!r}, yet the run stopped for it")
+        yield held_or(
+            said, f"the model said nothing that matches {limit.pattern!r}, yet the run stopped for it"
         )
 
 
@@ -298,7 +268,7 @@ def a_loop_is_not_early(state: ObservedState, seen: SegmentEnded) -> CheckResult
             if apart < window or other.step - one.step < window
         )
         alike = f"no two of its {len(calls)} calls within a window of {window} are alike"
-        yield HELD if repeated else broken(f"{alike}, yet the run stopped for a loop")
+        yield held_or(repeated, f"{alike}, yet the run stopped for a loop")
 
 
 @check("STOP-1", at=("Stopped",), rank=Rank.STATUS)
@@ -309,4 +279,4 @@ def a_stop_names_its_condition(state: ObservedState, seen: SegmentEnded) -> Chec
     if code is None:
         yield broken("the run ended as Stopped, yet it does not say what stopped it")
     else:
-        yield (HELD if code in declared else broken(f"the run was stopped by {code}, which was not declared"))
+        yield held_or(code in declared, f"the run was stopped by {code}, which was not declared")

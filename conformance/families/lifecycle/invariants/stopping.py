@@ -16,7 +16,7 @@ from runlock.conformance.families.lifecycle.messages import GateOpened, SegmentE
 from runlock.conformance.families.lifecycle.state import ObservedState
 from runlock.conformance.families.lifecycle.state.disturbances import CANCEL, CRASH, FAULT, INPUT
 from runlock.conformance.families.lifecycle.state.records import ObservedCall, Run
-from runlock.conformance.family.invariant import HELD, CheckResults, broken, check
+from runlock.conformance.family.invariant import HELD, CheckResults, broken, check, held_or
 from runlock.conformance.family.rank import Rank
 
 
@@ -42,7 +42,7 @@ def a_limit_that_is_reached_stops(state: ObservedState, seen: GateOpened) -> Che
         if count == limit:
             stops = state.policy("stop.threshold") == "reaches"
             why = f"a limit stops the run when it is reached, and its limit of {what} is {limit}"
-            yield broken(f"{why}, yet the model is asked") if stops else HELD
+            yield held_or(not stops, f"{why}, yet the model is asked")
 
 
 @check("STOP-8", at=("Stopped",), rank=Rank.STATUS)
@@ -58,7 +58,7 @@ def a_limit_that_is_only_reached_does_not_stop(state: ObservedState, seen: Segme
             if name == kind and most == limit:
                 early = policy == "exceeds"
                 why = f"a limit stops the run when it is exceeded, and {limit} {what} only reach it"
-                yield broken(f"{why}, yet the run stopped") if early else HELD
+                yield held_or(not early, f"{why}, yet the run stopped")
 
 
 @check("STOP-9", at=("Stopped",), rank=Rank.STATUS)
@@ -104,11 +104,7 @@ def no_tool_runs_in_the_step_that_stops(state: ObservedState, seen: GateOpened) 
         return
     if call.step == run.steps and not (call.entries or call.decisions or call.raced):
         why = _already_met(state, run)
-        yield (
-            HELD
-            if not why
-            else broken(f"{why}, which stops the run before its tools, yet call {call.id} runs")
-        )
+        yield held_or(not why, f"{why}, which stops the run before its tools, yet call {call.id} runs")
 
 
 def _already_met(state: ObservedState, run: Run) -> str:
@@ -135,8 +131,4 @@ def a_stop_comes_after_the_end_of_its_step(state: ObservedState, seen: SegmentEn
         return
     bounds = [entered.phase for entered in run.phases if entered.phase in ("StepStart", "StepEnd")]
     newest = bounds[-1] if bounds else "no phase"
-    yield (
-        HELD
-        if newest == "StepEnd"
-        else broken(f"the run was stopped by {stop} after {newest}, not after StepEnd")
-    )
+    yield held_or(newest == "StepEnd", f"the run was stopped by {stop} after {newest}, not after StepEnd")

@@ -22,7 +22,7 @@ from runlock.conformance.families.lifecycle.state.thread import (
     messages_of,
     what_differs,
 )
-from runlock.conformance.family.invariant import HELD, CheckResults, broken, check, counts
+from runlock.conformance.family.invariant import HELD, CheckResults, broken, check, counts, held_or
 from runlock.conformance.family.rank import Rank
 from runlock.conformance.protocol import Message, Observation
 
@@ -81,10 +81,9 @@ def the_end_is_durable_before_it_is_announced(state: ObservedState, seen: Segmen
         yield broken(f"the segment ended as {seen.reason.code}, yet nothing of the run is durable")
     elif newest.state is not None:
         stored = (newest.state.get("run") or {}).get("status")  # type: ignore[union-attr]
-        yield (
-            HELD
-            if stored == right
-            else (broken(f"the segment ended as {seen.reason.code}, yet the newest checkpoint says {stored}"))
+        yield held_or(
+            stored == right,
+            f"the segment ended as {seen.reason.code}, yet the newest checkpoint says {stored}",
         )
 
 
@@ -100,7 +99,7 @@ def a_wait_is_durable_before_it_is_announced(state: ObservedState, seen: Segment
         began = [at for at, one in enumerate(shown) if _begins_a_wait(one, call_id)]
         if began:
             why = f"call {call_id} waits anew, and that is announced, yet nothing was stored since it waits"
-            yield HELD if stored > began[-1] else broken(why)
+            yield held_or(stored > began[-1], why)
 
 
 def _begins_a_wait(seen: Observation, call_id: str) -> bool:
@@ -121,7 +120,7 @@ def the_end_is_durable_before_it_is_told(state: ObservedState, seen: Published) 
     durable: Any = newest.state if newest is not None else {}
     stored = (durable.get("run") or {}).get("status")
     said = f"the newest checkpoint says {stored}" if newest is not None else "nothing of the run is durable"
-    yield HELD if stored in ("Waiting", "Done") else broken(f"event {seen.name} tells of an end, yet {said}")
+    yield held_or(stored in ("Waiting", "Done"), f"event {seen.name} tells of an end, yet {said}")
 
 
 @check("STORE-3", rank=Rank.CHECKPOINT)
@@ -136,7 +135,7 @@ def the_last_checkpoint_is_forced(state: ObservedState, seen: SegmentEnded) -> C
     if newest.trigger != "RunFinished":
         yield broken(f"the segment ended as {seen.reason.code}, yet its last checkpoint is {newest.trigger}")
     else:
-        yield HELD if newest.force is not False else broken("the checkpoint RunFinished was not forced")
+        yield held_or(newest.force is not False, "the checkpoint RunFinished was not forced")
 
 
 @check("STORE-4", at=("permission", "tool"), rank=Rank.CHECKPOINT, excuses=(CANCEL,))
@@ -148,9 +147,7 @@ def the_turn_is_durable_before_its_tools(state: ObservedState, seen: GateOpened)
     if not _stores(state) or state.policy("checkpoint.at") != "triggers" or call.step != run.steps:
         return
     committed = any(c.trigger == "AssistantTurnCommitted" for c in state.since_model)
-    yield (
-        HELD if committed else broken(f"call {call.id} runs, yet the turn that asked for it is not committed")
-    )
+    yield held_or(committed, f"call {call.id} runs, yet the turn that asked for it is not committed")
 
 
 @check("STORE-5", rank=Rank.CHECKPOINT)
@@ -158,11 +155,7 @@ def the_round_is_committed_before_the_next_inference(state: ObservedState, seen:
     """Where checkpoints have triggers, a round is committed before the model is asked again."""
     if _asks_after_a_round(state, seen, "triggers"):
         committed = any(c.trigger == "ToolResultsCommitted" for c in state.since_answer)
-        yield (
-            HELD
-            if committed
-            else broken("the model is asked again, yet the results of the round are not committed")
-        )
+        yield held_or(committed, "the model is asked again, yet the results of the round are not committed")
 
 
 @check("STORE-6", rank=Rank.CHECKPOINT)
@@ -170,7 +163,7 @@ def the_step_is_committed_before_the_next_inference(state: ObservedState, seen: 
     """Where checkpoints come at the end of a step, a step is committed before the model is asked again."""
     if _asks_after_a_round(state, seen, "step_end"):
         committed = any(c.trigger == "StepEnd" for c in state.since_model)
-        yield HELD if committed else broken("the model is asked again, yet the step before is not committed")
+        yield held_or(committed, "the model is asked again, yet the step before is not committed")
 
 
 def _asks_after_a_round(state: ObservedState, seen: GateOpened, at: str) -> bool:
@@ -189,7 +182,7 @@ def a_failed_commit_ends_the_run_in_Error(state: ObservedState, seen: SegmentEnd
     if run is None or run.faulted != "store.put":
         return
     code = seen.reason.code
-    yield HELD if code == "Error" else broken(f"a commit failed, yet the run ended as {code}")
+    yield held_or(code == "Error", f"a commit failed, yet the run ended as {code}")
 
 
 @check("STORE-7", at=("model", "tool"), rank=Rank.CHECKPOINT, requires="a fault")
@@ -213,7 +206,7 @@ def checkpoints_have_their_trigger(state: ObservedState, seen: Checkpointed) -> 
             yield broken(f"a checkpoint was taken at {seen.trigger}, which is none of {', '.join(TRIGGERS)}")
     elif state.life == 1:
         why = _no_occasion(state, seen.trigger) or _repeats(run, seen)
-        yield HELD if not why else broken(f"{why}, yet a checkpoint {seen.trigger} was taken")
+        yield held_or(not why, f"{why}, yet a checkpoint {seen.trigger} was taken")
 
 
 def _has_more_occasions(state: ObservedState, run: Run) -> bool:
@@ -262,7 +255,7 @@ def a_turn_that_failed_is_not_committed(state: ObservedState, seen: Checkpointed
     if not _counts_turns(state) or asked is None:
         return
     failed = asked.outcome is None or asked.outcome["kind"] != "turn"
-    yield HELD if not failed else broken("the newest inference gave no turn, yet one was committed")
+    yield held_or(not failed, "the newest inference gave no turn, yet one was committed")
 
 
 @counts("STORE-18")

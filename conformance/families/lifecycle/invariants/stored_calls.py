@@ -15,7 +15,7 @@ from runlock.conformance.families.lifecycle.messages import FINAL_CALL_STATUSES
 from runlock.conformance.families.lifecycle.state import ObservedState
 from runlock.conformance.families.lifecycle.state.disturbances import CANCEL, CRASH, INPUT
 from runlock.conformance.families.lifecycle.state.records import ObservedCall, Run, numbers_suspensions
-from runlock.conformance.family.invariant import HELD, CheckResults, broken
+from runlock.conformance.family.invariant import HELD, CheckResults, broken, held_or
 
 AT_WORK: Final = ("New", "Running", "Resuming")
 """What a call is between its waits and before its end."""
@@ -33,11 +33,7 @@ def a_checkpoint_holds_every_live_call(state: ObservedState, seen: TakenDown) ->
         unnamed = call.claimed == "New" and _may_be_left_out(state, seen)
         if known_live and not (call.is_unclear or unnamed):
             stored = call.id in calls
-            yield (
-                HELD
-                if stored
-                else broken(f"call {call.id} is {call.claimed}, yet the checkpoint does not hold it")
-            )
+            yield held_or(stored, f"call {call.id} is {call.claimed}, yet the checkpoint does not hold it")
 
 
 def _may_be_left_out(state: ObservedState, seen: TakenDown) -> bool:
@@ -91,7 +87,7 @@ def a_checkpoint_is_up_to_date(state: ObservedState, seen: TakenDown) -> CheckRe
         status = str(stored.get("status"))
         right = status in _statuses(run, call, is_exact=is_exact)
         why = f"call {call_id} is {call.claimed}, yet the checkpoint says that it {_is(status)}"
-        yield HELD if right else broken(why)
+        yield held_or(right, why)
 
 
 def _nothing_moves(state: ObservedState, run: Run) -> bool:
@@ -138,7 +134,7 @@ def a_checkpoint_holds_what_a_suspended_call_is(state: ObservedState, seen: Take
             continue
         if stored.get("status") == "Suspended":
             wrong = _what_differs(state, run, call, stored, numbered=numbered)
-            yield HELD if not wrong else broken(f"call {call.id} is Suspended, yet the checkpoint {wrong}")
+            yield held_or(not wrong, f"call {call.id} is Suspended, yet the checkpoint {wrong}")
 
 
 def _what_differs(
@@ -188,4 +184,4 @@ def a_checkpoint_keeps_what_was_asked_for(state: ObservedState, seen: TakenDown)
             continue  # its turn may not have been taken, and another call may have had its id
         if stored.get("status") != "Suspended" and ("name" in stored or "args" in stored):
             wrong = _otherwise(call, {key: one for key, one in stored.items() if one is not None})
-            yield broken(f"call {call.id} was asked for, yet the checkpoint {wrong}") if wrong else HELD
+            yield held_or(not wrong, f"call {call.id} was asked for, yet the checkpoint {wrong}")

@@ -17,7 +17,7 @@ from runlock.conformance.families.lifecycle.state.thread import (
     messages_of,
     what_differs,
 )
-from runlock.conformance.family.invariant import HELD, CheckResults, broken
+from runlock.conformance.family.invariant import HELD, CheckResults, broken, held_or
 from runlock.conformance.protocol import Message
 
 Said = tuple[str, str | None, str]
@@ -52,11 +52,7 @@ def a_checkpoint_keeps_the_order_of_the_thread(state: ObservedState, seen: Taken
     waited = {message.call for message in joined if message.status == "pending"}
     right, found = (list(dict.fromkeys(_places(one, waited))) for one in (joined, stored))
     moved = [place for place in found if place in right] != [place for place in right if place in found]
-    yield (
-        broken("the checkpoint holds the messages in another order than they joined the thread")
-        if moved
-        else HELD
-    )
+    yield held_or(not moved, "the checkpoint holds the messages in another order than they joined the thread")
 
 
 def _places(messages: Sequence[Message], waited: set[str | None]) -> Iterator[Place | Said]:

@@ -82,11 +82,8 @@ def an_event_goes_one_way(state: ObservedState, seen: Published) -> CheckResults
     if number is None or state.audience.is_sure:
         return
     twice = next((one for one in state.shown if isinstance(one, Published) and _number(one) == number), None)
-    yield (
-        HELD
-        if twice is None
-        else broken(f"event {seen.name} went to {_who(twice.watcher)} and again to {_who(seen.watcher)}")
-    )
+    who = _who(twice.watcher) if twice is not None else ""
+    yield held_or(not who, f"event {seen.name} went to {who} and again to {_who(seen.watcher)}")
 
 
 def _number(seen: Published) -> Any:
@@ -226,10 +223,9 @@ def a_parked_run_publishes_nothing(state: ObservedState) -> CheckResults:
         return
     told = (seen for seen in state.shown if isinstance(seen, Published))
     has_come = [name for name, _ in state.newest] == ["watch"]
-    event = next((one for one in told if not (has_come and names_what_waits(state, one))), None)
-    yield (
-        HELD if event is None else broken(f"the run waits and nobody decided, yet it published {event.name}")
-    )
+    names = (one.name for one in told if not (has_come and names_what_waits(state, one)))
+    name = next(names, None)
+    yield held_or(name is None, f"the run waits and nobody decided, yet it published {name}")
 
 
 def _entered(state: ObservedState) -> bool:

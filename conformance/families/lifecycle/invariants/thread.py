@@ -9,7 +9,7 @@ from runlock.conformance.families.lifecycle.state import ObservedState
 from runlock.conformance.families.lifecycle.state.edits import stands_in
 from runlock.conformance.families.lifecycle.state.records import ObservedCall
 from runlock.conformance.families.lifecycle.state.thread import brief
-from runlock.conformance.family.invariant import HELD, CheckResults, broken, check, counts
+from runlock.conformance.family.invariant import HELD, CheckResults, broken, check, counts, held_or
 from runlock.conformance.family.rank import Rank
 from runlock.conformance.protocol import Message
 
@@ -24,7 +24,7 @@ def a_declared_edit_is_shown(state: ObservedState, seen: GateOpened) -> CheckRes
     why = (
         f"an edit put {_briefly(edit.instead)} at message {edit.at}, yet the model is shown {_briefly(there)}"
     )
-    yield HELD if stands_in(edit, state.as_shown) else broken(why)
+    yield held_or(stands_in(edit, state.as_shown), why)
 
 
 def _briefly(messages: Sequence[Message]) -> str:
@@ -104,7 +104,7 @@ def what_stands_for_a_result_says_the_truth(state: ObservedState, seen: ThreadEd
         before = was.get(message.call)
         if message.role == "tool" and before is not None and message.status is not None:
             why = f"the result of call {message.call} was {before}, and the edit makes it {message.status}"
-            yield HELD if message.status == before else broken(why)
+            yield held_or(message.status == before, why)
 
 
 @counts("THREAD-4")
@@ -121,6 +121,4 @@ def an_undeclared_edit_leaves_what_is_live(state: ObservedState, seen: GateOpene
     if edit is not None and state.shown_at == seen.gate:
         gone = _asked(edit.cut)
         live = next((call.id for call in _calls(state) if call.id in gone and _is_live(state, call)), None)
-        yield (
-            HELD if live is None else broken(f"one message took the place of call {live}, which is not over")
-        )
+        yield held_or(live is None, f"one message took the place of call {live}, which is not over")

@@ -7,7 +7,7 @@ from runlock.conformance.families.lifecycle.messages import CallMoved, GateOpene
 from runlock.conformance.families.lifecycle.state import ObservedState
 from runlock.conformance.families.lifecycle.state.disturbances import CANCEL, CRASH, FAULT, INPUT
 from runlock.conformance.families.lifecycle.state.records import WORKING_GATES, ObservedCall, Run
-from runlock.conformance.family.invariant import HELD, CheckResults, broken, check, counts
+from runlock.conformance.family.invariant import HELD, CheckResults, broken, check, counts, held_or
 from runlock.conformance.family.rank import Rank
 
 
@@ -24,7 +24,7 @@ def decisions_wake_a_parked_run(state: ObservedState) -> CheckResults:
     run, decisions = found
     asleep = not state.gates_of(run) and all(rests(d) for d in decisions)
     why = f"the run is parked and decision {decisions[0].id} for its call {decisions[0].call} arrived"
-    yield broken(f"{why}, yet nothing has moved") if asleep else HELD
+    yield held_or(not asleep, f"{why}, yet nothing has moved")
 
 
 @check("DECIDE-41", at=("Resuming",), rank=Rank.LOST)
@@ -39,7 +39,7 @@ def a_decision_is_known_before_its_call_resumes(state: ObservedState, seen: Call
     if taken:
         known = any(d.disposition is not None for d in taken)
         why = f"call {call.id} is resuming on decision {taken[-1].id}"
-        yield HELD if known else broken(f"{why}, yet that has not been made known")
+        yield held_or(known, f"{why}, yet that has not been made known")
 
 
 @check("DECIDE-42", at=("permission", "tool"), rank=Rank.LOST)
@@ -125,7 +125,7 @@ def a_cancel_ends_the_wait(state: ObservedState) -> CheckResults:
     if run is None or run.cancel_at is None or not _parks(state):
         return
     if run.cancel_status == "Waiting" and not state.gates_of(run):
-        yield HELD if run.is_done else broken("the run was cancelled while it was parked, yet it still waits")
+        yield held_or(run.is_done, "the run was cancelled while it was parked, yet it still waits")
 
 
 @check("DECIDE-46", rank=Rank.LOST, excuses=(FAULT, CRASH))
@@ -135,7 +135,7 @@ def a_cancel_in_a_replay_ends_the_wait(state: ObservedState, seen: SegmentEnded)
     if run is None or run.cancel_in_replay is None or run.cancel_at is None or not _parks(state):
         return
     why = f"the run was cancelled while call {run.cancel_in_replay.id} was replayed"
-    yield HELD if seen.reason.code != "Suspended" else broken(f"{why}, yet it waits again")
+    yield held_or(seen.reason.code != "Suspended", f"{why}, yet it waits again")
 
 
 def _broken_in_a_replay(state: ObservedState, run: Run | None) -> str:
@@ -157,7 +157,7 @@ def a_replay_that_breaks_ends_the_wait(state: ObservedState, seen: SegmentEnded)
     """A replay in the wait that breaks the run, or in which it is blocked, ends the wait with the run."""
     why = _broken_in_a_replay(state, state.run_of(seen))
     if why:
-        yield HELD if seen.reason.code != "Suspended" else broken(f"{why}, yet the run waits again")
+        yield held_or(seen.reason.code != "Suspended", f"{why}, yet the run waits again")
 
 
 @check("DECIDE-47", at=("model", "permission", "tool"), rank=Rank.LOST)

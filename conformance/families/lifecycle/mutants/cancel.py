@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Coroutine, Sequence
+from collections.abc import Coroutine
 from typing import Any
 
 from runlock.conformance.families.lifecycle.mutants.mutant import NO_PROFILE
-from runlock.conformance.family.made import fault
+from runlock.conformance.family.made import OtherPolicies, fault
 from runlock.machines.lifecycle.runtime.ledger import RunCancelled
 from runlock.machines.lifecycle.runtime.rounds import Resume
 from runlock.machines.lifecycle.runtime.runtime import Runtime, Segment
@@ -145,21 +145,17 @@ class FailsTheAborted(Runtime):
 
 
 @fault("CANCEL-7", "which is kept, yet the model was not shown that")
-class DropsWhatItShouldKeep(Runtime):
+class DropsWhatItShouldKeep(OtherPolicies, Runtime):
     """Drops the results of a cancelled round, though it says that it keeps them."""
 
-    def record(self, calls: Sequence[Call]) -> None:
-        self.policies = {**self.policies, "cancel.results": "dropped"}
-        super().record(calls)
+    follows = {"cancel.results": "dropped"}
 
 
 @fault("CANCEL-7", "which is dropped, yet the model was shown that", profile="tirea")
-class KeepsWhatItShouldDrop(Runtime):
+class KeepsWhatItShouldDrop(OtherPolicies, Runtime):
     """Keeps the results of a cancelled round, though it says that it drops them."""
 
-    def record(self, calls: Sequence[Call]) -> None:
-        self.policies = {**self.policies, "cancel.results": "kept"}
-        super().record(calls)
+    follows = {"cancel.results": "kept"}
 
 
 @fault("RUN-35", "the run is Done, yet the gate tool:", declare=NO_PROFILE)

@@ -8,7 +8,7 @@ from typing import Any
 
 from runlock.conformance.families.lifecycle.mutants.mutant import NO_PROFILE
 from runlock.conformance.families.lifecycle.mutants.whole import ShowsAnotherHistory
-from runlock.conformance.family.made import fault
+from runlock.conformance.family.made import OtherPolicies, fault
 from runlock.machines.lifecycle.runtime.runtime import LeftCall, LeftTurn, Runtime
 from runlock.machines.lifecycle.runtime.state import Call, Message
 from runlock.machines.lifecycle.runtime.world import AskedCall, ModelTurn, WorldFault
@@ -32,21 +32,17 @@ class RunsWhatWasApproved(Runtime):
 
 
 @fault("CUT-2", "turn.cut is refused")
-class RepairsWhatItRefuses(Runtime):
+class RepairsWhatItRefuses(OtherPolicies, Runtime):
     """Says that it refuses what was cut off, and completes it."""
 
-    def __init__(self, *args: Any, **kwargs: Any) -> None:
-        super().__init__(*args, **kwargs)
-        self.policies = {**self.policies, "turn.cut": "repaired"}
+    follows = {"turn.cut": "repaired"}
 
 
 @fault("CUT-2", "yet it failed unexecuted", policies={"turn.cut": "repaired"})
-class RefusesWhatItRepairs(Runtime):
+class RefusesWhatItRepairs(OtherPolicies, Runtime):
     """Says that it completes what was cut off, and refuses it."""
 
-    def __init__(self, *args: Any, **kwargs: Any) -> None:
-        super().__init__(*args, **kwargs)
-        self.policies = {**self.policies, "turn.cut": "refused"}
+    follows = {"turn.cut": "refused"}
 
 
 @fault("CUT-2", "yet the model is shown no error for it")

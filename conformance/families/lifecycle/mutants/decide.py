@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 
-from runlock.conformance.family.made import fault
+from runlock.conformance.family.made import OtherPolicies, fault
 from runlock.machines.lifecycle.runtime.rounds import Resume
 from runlock.machines.lifecycle.runtime.runtime import Runtime, Segment
 from runlock.machines.lifecycle.runtime.state import Call, Decision
@@ -330,21 +330,17 @@ class AsksTwice(Runtime):
 
 
 @fault("GATE-6", "a replay is judged again, yet call")
-class ReplaysUnjudged(Runtime):
+class ReplaysUnjudged(OtherPolicies, Runtime):
     """Does not ask the permission gate on a replay, though it says so."""
 
-    async def verdict(self, call: Call, resume: Resume) -> tuple[str, Any]:
-        self.policies = {**self.policies, "replay.gate": "no"}
-        return await super().verdict(call, resume)
+    follows = {"replay.gate": "no"}
 
 
 @fault("GATE-6", "was asked once more", policies={"replay.gate": "no"})
-class JudgesReplays(Runtime):
+class JudgesReplays(OtherPolicies, Runtime):
     """Asks the permission gate on a replay, though it says that it does not."""
 
-    async def verdict(self, call: Call, resume: Resume) -> tuple[str, Any]:
-        self.policies = {**self.policies, "replay.gate": "yes"}
-        return await super().verdict(call, resume)
+    follows = {"replay.gate": "yes"}
 
 
 @fault("GATE-5", "the permission gate blocked call", also=("GRANT-3", "ROUND-7", "ROUND-21", "DECIDE-47"))

@@ -6,20 +6,18 @@ from collections.abc import Sequence
 from copy import deepcopy
 from typing import Any
 
-from runlock.conformance.family.made import fault
-from runlock.machines.lifecycle.runtime.runtime import Runtime, Segment
+from runlock.conformance.family.made import OtherPolicies, fault
+from runlock.machines.lifecycle.runtime.runtime import Runtime
 from runlock.machines.lifecycle.runtime.state import Call, Decision, from_checkpoint
 
 CALLER = {"state": "caller"}
 
 
 @fault("DECIDE-14", "has not acted, though it acts by itself", also=("DECIDE-4", "EXPIRE-3"))
-class CollectsInSecret(Runtime):
+class CollectsInSecret(OtherPolicies, Runtime):
     """Holds a decision until all are there, though it says that each acts by itself."""
 
-    def ready(self) -> list[Decision]:
-        self.policies = {**self.policies, "resume": "collect"}
-        return super().ready()
+    follows = {"resume": "collect"}
 
 
 @fault(
@@ -27,15 +25,13 @@ class CollectsInSecret(Runtime):
     "was taken, which takes all of them or none",
     policies={"resume": "all_or_nothing"},
 )
-class TakesAPartForAll(Runtime):
+class TakesAPartForAll(OtherPolicies, Runtime):
     """Lets each decision act by itself, though it says that all of them count or none."""
 
     def left_out(self, decision: Decision, batch: Sequence[Decision]) -> str | None:
         return None
 
-    def ready(self) -> list[Decision]:
-        self.policies = {**self.policies, "resume": "partial"}
-        return super().ready()
+    follows = {"resume": "partial"}
 
 
 @fault("DECIDE-15", "are decided, yet decision", also=("DECIDE-14",))
@@ -68,12 +64,10 @@ class MakesTheAnsweredWait(Runtime):
     profile="tirea",
     policies={"replay.start": "by_outcomes"},
 )
-class EndsForOneSuspension(Runtime):
+class EndsForOneSuspension(OtherPolicies, Runtime):
     """Ends the segment for one new suspension, though it says that all outcomes count."""
 
-    async def _resume(self) -> Segment:
-        self.policies = {**self.policies, "replay.start": "end_if_any"}
-        return await super()._resume()
+    follows = {"replay.start": "end_if_any"}
 
 
 @fault("DECIDE-20", "came while the run was at work, yet", profile="tirea", also=("FLOW-21",))
@@ -113,12 +107,10 @@ class GoesBackToTheLastWait(Runtime):
 
 
 @fault("DECIDE-23", "on it", policies={"decision.early": "ignore"})
-class KeepsWhatItShouldIgnore(Runtime):
+class KeepsWhatItShouldIgnore(OtherPolicies, Runtime):
     """Keeps an early decision, though it says that such a one has no effect."""
 
-    def take(self, decision: Decision) -> None:
-        self.policies = {**self.policies, "decision.early": "buffer"}
-        super().take(decision)
+    follows = {"decision.early": "buffer"}
 
 
 @fault("DECIDE-24", "and acts at once, yet call", profile="tirea-stream")

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any, Final
 
-from runlock.conformance.family.made import fault
+from runlock.conformance.family.made import OtherPolicies, fault
 from runlock.machines.lifecycle.runtime.runtime import Runtime, Segment
 from runlock.machines.lifecycle.runtime.state import Call, Decision
 
@@ -39,12 +39,10 @@ class NeverExpires(Runtime):
 
 
 @fault("EXPIRE-3", "has expired, yet", policies=RUN, also=("EXPIRE-6", "CANCEL-1"))
-class EndsTheCallAlone(Runtime):
+class EndsTheCallAlone(OtherPolicies, Runtime):
     """Promises to end the run, and ends the call."""
 
-    async def time_passed(self) -> Segment | None:
-        self.policies = {**self.policies, "expire.end": "call"}
-        return await super().time_passed()
+    follows = {"expire.end": "call"}
 
 
 @fault("EXPIRE-4", "and no one has decided, yet", also=("EXPIRE-5", "EXPIRE-6"))
@@ -85,12 +83,10 @@ class StartsItsTimersAnew(Runtime):
 
 
 @fault("EXPIRE-6", "and no one has decided, yet", policies={"expire.crash": "anew"})
-class KeepsItsTimers(Runtime):
+class KeepsItsTimers(OtherPolicies, Runtime):
     """Promises a wait its whole time again after a crash, and keeps the end that it had."""
 
-    def restore(self, state: dict[str, Any]) -> None:
-        self.policies = {**self.policies, "expire.crash": "kept"}
-        super().restore(state)
+    follows = {"expire.crash": "kept"}
 
 
 @fault("EXPIRE-7", "was not shown as accepted")

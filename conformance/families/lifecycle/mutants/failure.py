@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from contextlib import suppress
 from typing import Any
 
-from runlock.conformance.family.made import fault
+from runlock.conformance.family.made import OtherPolicies, fault
 from runlock.machines.lifecycle.runtime.rounds import Resume, RunBlocked
 from runlock.machines.lifecycle.runtime.runtime import Runtime
 from runlock.machines.lifecycle.runtime.state import Call
@@ -45,30 +45,24 @@ class GoesOnAfterABlock(Runtime):
 
 
 @fault("ROUND-8", "which costs its call, yet the run ended as Error", also=("NEST-5",))
-class DiesOfARaise(Runtime):
+class DiesOfARaise(OtherPolicies, Runtime):
     """A tool that throws ends the run, though it says that this costs its call alone."""
 
-    async def execute(self, call: Call, resume: Resume) -> None:
-        self.policies = {**self.policies, "tool.raises": "end_run"}
-        await super().execute(call, resume)
+    follows = {"tool.raises": "end_run"}
 
 
 @fault("ROUND-8", "a tool threw, which ends the run, yet", policies={"tool.raises": "end_run"})
-class OutlivesARaise(Runtime):
+class OutlivesARaise(OtherPolicies, Runtime):
     """A tool that throws costs its call alone, though it says that this ends the run."""
 
-    async def execute(self, call: Call, resume: Resume) -> None:
-        self.policies = {**self.policies, "tool.raises": "failed_call"}
-        await super().execute(call, resume)
+    follows = {"tool.raises": "failed_call"}
 
 
 @fault("ROUND-9", "was to be held back, yet it has not run", policies=SEQUENTIAL)
-class FailsTheRest(Runtime):
+class FailsTheRest(OtherPolicies, Runtime):
     """Fails the calls after a suspension, though it says that it holds them back."""
 
-    def leave_behind(self, calls: Sequence[Call]) -> None:
-        self.policies = {**self.policies, "round.rest": "failed"}
-        super().leave_behind(calls)
+    follows = {"round.rest": "failed"}
 
 
 @fault("ROUND-9", "is to fail after call", policies={**SEQUENTIAL, "round.rest": "failed"})
@@ -147,18 +141,14 @@ class StopsForWhatItCannotApply(Runtime):
 
 
 @fault("ROUND-11", "which nothing holds back, was not entered", policies=SEQUENTIAL)
-class LeavesTheRestOut(Runtime):
+class LeavesTheRestOut(OtherPolicies, Runtime):
     """Leaves out what comes after a failed call, though it says that failures are isolated."""
 
-    async def execute_all(self, calls: Sequence[Call]) -> None:
-        self.policies = {**self.policies, "round.failure": "cancels_rest"}
-        await super().execute_all(calls)
+    follows = {"round.failure": "cancels_rest"}
 
 
 @fault("ROUND-11", "which ends its round, yet call", policies={**SEQUENTIAL, "round.failure": "cancels_rest"})
-class RunsTheRest(Runtime):
+class RunsTheRest(OtherPolicies, Runtime):
     """Executes what comes after a failed call, though it says that it leaves that out."""
 
-    async def execute_all(self, calls: Sequence[Call]) -> None:
-        self.policies = {**self.policies, "round.failure": "isolated"}
-        await super().execute_all(calls)
+    follows = {"round.failure": "isolated"}

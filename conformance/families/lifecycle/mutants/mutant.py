@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
-from typing import ClassVar, Final
+from typing import Any, ClassVar, Final
 
 from runlock.conformance.families.lifecycle.reference import ReferenceAdapter
-from runlock.conformance.family.made import Faulty
+from runlock.conformance.families.lifecycle.variants.parts import runtime_with
+from runlock.conformance.family.made import Faulty, fault
 
 NO_PROFILE: Final = {"profile": "core", "policies": {}}
 """What a mutant declares that claims the universal core alone."""
@@ -19,3 +21,12 @@ class Mutant(Faulty):
     profile: str = "awaken-8"
 
     adapter: ClassVar = ReferenceAdapter
+
+
+def fault_in(place: str, **settled: Any) -> Callable[..., Callable[[type], type]]:
+    """What declares a mutant by the one part of it that is wrong: its `producer`, or its `sink`."""
+
+    def declares(clause: str, says: str, **more: Any) -> Callable[[type], type]:
+        return lambda part: fault(clause, says, **settled, **more)(runtime_with(place, part))
+
+    return declares

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from runlock.conformance.family.made import fault
+from runlock.conformance.family.made import OtherPolicies, fault
 from runlock.machines.lifecycle.runtime.runtime import Runtime, Segment
 from runlock.machines.lifecycle.runtime.state import FINAL, Call, Decision
 
@@ -137,48 +137,28 @@ class WaitsForTheRound(Runtime):
 
 
 @fault("DECIDE-11", "was kept", policies={"decision.early": "refuse"})
-class KeepsWhatItShouldRefuse(Runtime):
+class KeepsWhatItShouldRefuse(OtherPolicies, Runtime):
     """Keeps an early decision, though it says that it refuses it."""
 
-    def objection(self, decision: Decision) -> str | None:
-        declared, self.policies = self.policies, {**self.policies, "decision.early": "buffer"}
-        try:
-            return super().objection(decision)
-        finally:
-            self.policies = declared
+    follows = {"decision.early": "buffer"}
 
 
 @fault("DECIDE-11", "was refused")
-class RefusesWhatItShouldKeep(Runtime):
+class RefusesWhatItShouldKeep(OtherPolicies, Runtime):
     """Refuses an early decision, though it says that it keeps it."""
 
-    def objection(self, decision: Decision) -> str | None:
-        declared, self.policies = self.policies, {**self.policies, "decision.early": "refuse"}
-        try:
-            return super().objection(decision)
-        finally:
-            self.policies = declared
+    follows = {"decision.early": "refuse"}
 
 
 @fault("DECIDE-12", "yet batches are taken one by one")
-class RefusesTheWholeBatch(Runtime):
+class RefusesTheWholeBatch(OtherPolicies, Runtime):
     """Refuses a whole batch for one bad decision, though it says that it takes the others."""
 
-    def receive(self, decisions: Sequence[Decision]) -> list[tuple[Decision, str]]:
-        declared, self.policies = self.policies, {**self.policies, "decision.batch": "atomic"}
-        try:
-            return super().receive(decisions)
-        finally:
-            self.policies = declared
+    follows = {"decision.batch": "atomic"}
 
 
 @fault("DECIDE-13", "came to it from Resuming")
-class RejectsByAnotherWay(Runtime):
+class RejectsByAnotherWay(OtherPolicies, Runtime):
     """Takes a rejected call through Resuming, though it says that it cancels it directly."""
 
-    def _prepare(self, decision: Decision) -> bool:
-        declared, self.policies = self.policies, {**self.policies, "decision.cancel_path": "via_resuming"}
-        try:
-            return super()._prepare(decision)
-        finally:
-            self.policies = declared
+    follows = {"decision.cancel_path": "via_resuming"}

@@ -6,7 +6,7 @@ import asyncio
 from collections.abc import Sequence
 from typing import Any
 
-from runlock.conformance.family.made import fault
+from runlock.conformance.family.made import OtherPolicies, fault
 from runlock.machines.lifecycle.runtime.rounds import Resume
 from runlock.machines.lifecycle.runtime.runtime import Runtime, Segment
 from runlock.machines.lifecycle.runtime.state import Call, Decision, Reason
@@ -187,21 +187,17 @@ class RunsBeforeItIsStored(Runtime):
 
 
 @fault("RUN-27", "live calls are closed at the end, yet call")
-class LeavesWhatItShouldClose(Runtime):
+class LeavesWhatItShouldClose(OtherPolicies, Runtime):
     """Leaves live calls as they are when the run ends, though it says that it closes them."""
 
-    def _close_live_calls(self, reason: Reason) -> None:
-        self.policies = {**self.policies, "end.live": "left"}
-        super()._close_live_calls(reason)
+    follows = {"end.live": "left"}
 
 
 @fault("RUN-27", "live calls are left at the end, yet call", policies={"end.live": "left"})
-class ClosesWhatItShouldLeave(Runtime):
+class ClosesWhatItShouldLeave(OtherPolicies, Runtime):
     """Closes live calls when the run ends, though it says that it leaves them."""
 
-    def _close_live_calls(self, reason: Reason) -> None:
-        self.policies = {**self.policies, "end.live": "closed"}
-        super()._close_live_calls(reason)
+    follows = {"end.live": "closed"}
 
 
 @fault("RUN-30", "yet the run is reported not at all")

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Awaitable, Sequence
 from typing import Any
 
-from runlock.conformance.family.made import fault
+from runlock.conformance.family.made import OtherPolicies, fault
 from runlock.machines.lifecycle.runtime.runtime import Runtime, Segment, TurnedDown
 from runlock.machines.lifecycle.runtime.state import Call, Decision, Reason
 from runlock.machines.lifecycle.runtime.world import ModelTurn
@@ -156,18 +156,14 @@ class AsksOnceMoreAfterACancel(Runtime):
 
 
 @fault("INPUT-10", "which nothing holds back, was not entered", policies=SEQUENTIAL)
-class SkipsForInput(Runtime):
+class SkipsForInput(OtherPolicies, Runtime):
     """Leaves out what is left of a round when input has come, though it says that the round goes on."""
 
-    async def execute_all(self, calls: Sequence[Call]) -> None:
-        self.policies = {**self.policies, "input.round": "skips_rest"}
-        await super().execute_all(calls)
+    follows = {"input.round": "skips_rest"}
 
 
 @fault("INPUT-10", "which ends the round, yet call", policies={**SEQUENTIAL, "input.round": "skips_rest"})
-class RunsTheRestAllTheSame(Runtime):
+class RunsTheRestAllTheSame(OtherPolicies, Runtime):
     """Executes what is left of a round when input has come, though it says that it leaves that out."""
 
-    async def execute_all(self, calls: Sequence[Call]) -> None:
-        self.policies = {**self.policies, "input.round": "goes_on"}
-        await super().execute_all(calls)
+    follows = {"input.round": "goes_on"}

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from runlock.conformance.family.made import fault
+from runlock.conformance.family.made import OtherPolicies, fault
 from runlock.machines.lifecycle.runtime.runtime import Runtime, Segment
 from runlock.machines.lifecycle.runtime.state import Call, Decision, Reason
 
@@ -137,30 +137,24 @@ class DoesNotReadTheText(Runtime):
 
 
 @fault("STOP-8", "only reach it, yet the run stopped")
-class StopsWhenItIsReached(Runtime):
+class StopsWhenItIsReached(OtherPolicies, Runtime):
     """Stops when a limit is reached, though it says that it has to be exceeded."""
 
-    def _stop(self) -> Reason | None:
-        self.policies = {**self.policies, "stop.threshold": "reaches"}
-        return super()._stop()
+    follows = {"stop.threshold": "reaches"}
 
 
 @fault("STOP-8", "stops the run when it is reached, and its limit of", policies={"stop.threshold": "reaches"})
-class StopsWhenItIsExceeded(Runtime):
+class StopsWhenItIsExceeded(OtherPolicies, Runtime):
     """Stops when a limit is exceeded, though it says that to reach it is enough."""
 
-    def _stop(self) -> Reason | None:
-        self.policies = {**self.policies, "stop.threshold": "exceeds"}
-        return super()._stop()
+    follows = {"stop.threshold": "exceeds"}
 
 
 @fault("STOP-9", "drains its tools, yet call")
-class StopsBeforeItsTools(Runtime):
+class StopsBeforeItsTools(OtherPolicies, Runtime):
     """Leaves out the tools of the step that stops, though it says that it drains them."""
 
-    def _preempt(self) -> None:
-        self.policies = {**self.policies, "stop.tools": "preempted"}
-        super()._preempt()
+    follows = {"stop.tools": "preempted"}
 
 
 @fault("STOP-9", "which stops the run before its tools, yet call", policies={"stop.tools": "preempted"})

@@ -6,37 +6,27 @@ import asyncio
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from runlock.conformance.families.lifecycle.mutants.mutant import fault_in
 from runlock.conformance.family.made import fault
 from runlock.machines.lifecycle.runtime.runtime import Runtime, Segment
 from runlock.machines.lifecycle.runtime.sink import EventSink
 from runlock.machines.lifecycle.runtime.state import Call, Decision, Reason
 from runlock.machines.lifecycle.runtime.world import WorldFault
 
-
-class Sunk(Runtime):
-    """A runtime with a sink of its own kind."""
-
-    sink_kind: type[EventSink] = EventSink
-
-    def __init__(self, *args: Any, **kwargs: Any) -> None:
-        super().__init__(*args, **kwargs)
-        self.sink = self.sink_kind(self.world.observe)
+sunk = fault_in("sink")
+"""Declares a mutant whose sink is wrong."""
 
 
-class _ForgetsTheFirst(EventSink):
+@sunk("STREAM-1", "went to nobody, while watcher", also=("STREAM-4", "STREAM-5", "STREAM-9"))
+class SendsEndsOfCallsToNobody(EventSink):
+    """That a call is over goes to no one, though someone watches."""
+
     def publish(self, name: str, data: Mapping[str, Any]) -> None:
         watcher = self.watcher
         if name == "call.finished" and self.state == "Connected":
             self.watcher = None
         super().publish(name, data)
         self.watcher = watcher
-
-
-@fault("STREAM-1", "went to nobody, while watcher", also=("STREAM-4", "STREAM-5", "STREAM-9"))
-class SendsEndsOfCallsToNobody(Sunk):
-    """That a call is over goes to no one, though someone watches."""
-
-    sink_kind = _ForgetsTheFirst
 
 
 @fault("STREAM-2", "the stream was cut, and thereupon")
@@ -60,7 +50,10 @@ class FailsWithoutAWatcher(Runtime):
             raise WorldFault("the channel is closed")
 
 
-class _KeepsTheDropped(EventSink):
+@sunk("STREAM-4", "went to nobody, while watcher", also=("STREAM-1", "STREAM-9"))
+class StaysWithTheDroppedChannel(EventSink):
+    """A watcher who comes back to a run that waits is not connected."""
+
     def connect(self, watcher: str, stream: str) -> None:
         was, left = self.state, self.watcher
         super().connect(watcher, stream)
@@ -68,26 +61,15 @@ class _KeepsTheDropped(EventSink):
             self.watcher = left
 
 
-@fault("STREAM-4", "went to nobody, while watcher", also=("STREAM-1", "STREAM-9"))
-class StaysWithTheDroppedChannel(Sunk):
-    """A watcher who comes back to a run that waits is not connected."""
+@sunk("STREAM-5", "while watcher", also=("STREAM-9",))
+class LetsNobodyTakeThePlace(EventSink):
+    """The watcher that came first goes on receiving the events after someone else has come."""
 
-    sink_kind = _KeepsTheDropped
-
-
-class _KeepsTheFirst(EventSink):
     def connect(self, watcher: str, stream: str) -> None:
         was, left = self.state, self.watcher
         super().connect(watcher, stream)
         if was == "Connected" and left is not None:
             self.watcher = left
-
-
-@fault("STREAM-5", "while watcher", also=("STREAM-9",))
-class LetsNobodyTakeThePlace(Sunk):
-    """The watcher that came first goes on receiving the events after someone else has come."""
-
-    sink_kind = _KeepsTheFirst
 
 
 @fault("STREAM-6", "closed before it told how the run ended", also=("STREAM-20",))
@@ -100,20 +82,16 @@ class ClosesBeforeTheEnd(Runtime):
         super()._announce(reason, pending)
 
 
-class _LeavesItOpen(EventSink):
+@sunk("STREAM-6", "and its stream was not closed")
+class LeavesTheStreamOpen(EventSink):
+    """The stream of a run that is over is not closed."""
+
     def end_segment(self, final: bool) -> None:
         if final:
             self._move("finish")
             self.watcher = None
         else:
             super().end_segment(final)
-
-
-@fault("STREAM-6", "and its stream was not closed")
-class LeavesTheStreamOpen(Sunk):
-    """The stream of a run that is over is not closed."""
-
-    sink_kind = _LeavesItOpen
 
 
 @fault("STREAM-7", "nobody watches the run, and it neither goes on")
@@ -130,7 +108,14 @@ class WaitsForAWatcher(Runtime):
         await self.outside(asyncio.Event().wait())
 
 
-class _SendsTwice(EventSink):
+CHANGE_TURNS = 6
+"""How long a change of watchers takes, in turns of the loop."""
+
+
+@sunk("STREAM-8", "and again to", also=("STREAM-5", "STREAM-9"))
+class SendsToBothWhileTheyChange(EventSink):
+    """The first event after a change of watchers goes to both."""
+
     former: str | None = None
 
     def connect(self, watcher: str, stream: str) -> None:
@@ -151,17 +136,6 @@ class _SendsTwice(EventSink):
             watcher, self.watcher, self.former = self.watcher, self.former, None
             super().publish(name, data)
             self.watcher = watcher
-
-
-CHANGE_TURNS = 6
-"""How long a change of watchers takes, in turns of the loop."""
-
-
-@fault("STREAM-8", "and again to", also=("STREAM-5", "STREAM-9"))
-class SendsToBothWhileTheyChange(Sunk):
-    """The first event after a change of watchers goes to both."""
-
-    sink_kind = _SendsTwice
 
 
 @fault("STREAM-9", "while watcher")
@@ -191,44 +165,32 @@ class SuspendsInSilence(Runtime):
             super()._announce(reason, pending)
 
 
-class _MisnamesTheFinish(EventSink):
+@sunk("STREAM-13", "says finishReason 'stop'")
+class FinishesASuspensionAsStop(EventSink):
+    """On a stream of AI SDK v6 a suspension looks like an end."""
+
     def publish(self, name: str, data: Mapping[str, Any]) -> None:
         if name == "run.finished" and self.stream == "ai-sdk-v6":
             data = {**data, "reason": {"code": "NaturalEnd"}}
         super().publish(name, data)
 
 
-@fault("STREAM-13", "says finishReason 'stop'")
-class FinishesASuspensionAsStop(Sunk):
-    """On a stream of AI SDK v6 a suspension looks like an end."""
+@sunk("STREAM-14", "says outcome 'success'")
+class FinishesAnInterruptAsSuccess(EventSink):
+    """On a stream of AG-UI a suspension looks like a success."""
 
-    sink_kind = _MisnamesTheFinish
-
-
-class _MisnamesTheInterrupt(EventSink):
     def publish(self, name: str, data: Mapping[str, Any]) -> None:
         if name == "run.finished" and self.stream == "ag-ui":
             data = {**data, "reason": {"code": "NaturalEnd"}}
         super().publish(name, data)
 
 
-@fault("STREAM-14", "says outcome 'success'")
-class FinishesAnInterruptAsSuccess(Sunk):
-    """On a stream of AG-UI a suspension looks like a success."""
-
-    sink_kind = _MisnamesTheInterrupt
-
-
-class _RendersNoPart(EventSink):
-    def publish(self, name: str, data: Mapping[str, Any]) -> None:
-        super().publish("call.held" if name == "call.pending" else name, data)
-
-
-@fault("STREAM-15", "and no part of the page waits", also=("WIRE-64",))
-class RendersNoPartThatWaits(Sunk):
+@sunk("STREAM-15", "and no part of the page waits", also=("WIRE-64",))
+class RendersNoPartThatWaits(EventSink):
     """On a stream of CopilotKit a suspension is no part of the page."""
 
-    sink_kind = _RendersNoPart
+    def publish(self, name: str, data: Mapping[str, Any]) -> None:
+        super().publish("call.held" if name == "call.pending" else name, data)
 
 
 @fault("STREAM-16", "was not told")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from runlock.conformance.families.lifecycle.mutants.stream import Sunk
+from runlock.conformance.families.lifecycle.mutants.stream import sunk
 from runlock.conformance.family.made import fault
 from runlock.machines.lifecycle.runtime.runtime import Runtime
 from runlock.machines.lifecycle.runtime.sink import Data, Encoded, EventSink
@@ -41,28 +41,20 @@ class _Rearranged(EventSink):
         return events
 
 
-class _ArgumentsOnceMore(_Rearranged):
+@sunk("WIRE-62", "goes on with call")
+class GoesOnAfterTheEndOfACall(_Rearranged):
+    """A piece of the arguments of a call comes after its end."""
+
     def rearrange(self, events: list[Encoded]) -> list[Encoded]:
         return [*events, events[1]]
 
 
-@fault("WIRE-62", "goes on with call")
-class GoesOnAfterTheEndOfACall(Sunk):
-    """A piece of the arguments of a call comes after its end."""
-
-    sink_kind = _ArgumentsOnceMore
-
-
-class _ArgumentsCutShort(_Rearranged):
-    def rearrange(self, events: list[Encoded]) -> list[Encoded]:
-        return [(name, {**data, "delta": "{"} if "delta" in data else data) for name, data in events]
-
-
-@fault("WIRE-62", "and the model gave")
-class DropsTheRestOfTheArguments(Sunk):
+@sunk("WIRE-62", "and the model gave")
+class DropsTheRestOfTheArguments(_Rearranged):
     """All but the first character of the arguments gets lost on a stream of AG-UI."""
 
-    sink_kind = _ArgumentsCutShort
+    def rearrange(self, events: list[Encoded]) -> list[Encoded]:
+        return [(name, {**data, "delta": "{"} if "delta" in data else data) for name, data in events]
 
 
 class _EndsWithTheResult(EventSink):
@@ -80,36 +72,26 @@ class _EndsWithTheResult(EventSink):
         return events
 
 
-@fault("WIRE-63", "was opened and not ended", also=("WIRE-64",))
-class EndsACallWithItsResult(Sunk):
+@sunk("WIRE-63", "was opened and not ended", also=("WIRE-64",))
+class EndsACallWithItsResult(_EndsWithTheResult):
     """On a stream of AG-UI a call is ended when its result is there, and not when its arguments are."""
 
-    sink_kind = _EndsWithTheResult
 
+@sunk("WIRE-64", "which was not ended")
+class AsksBeforeTheCallIsWhole(_EndsWithTheResult):
+    """On a stream of the AI SDK a decision is asked for before the input of the call is available."""
 
-class _InputWithTheResult(_EndsWithTheResult):
     of_ai_sdk = True
 
 
-@fault("WIRE-64", "which was not ended")
-class AsksBeforeTheCallIsWhole(Sunk):
-    """On a stream of the AI SDK a decision is asked for before the input of the call is available."""
+@sunk("WIRE-64", "does not ask for a decision")
+class AsksForOneOfTwo(EventSink):
+    """On a stream of AG-UI the first call that waits is asked about, and no other."""
 
-    sink_kind = _InputWithTheResult
-
-
-class _OneInterrupt(EventSink):
     def encode(self, name: str, data: Data) -> list[Encoded]:
         if name == "run.finished" and self.stream != "ai-sdk-v6":
             data = {**data, "pending": data["pending"][:1]}
         return super().encode(name, data)
-
-
-@fault("WIRE-64", "does not ask for a decision")
-class AsksForOneOfTwo(Sunk):
-    """On a stream of AG-UI the first call that waits is asked about, and no other."""
-
-    sink_kind = _OneInterrupt
 
 
 @fault("WIRE-65", "is a second result of call")

@@ -18,7 +18,10 @@ from runlock.conformance.families.lifecycle.messages import (
 )
 from runlock.conformance.families.lifecycle.reference import PRODUCES, PROMPTS, ReferenceAdapter
 from runlock.conformance.families.lifecycle.variants import prompting, serving
+from runlock.conformance.families.lifecycle.variants.parts import runtime_with
 from runlock.conformance.protocol import Control
+from runlock.machines.lifecycle.runtime.producer import Producer
+from runlock.machines.lifecycle.runtime.prompter import Prompter
 from runlock.machines.lifecycle.runtime.runtime import Runtime
 from runlock.machines.lifecycle.runtime.sink import Data, Encoded, EventSink
 from runlock.machines.lifecycle.runtime.state import Call, Decision, Reason
@@ -280,27 +283,33 @@ KEPT: Final = {"decision.kept": "acceptance"}
 UNSTEERED: Final = [kind for kind in ALL_STIMULI if kind != "run.input"]
 
 SERVING: Final = {
-    "serving": ("what is sent as a server of AG-UI is shown", serving.Serving),
-    "serving-in-chunks": ("calls are streamed in chunks", serving.StreamsInChunks),
+    "serving": ("what is sent as a server of AG-UI is shown", Producer),
+    "serving-in-chunks": ("calls are streamed in chunks", serving.Chunked),
     "serving-for-an-application": (
         "the application executes the calls",
         serving.LeavesCallsToTheApplication,
     ),
-    "serving-encrypted": ("a run of version 1.1 has an encryptedValueType", serving.Encrypts),
+    "serving-encrypted": ("a run of version 1.1 has an encryptedValueType", serving.Encrypted),
     "serving-again": ("a call that was ended is opened again", serving.OpensCallsAgain),
     "serving-replayed": ("a stream begins with runs from before", serving.ReplaysItsThread),
     "serving-late-errors": ("an error follows the end of a run", serving.FailsLate),
     "serving-open-errors": ("a run that fails leaves items open", serving.FailsWithItemsOpen),
     "serving-parts": ("a result is a list of parts", serving.AnswersInParts),
 }
-"""Right servers of AG-UI, by name: the freedom, and the runtime."""
+"""Right servers of AG-UI, by name: the freedom, and the producer."""
 
 PROMPTING: Final = {
-    "prompting": ("what is said as an agent of ACP is shown", prompting.Prompting),
+    "prompting": ("what is said as an agent of ACP is shown", Prompter),
     "prompting-late": ("a call is announced by its permission, or at its end", prompting.AnnouncesLate),
     "prompting-twice": ("the end of a call comes twice", prompting.TellsTheEndTwice),
 }
-"""Right agents of ACP, by name: the freedom, and the runtime."""
+"""Right agents of ACP, by name: the freedom, and the producer."""
+
+
+def for_both(name: str, freedom: str, **more: Any) -> tuple[Variant, Variant]:
+    """A freedom of both sources: one variant for each."""
+    return Variant(name, freedom, **more), Variant(f"{name}-tirea", freedom, "tirea", **more)
+
 
 VARIANTS: Final[tuple[Variant, ...]] = (
     Variant(
@@ -313,8 +322,7 @@ VARIANTS: Final[tuple[Variant, ...]] = (
         "the calls after a suspended one fail",
         policies={"round.executor": "sequential", "round.rest": "failed"},
     ),
-    Variant("by-call", "each call's result is durable at once", policies={"durability": "call"}),
-    Variant("by-call-tirea", "each call's result is durable at once", "tirea", {"durability": "call"}),
+    *for_both("by-call", "each call's result is durable at once", policies={"durability": "call"}),
     Variant("sequential-tirea", "calls run one after the other", "tirea", {"round.executor": "sequential"}),
     Variant(
         "draining", "tools that run at a cancel end by themselves", policies={"cancel.inflight": "drain"}
@@ -345,8 +353,7 @@ VARIANTS: Final[tuple[Variant, ...]] = (
     ),
     Variant("refusing-early", "an early decision is refused", policies={"decision.early": "refuse"}),
     Variant("ignoring-early", "an early decision is ignored", policies={"decision.early": "ignore"}),
-    Variant("keeping-decisions", "a decision is stored when it is accepted", policies=KEPT),
-    Variant("keeping-decisions-tirea", "a decision is stored when it is accepted", "tirea", KEPT),
+    *for_both("keeping-decisions", "a decision is stored when it is accepted", policies=KEPT),
     Variant(
         "keeping-held-decisions",
         "decisions are stored when they are accepted, and held until all are there",
@@ -358,8 +365,7 @@ VARIANTS: Final[tuple[Variant, ...]] = (
         "tirea",
         {"decision.kept": "checkpoint"},
     ),
-    Variant("granting-by-arguments", "a grant covers calls with its arguments", policies=BY_ARGUMENTS),
-    Variant("granting-by-arguments-tirea", "a grant covers calls with its arguments", "tirea", BY_ARGUMENTS),
+    *for_both("granting-by-arguments", "a grant covers calls with its arguments", policies=BY_ARGUMENTS),
     Variant("granting-one-call", "a grant covers no later call", policies={"grant.match": "call"}),
     Variant("granting-tirea", "a grant covers later calls of its tool", "tirea"),
     Variant(
@@ -368,8 +374,7 @@ VARIANTS: Final[tuple[Variant, ...]] = (
     Variant("granting-once", "an approval lasts for its call", policies={"grant.scopes": ["once"]}),
     Variant("granting-for-good", "a grant cannot be revoked", declare={"stimuli": [*ALL_STIMULI, "watch"]}),
     Variant("losing-grants", "a crash takes the grants away", make=LosesGrants),
-    Variant("expiring-runs", "a wait that expires ends its run", policies={"expire.end": "run"}),
-    Variant("expiring-runs-tirea", "a wait that expires ends its run", "tirea", {"expire.end": "run"}),
+    *for_both("expiring-runs", "a wait that expires ends its run", policies={"expire.end": "run"}),
     Variant("expiring-anew", "a wait begins anew after a crash", policies={"expire.crash": "anew"}),
     Variant(
         "without-time-limits",
@@ -377,30 +382,17 @@ VARIANTS: Final[tuple[Variant, ...]] = (
         declare={"tools": ["allow", "ask", "gate", "parameters", "offered", "agent", "expires"]},
     ),
     Variant("shortening-unsaid", "shortens its thread without a word", declare=_less("run.status", "phase")),
-    Variant(
+    *for_both(
         "leaving-the-rest-out",
         "a failure ends its round",
         policies={"round.executor": "sequential", "round.failure": "cancels_rest"},
     ),
-    Variant(
-        "leaving-the-rest-out-tirea",
-        "a failure ends its round",
-        "tirea",
-        {"round.executor": "sequential", "round.failure": "cancels_rest"},
-    ),
-    Variant(
+    *for_both(
         "skipping-for-input",
         "new input ends its round",
         policies={"round.executor": "sequential", "input.round": "skips_rest"},
     ),
-    Variant(
-        "skipping-for-input-tirea",
-        "new input ends its round",
-        "tirea",
-        {"round.executor": "sequential", "input.round": "skips_rest"},
-    ),
-    Variant("repairing", "completes what was cut off", policies={"turn.cut": "repaired"}),
-    Variant("repairing-tirea", "completes what was cut off", "tirea", {"turn.cut": "repaired"}),
+    *for_both("repairing", "completes what was cut off", policies={"turn.cut": "repaired"}),
     Variant(
         "answered-whole",
         "its model answers whole turns alone, or breaks",
@@ -418,12 +410,10 @@ VARIANTS: Final[tuple[Variant, ...]] = (
     ),
     Variant("refusing-other-tools", "an edit changes no tool", policies={"edit.tool": "refused"}),
     Variant("showing-again", "a wait is shown again after a crash", make=ShowsAgain),
-    Variant("showing-once", "a wait is shown once", policies={"wait.reshown": "no"}),
-    Variant("showing-once-tirea", "a wait is shown once", "tirea", {"wait.reshown": "no"}),
+    *for_both("showing-once", "a wait is shown once", policies={"wait.reshown": "no"}),
     Variant("showing-on-request", "a wait is there for who looks", policies={"wait.reshown": "on_request"}),
     Variant("editing-the-thread", "the history has what was edited", make=KeepsEditsInTheThread),
-    Variant("editing-once", "an edit counts for one execution", make=EditsOnce),
-    Variant("editing-once-tirea", "an edit counts for one execution", "tirea", make=EditsOnce),
+    *for_both("editing-once", "an edit counts for one execution", make=EditsOnce),
     Variant(
         "editing-arguments-alone",
         "takes edits of arguments and shows nothing",
@@ -435,17 +425,10 @@ VARIANTS: Final[tuple[Variant, ...]] = (
     Variant(
         "leaving-live", "calls that are live at the end are left as they are", policies={"end.live": "left"}
     ),
-    Variant("late-next", "late input is for the next run", policies={"input.late": "next_run"}),
-    Variant("late-next-tirea", "late input is for the next run", "tirea", {"input.late": "next_run"}),
+    *for_both("late-next", "late input is for the next run", policies={"input.late": "next_run"}),
     Variant("late-refused", "late input is refused", policies={"input.late": "refused"}),
-    Variant(
+    *for_both(
         "keeping-input", "a run that ends leaves its input to the next", policies={"input.fate": "next_run"}
-    ),
-    Variant(
-        "keeping-input-tirea",
-        "a run that ends leaves its input to the next",
-        "tirea",
-        {"input.fate": "next_run"},
     ),
     Variant("returning-input", "a run that ends gives input back", policies={"input.fate": "returned"}),
     Variant("joining-input", "several inputs are one message", make=JoinsInputs),
@@ -456,21 +439,13 @@ VARIANTS: Final[tuple[Variant, ...]] = (
         declare={"inputs": InputSupport(working=False)},
     ),
     Variant("superseding", "new input supersedes what waits", policies={"input.waiting": "supersede"}),
-    Variant(
+    *for_both(
         "going-on-during", "new input goes on while calls wait", policies={"input.waiting": "placeholder"}
     ),
-    Variant(
-        "going-on-during-tirea",
-        "new input goes on while calls wait",
-        "tirea",
-        {"input.waiting": "placeholder"},
-    ),
     Variant("superseding-tirea", "new input supersedes what waits", "tirea", {"input.waiting": "supersede"}),
-    Variant("collecting", "decisions are held until all are there", policies={"resume": "collect"}),
-    Variant("collecting-tirea", "decisions are held until all are there", "tirea", {"resume": "collect"}),
+    *for_both("collecting", "decisions are held until all are there", policies={"resume": "collect"}),
     Variant("all-or-nothing", "a part of the decisions is refused", policies={"resume": "all_or_nothing"}),
-    Variant("handed-out", "a suspended run is its caller's", policies={"state": "caller"}),
-    Variant("handed-out-tirea", "a suspended run is its caller's", "tirea", {"state": "caller"}),
+    *for_both("handed-out", "a suspended run is its caller's", policies={"state": "caller"}),
     Variant("preempting", "a stop leaves the tools of its step out", policies={"stop.tools": "preempted"}),
     Variant("storing-each-call", "a crash costs less than a call", policies={"durability": "call"}),
     Variant("outcome-counting", "suspended again is an outcome", "tirea", {"replay.start": "by_outcomes"}),
@@ -479,7 +454,7 @@ VARIANTS: Final[tuple[Variant, ...]] = (
     Variant("created-nine", "a run is created first, and judged in a phase of its own", "awaken-9"),
     Variant("silent-run", "shows no status of the run", declare=_less("run.status")),
     Variant("silent-calls", "shows no status of calls", declare=_less("call.status")),
-    Variant(
+    *for_both(
         "silent",
         "shows gates and ends alone",
         declare={
@@ -488,22 +463,8 @@ VARIANTS: Final[tuple[Variant, ...]] = (
             "gates": ["model", "permission", "tool"],
         },
     ),
-    Variant(
-        "silent-tirea",
-        "shows gates and ends alone",
-        "tirea",
-        declare={
-            **_less("run.status", "call.status", "phase", "message", "decision", "checkpoint"),
-            "control": PLAIN,
-            "gates": ["model", "permission", "tool"],
-        },
-    ),
-    Variant("taciturn", "shows messages and ends alone, also after a crash", declare=TACITURN),
-    Variant("taciturn-tirea", "shows messages and ends alone, also after a crash", "tirea", declare=TACITURN),
-    Variant("core", "claims the universal core alone", declare={"profile": "core", "policies": {}}),
-    Variant(
-        "core-tirea", "claims the universal core alone", "tirea", declare={"profile": "core", "policies": {}}
-    ),
+    *for_both("taciturn", "shows messages and ends alone, also after a crash", declare=TACITURN),
+    *for_both("core", "claims the universal core alone", declare={"profile": "core", "policies": {}}),
     Variant(
         "unstepped",
         "cannot be stopped between two turns",
@@ -532,17 +493,13 @@ VARIANTS: Final[tuple[Variant, ...]] = (
     ),
     Variant("backwards-tirea", "applies a batch in the opposite order", "tirea", make=Backwards),
     Variant("refusing-twice", "refuses what was taken before", make=Refusing),
-    Variant("piecemeal", "tells arguments in pieces, and results at once", make=Piecemeal),
-    Variant("piecemeal-tirea", "tells arguments in pieces, and results at once", "tirea", make=Piecemeal),
+    *for_both("piecemeal", "tells arguments in pieces, and results at once", make=Piecemeal),
     Variant("telling-anew", "a life after a crash opens calls anew on its stream", make=TellsAnew),
     Variant("wrapping", "wraps what tools answered", make=Renaming),
     Variant("explaining", "gives every end a detail", make=SaysWhy),
     *(
-        Variant(name, freedom, "tirea", make=make, declare=PRODUCES)
-        for name, (freedom, make) in SERVING.items()
-    ),
-    *(
-        Variant(name, freedom, "tirea", make=make, declare=PROMPTS)
-        for name, (freedom, make) in PROMPTING.items()
+        Variant(name, freedom, "tirea", make=runtime_with("producer", part), declare=shown)
+        for shown, made in ((PRODUCES, SERVING), (PROMPTS, PROMPTING))
+        for name, (freedom, part) in made.items()
     ),
 )

@@ -6,7 +6,6 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from runlock.machines.lifecycle.runtime.producer import THREAD, Event, Producer
-from runlock.machines.lifecycle.runtime.runtime import Runtime
 
 Data = Mapping[str, Any]
 
@@ -14,18 +13,8 @@ EARLIER: Event = {"threadId": THREAD, "runId": "run-0"}
 """The ids of a run that is replayed."""
 
 
-class Serving(Runtime):
-    """A runtime with a producer of its own kind."""
-
-    producer_kind: type[Producer] = Producer
-
-    def __init__(self, *args: Any, **kwargs: Any) -> None:
-        super().__init__(*args, **kwargs)
-        self.producer = self.producer_kind(self.world.observe)
-
-
 class Chunked(Producer):
-    """Calls are streamed in chunks."""
+    """Calls are streamed in chunks, and have no end of their own."""
 
     first: tuple[str, ...] = ("toolCallId", "toolCallName")
     later: Event = {}
@@ -34,12 +23,6 @@ class Chunked(Producer):
         named = {"toolCallId": call, "toolCallName": tool}
         self.send("TOOL_CALL_CHUNK", **{name: named[name] for name in self.first}, delta=args[:2])
         self.send("TOOL_CALL_CHUNK", **{"toolCallId": call, **self.later}, delta=args[2:])
-
-
-class StreamsInChunks(Serving):
-    """Calls are streamed in chunks, and have no end of their own."""
-
-    producer_kind = Chunked
 
 
 class OfTheApplication(Producer):
@@ -59,7 +42,9 @@ class OfTheApplication(Producer):
             self.message("tool", data["text"], toolCallId=data["call"])
 
 
-class _Listing(OfTheApplication):
+class LeavesCallsToTheApplication(OfTheApplication):
+    """The application executes each call; a run that leaves some is a success, and names them."""
+
     def outcome(self, code: str, pending: Sequence[str]) -> Event:
         made = super().outcome(code, pending)
         if made["type"] == "cancelled":
@@ -68,14 +53,8 @@ class _Listing(OfTheApplication):
         return {"type": "success", "pendingToolCallIds": list(dict.fromkeys(calls))}
 
 
-class LeavesCallsToTheApplication(Serving):
-    """The application executes each call; a run that leaves some is a success, and names them."""
-
-    producer_kind = _Listing
-
-
 class Encrypted(Producer):
-    """The reasoning of the model comes along, encrypted."""
+    """The reasoning of the model comes along, encrypted: a field that version 1.0 lacks."""
 
     def stream(self, events: list[Event]) -> list[Event]:
         of = {"subtype": "message", "entityId": "message-1"}
@@ -83,13 +62,9 @@ class Encrypted(Producer):
         return [events[0], {"type": "REASONING_ENCRYPTED_VALUE", **value}, *events[1:]]
 
 
-class Encrypts(Serving):
-    """A run of version 1.1 has a field that 1.0 lacks."""
+class OpensCallsAgain(Producer):
+    """A call is opened again after its end, and goes on."""
 
-    producer_kind = Encrypted
-
-
-class _InTwoParts(Producer):
     def call(self, call: str, tool: str, args: str) -> None:
         for part in (args[:2], args[2:]):
             self.send("TOOL_CALL_START", toolCallId=call, toolCallName=tool)
@@ -97,59 +72,37 @@ class _InTwoParts(Producer):
             self.send("TOOL_CALL_END", toolCallId=call)
 
 
-class OpensCallsAgain(Serving):
-    """A call is opened again after its end, and goes on."""
+class ReplaysItsThread(Producer):
+    """A stream begins with runs from before: one that has finished, and one that has failed."""
 
-    producer_kind = _InTwoParts
-
-
-class _Replaying(Producer):
     def stream(self, events: list[Event]) -> list[Event]:
         finished = [{"type": "RUN_STARTED", **EARLIER}, {"type": "RUN_FINISHED", **EARLIER}]
         failed = [{"type": "RUN_STARTED", **EARLIER}, {"type": "RUN_ERROR", "message": "it broke"}]
         return [*finished, *failed, *events]
 
 
-class ReplaysItsThread(Serving):
-    """A stream begins with runs from before: one that has finished, and one that has failed."""
+class FailsLate(Producer):
+    """An error follows the end of each run."""
 
-    producer_kind = _Replaying
-
-
-class _FailingLate(Producer):
     def stream(self, events: list[Event]) -> list[Event]:
         late = {"type": "RUN_ERROR", "message": "the stream could not be flushed"}
         return [*events, late] if events[-1]["type"] == "RUN_FINISHED" else events
 
 
-class FailsLate(Serving):
-    """An error follows the end of each run."""
+class FailsWithItemsOpen(Producer):
+    """A run that fails leaves messages, calls and steps open."""
 
-    producer_kind = _FailingLate
-
-
-class _FailingOpen(Producer):
     def stream(self, events: list[Event]) -> list[Event]:
         if events[-1]["type"] != "RUN_ERROR":
             return events
         return [event for event in events if not event["type"].endswith(("_END", "STEP_FINISHED"))]
 
 
-class FailsWithItemsOpen(Serving):
-    """A run that fails leaves messages, calls and steps open."""
+class AnswersInParts(Producer):
+    """A result is a list of parts."""
 
-    producer_kind = _FailingOpen
-
-
-class _InParts(Producer):
     def stream(self, events: list[Event]) -> list[Event]:
         return [
             {**one, "content": [{"type": "text", "text": one["content"]}]} if "content" in one else one
             for one in events
         ]
-
-
-class AnswersInParts(Serving):
-    """A result is a list of parts."""
-
-    producer_kind = _InParts

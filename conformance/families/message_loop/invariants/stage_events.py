@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from typing import Any, Final
 
 from runlock.conformance.families.message_loop.invariants.occasions import is_odd
-from runlock.conformance.families.message_loop.invariants.results import HELD, CheckResults, broken, listed
+from runlock.conformance.families.message_loop.invariants.results import CheckResults, broken, listed
 from runlock.conformance.families.message_loop.messages import GateOpened, Published, TurnEnded
 from runlock.conformance.families.message_loop.state import ObservedState
 from runlock.conformance.families.message_loop.state.records import (
@@ -250,10 +250,3 @@ def each_stage_of_a_rendered_pass_came(state: ObservedState, seen: TurnEnded) ->
     if not last.is_terminal:
         rendered = any(event.get("stage") == "RENDER" for _, event in turn.named("StagePreFired"))
         yield held_or(rendered, f"turn {turn.id} ended by itself, and RENDER was not published")
-
-
-def the_stages_of_a_request_came(state: ObservedState, seen: GateOpened) -> CheckResults:
-    """Counts the requests whose stages were published."""
-    turn = state.turn_of(seen)
-    if turn is not None and turn.named("StagePreFired"):
-        yield HELD

@@ -25,7 +25,7 @@ UNSEEN: Final[Mapping[str, Any]] = {"observes": ["message", "checkpoint", "run.f
 
 
 class Undeclared(MessageLoop):
-    """Follows other values of some policies than it declares."""
+    """OtherPolicies other values of some policies than it declares."""
 
     follows: ClassVar[Mapping[str, Any]] = {}
 

@@ -342,7 +342,6 @@ class ObservedTurn:
     checkpoints: list[tuple[int, Checkpointed]] = field(default_factory=list)
     statuses: list[str] = field(default_factory=list)
     reason: Reason | None = None
-    ended_at: int = 0
     cancelled_at: int = 0  # when the kit sent a cancel
     cancelled_in: int = 0  # the window
     cancel_met: frozenset[str] = frozenset()  # the gates that were open then

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 
-from runlock.conformance.family.made import fault
+from runlock.conformance.family.made import OtherPolicies, fault
 from runlock.machines.tool_runner.runtime.core import CancelledRun
 from runlock.machines.tool_runner.runtime.history import Call, Message
 from runlock.machines.tool_runner.runtime.pieces import Pieces
@@ -63,12 +63,10 @@ class DropsWhatWasHandedOver(Runner):
     "run was cancelled while the user had the turn, and",
     policies={"cancel.handed_over": "not_run"},
 )
-class RunsWhatWasHandedOver(Runner):
+class RunsWhatWasHandedOver(OtherPolicies, Runner):
     """Calls of a turn that the user had at the cancel run, though the runner declares that they do not."""
 
-    async def after_resume(self) -> None:
-        self.policies = {**self.policies, "cancel.handed_over": "run"}
-        await super().after_resume()
+    follows = {"cancel.handed_over": "run"}
 
 
 @fault("CANCEL-5", "was given up though it is to end", policies={"cancel.inflight": "drain"})
@@ -82,12 +80,10 @@ class AbortsWhatDrains(Runner):
 
 
 @fault("CANCEL-5", "run was cancelled, and tool", policies={"cancel.inflight": "abort"})
-class DrainsWhatIsAborted(Runner):
+class DrainsWhatIsAborted(OtherPolicies, Runner):
     """Running tools finish after a cancel, though the runner declares that it aborts them."""
 
-    def cancel(self) -> None:
-        self.policies = {**self.policies, "cancel.inflight": "drain"}
-        super().cancel()
+    follows = {"cancel.inflight": "drain"}
 
 
 @fault("CANCEL-6", "a response was asked for after the cancel, and", also=("CANCEL-7",))

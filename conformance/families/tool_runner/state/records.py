@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
@@ -252,11 +252,6 @@ class Iteration:
         """The entries of a call's body."""
         return [gate for gate in self.entries if gate.seen.call == call]
 
-    def outcome_of(self, call: str) -> Mapping[str, Any] | None:
-        """The newest answer of a call's tool."""
-        given = [gate.outcome for gate in self.entries_of(call) if gate.outcome is not None]
-        return given[-1] if given else None
-
 
 @dataclass(eq=False, slots=True)
 class Run:
@@ -322,8 +317,3 @@ def answered_calls(turn: Message, messages: Sequence[Message]) -> set[str]:
         return set()
     later = {message.call for message in messages[place + 1 :] if message.role == "tool"}
     return {call.id for call in turn.tool_calls if call.id in later}
-
-
-def results_in(messages: Sequence[Message]) -> Iterator[tuple[int, Message]]:
-    """The results among messages, with their places."""
-    return ((n, message) for n, message in enumerate(messages) if message.role == "tool")

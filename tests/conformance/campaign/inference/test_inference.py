@@ -13,7 +13,8 @@ from typing import Any
 import policy_fakes
 import pytest
 from command_line import run
-from places import DOUBLES, GOLDEN
+from places import DOUBLES
+from played_scripts import played_on
 from policy_fakes import BELIED, TOGETHER_WITH
 
 from runlock.conformance.campaign.inference.bench import LearningBench
@@ -21,8 +22,7 @@ from runlock.conformance.campaign.inference.result import NOT_SEEN, Against, Inf
 from runlock.conformance.campaign.inference.search import infer
 from runlock.conformance.campaign.order import ALONE, Inferring, Means, Order
 from runlock.conformance.cli.commands.infer import EXAMPLES
-from runlock.conformance.driving.strategies.scripted import applicable, corpus, play
-from runlock.conformance.driving.tally import Tally
+from runlock.conformance.driving.strategies.scripted import corpus
 from runlock.conformance.families.lifecycle.family import FAMILY
 from runlock.conformance.families.lifecycle.inference.known import ALIKE, ENDS, IDLE, hidden
 from runlock.conformance.families.lifecycle.inference.questions import TELLING, signs
@@ -218,11 +218,8 @@ def test_a_value_is_found_out_or_left_open(policy: str, value: str) -> None:
 def test_what_a_legal_variant_declares_is_not_contradicted(variant: Any, at: int) -> None:
     """Nothing that it shows speaks against what it declares."""
     bench = LearningBench(Order(f"variant:lifecycle/{variant.name}", Inferring(0)), lambda _: True)
-    tally, said = Tally(), Inferred(variant.name, bench.handshake).declared
-    for script in corpus(FAMILY)[at % SHARES :: SHARES]:
-        if not applicable(FAMILY, script, bench.handshake):
-            bench.play(script.scenario, play(script), tally)
-    bench.close()
+    said = Inferred(variant.name, bench.handshake).declared
+    tally = played_on(bench, corpus(FAMILY)[at % SHARES :: SHARES])
 
     against = {key: (value, why.reason) for (key, value), (why, _) in tally.excluded.items()}
     assert len(against) > 3
@@ -300,16 +297,13 @@ MADE = Inferred(
 
 
 @pytest.mark.parametrize("width", [80, 120])
-def test_the_page_is_as_it_was(width: int, rewrites: bool) -> None:
+def test_the_page_is_as_it_was(width: int, equals_golden: Any) -> None:
     """What a person reads of a runtime that mixes, belies and hides is pinned."""
     stream = io.StringIO()
     files = {one: Path("found") / f"{one[0]}-not-{one[1]}.jsonl" for one in MADE.against}
     report.write(MADE, files, Page(stream, width))
-    golden = GOLDEN / f"infer-{width}.txt"
-    if rewrites:
-        golden.write_text(stream.getvalue(), encoding="utf-8")
 
-    assert stream.getvalue() == golden.read_text("utf-8")
+    equals_golden(f"infer-{width}.txt", stream.getvalue())
 
 
 def test_a_runtime_of_which_nothing_shows_is_undecided() -> None:
@@ -342,35 +336,6 @@ def test_how_many_processes_share_the_work_changes_nothing() -> None:
 
     assert one.against == two.against
     assert (one.schedules, one.untold) == (two.schedules, two.untold)
-
-
-@pytest.mark.parametrize(
-    ("words", "said"),
-    [
-        (["trace:some.jsonl"], "some.jsonl"),
-        (["refrence"], "Did you mean `reference`?"),
-        (["reference", "--examples", "-1"], "--examples"),
-        (["reference", "--exmples", "1"], "Did you mean `--examples`?"),
-        (["reference", "--jobs", "0"], "--jobs"),
-        (["reference:tirea", "-o", "/dev/null/here"], "Name another one with `-o`."),
-    ],
-)
-def test_a_wrong_word_is_named(capsys: Any, words: list[str], said: str) -> None:
-    """What cannot be asked is said in one sentence, with what would have been right."""
-    ran = run(capsys, "infer", *words)
-
-    assert (ran.code, ran.out) == (2, "")
-    assert said in ran.err
-
-
-def test_a_recording_cannot_be_asked(capsys: Any, tmp_path: Path) -> None:
-    """A trace shows what it shows, and answers nothing."""
-    recorded = tmp_path / "a.jsonl"
-    recorded.write_text("{}\n", encoding="utf-8")
-    ran = run(capsys, "infer", f"trace:{recorded}")
-
-    assert ran.code == 2
-    assert "Name a runtime." in ran.err
 
 
 def test_a_profile_is_claimed_only_where_it_shows() -> None:

@@ -10,6 +10,7 @@ from typing import Any
 import hidden_policies
 import pytest
 from hidden_policies import OF_PROFILES, does, hiding
+from played_scripts import played_on, reasons
 
 from runlock.conformance.campaign.inference import search
 from runlock.conformance.campaign.inference.bench import LearningBench
@@ -21,7 +22,7 @@ from runlock.conformance.campaign.workforce import Workforce
 from runlock.conformance.driving.bench import Bench
 from runlock.conformance.driving.findings import Witness
 from runlock.conformance.driving.strategies.random_walk import run_shard
-from runlock.conformance.driving.strategies.scripted import corpus, play
+from runlock.conformance.driving.strategies.scripted import corpus
 from runlock.conformance.driving.tally import Found, Tally
 from runlock.conformance.family.family import Family, family_named
 
@@ -134,18 +135,14 @@ def test_every_value_is_told_or_listed_as_alike(family: Family, policy: str, val
     left = {one for one in family.spec.policy(policy).values if (policy, one) not in tally.excluded}
     alike = family.inference.alike.get(policy, (frozenset(), ""))[0]
 
-    assert {clause: found.violation.reason for clause, found in tally.found.items()} == {}
+    assert reasons(tally) == {}
     assert value in left
     assert left == {value} or left <= alike
 
 
 def played(bench: Bench, names: list[str]) -> Tally:
     """The tally of some scripts."""
-    tally = Tally()
-    for script in corpus(bench.family):
-        if script.name in names:
-            bench.play(script.scenario, play(script), tally)
-    bench.close()
+    tally = played_on(bench, (script for script in corpus(bench.family) if script.name in names))
     assert tally.schedules >= len(names)
     return tally
 
@@ -186,7 +183,7 @@ def test_what_a_runtime_does_not_declare_is_no_fault(runtime: str, schedules: in
     tally = run_shard(bench, 1, schedules, seed=7)
     bench.close()
 
-    assert {clause: found.violation.reason for clause, found in tally.found.items()} == {}
+    assert reasons(tally) == {}
     assert [one for one in tally.excluded if adapter.policies[one[0]] == one[1]] == []
     assert len({key for key, _ in tally.excluded}) > 2
     assert (tally.schedules, tally.troubles) == (schedules, [])

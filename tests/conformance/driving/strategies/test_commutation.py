@@ -118,14 +118,6 @@ def test_one_order_finds_what_both_do_in_a_sample_of_mutants(mutant):
     assert breaks_the_same(mutant, 4)
 
 
-def test_one_order_is_of_a_search_alone(capsys):
-    """Drawn schedules leave nothing out, so that there is nothing to ask for."""
-    ran = run(capsys, "check", "py:cli_fakes:Tiny", "--one-order")
-
-    assert ran.code == 2
-    assert "`--one-order` has no effect without `--exhaustive`. Add --exhaustive." in ran.err
-
-
 def test_a_search_says_that_it_tried_one_order(capsys, tmp_path, monkeypatch):
     """The claim that both orders were tried is not made where they were not."""
     monkeypatch.chdir(tmp_path)

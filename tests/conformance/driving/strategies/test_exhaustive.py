@@ -31,6 +31,8 @@ from runlock.conformance.families.lifecycle.host.hosted import Hosted
 from runlock.conformance.families.lifecycle.messages import Scenario, ToolSpec
 from runlock.conformance.families.lifecycle.mutants import MUTANTS
 
+pytestmark = pytest.mark.usefixtures("folder")
+
 TINY = "py:cli_fakes:Tiny"
 BROKEN = "py:cli_fakes:ExecutesRejected"
 TWINS = Scenario(
@@ -38,13 +40,6 @@ TWINS = Scenario(
     tools=[ToolSpec(name="first", permission="ask"), ToolSpec(name="second", permission="ask")],
 )
 BY_NAME = {mutant.name: mutant for mutant in MUTANTS}
-
-
-@pytest.fixture(autouse=True)
-def folder(tmp_path, monkeypatch):
-    """The command runs in a folder of its own."""
-    monkeypatch.chdir(tmp_path)
-    return tmp_path
 
 
 def bench(name):

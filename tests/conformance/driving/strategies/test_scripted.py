@@ -12,6 +12,7 @@ from functools import cache
 
 import pytest
 from places import GOLDEN, LIFECYCLE
+from played_scripts import reasons
 
 from runlock.conformance.campaign.targets import resolve
 from runlock.conformance.driving.bench import Bench
@@ -104,7 +105,7 @@ def test_every_script_is_legal_on_every_reference(script, target):
     tally = Tally()
     on.play(script.scenario, play(script), tally)
 
-    assert {clause: found.violation.reason for clause, found in tally.found.items()} == {}
+    assert reasons(tally) == {}
     assert tally.troubles == []
 
 
@@ -269,7 +270,7 @@ def test_a_resume_without_a_decision_may_be_a_segment_of_its_own():
     script, tally = by_name("nothing-decided"), Tally()
     Bench(lambda: Hosted(WaitsAgain)).play(script.scenario, play(script), tally)
 
-    assert {clause: found.violation.reason for clause, found in tally.found.items()} == {}
+    assert reasons(tally) == {}
     assert tally.troubles == []
     assert tally.exercised["DECIDE-4"]
 

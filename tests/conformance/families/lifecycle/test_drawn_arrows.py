@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import pytest
+from played_scripts import played_on
 
 from runlock.conformance.driving.bench import Bench
-from runlock.conformance.driving.strategies.scripted import applicable, corpus, play
-from runlock.conformance.driving.tally import Tally
+from runlock.conformance.driving.strategies.scripted import corpus
 from runlock.conformance.families.lifecycle.family import FAMILY
 from runlock.conformance.families.lifecycle.host.hosted import Hosted
 from runlock.conformance.families.lifecycle.monitors import flow_charts
@@ -61,11 +61,7 @@ def taken(monkeypatch):
 @pytest.mark.parametrize("target", TARGETS)
 def test_every_arrow_that_is_taken_is_drawn(target, taken):
     """In every other script of the corpus nothing is taken but rows of charts; only a beginning is none."""
-    bench, tally = Bench(lambda: Hosted(TARGETS[target])), Tally()
-    for script in corpus(FAMILY)[::2]:
-        if not applicable(FAMILY, script, bench.handshake):
-            bench.play(script.scenario, play(script), tally)
-    bench.close()
+    played_on(Bench(lambda: Hosted(TARGETS[target])), corpus(FAMILY)[::2])
 
     assert len(taken) > 100
     assert [row for before, row in taken if row is None and NOT_BEGUN not in before] == []

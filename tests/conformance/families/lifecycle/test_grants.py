@@ -2,10 +2,10 @@
 
 import granting_agents
 import pytest
+from played_scripts import played_on, reasons
 
 from runlock.conformance.driving.bench import Bench
-from runlock.conformance.driving.strategies.scripted import applicable, corpus, play, script_of
-from runlock.conformance.driving.tally import Tally
+from runlock.conformance.driving.strategies.scripted import applicable, corpus, script_of
 from runlock.conformance.families.lifecycle.family import FAMILY
 from runlock.conformance.families.lifecycle.host.hosted import Hosted
 
@@ -35,12 +35,7 @@ release model turn c2:pay
 
 def played(agent, scripts):
     """What these scripts show of an agent."""
-    bench, total = Bench(lambda: Hosted(agent)), Tally()
-    for script in scripts:
-        if not applicable(FAMILY, script, bench.handshake):
-            bench.play(script.scenario, play(script), total)
-    bench.close()
-    return total
+    return played_on(Bench(lambda: Hosted(agent)), scripts)
 
 
 def about_grants():
@@ -52,7 +47,7 @@ def test_an_approval_may_stand_for_as_long_as_it_says(name, judged):
     """A right agent breaks nothing, and the clauses of what it declares are exercised."""
     total = played(getattr(granting_agents, name), [*about_grants(), ASKS_AGAIN])
 
-    assert {clause: found.violation.reason for clause, found in total.found.items()} == {}
+    assert reasons(total) == {}
     assert all(total.exercised[clause] for clause in judged)
 
 

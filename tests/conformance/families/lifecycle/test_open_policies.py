@@ -5,15 +5,14 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
+from played_scripts import reasons, walks_on
 
 from runlock.conformance.driving.bench import Bench
-from runlock.conformance.driving.strategies.random_walk import walk
 from runlock.conformance.driving.strategies.scripted import applicable, corpus, play
 from runlock.conformance.driving.tally import Tally
 from runlock.conformance.families.lifecycle.family import FAMILY
 from runlock.conformance.families.lifecycle.host.hosted import Hosted
 from runlock.conformance.families.lifecycle.reference import factory
-from runlock.conformance.family.chooser import Seeded
 from runlock.machines.lifecycle.runtime.choices import CHOICES, policies_of
 from runlock.spec.model import load_spec
 
@@ -59,11 +58,9 @@ def test_the_reference_is_right_under_the_values_that_it_does_not_choose(profile
     for script in corpus(FAMILY)[turn % 2 :: 2]:
         if not applicable(FAMILY, script, bench.handshake):
             bench.play_twice(script.scenario, play(script), total)
-    for index in range(WALKS):
-        scenario = bench.scenarios[index % len(bench.scenarios)]
-        bench.play(scenario, lambda session, index=index: walk(session, Seeded(2, index)), total)
+    walks_on(bench, range(WALKS), 2, total)
 
-    assert {clause: found.violation.reason for clause, found in total.found.items()} == {}
+    assert reasons(total) == {}
     assert total.troubles == []
     assert total.exercised.total() > 0
 

@@ -4,11 +4,10 @@ from collections.abc import Sequence
 
 import pytest
 from observation_filter import HIDEABLE, KINDS, Veiled
+from played_scripts import reasons, scripts_on, walks_on
 
 from runlock.conformance.driving.bench import Bench
-from runlock.conformance.driving.strategies.random_walk import walk
-from runlock.conformance.driving.strategies.scripted import applicable, corpus, play
-from runlock.conformance.driving.tally import Tally
+from runlock.conformance.driving.strategies.scripted import corpus
 from runlock.conformance.families.lifecycle.family import FAMILY
 from runlock.conformance.families.lifecycle.host.hosted import Hosted
 from runlock.conformance.families.lifecycle.reference import factory
@@ -42,16 +41,11 @@ def test_what_is_shown_alone_is_not_objected_to(profile: str, shown: Sequence[st
 
 def not_objected_to(open_sut: SutFactory, seed: int) -> None:
     """Play one script in EVERY, and random walks."""
-    bench, tally = Bench(open_sut), Tally()
-    for script in corpus(FAMILY)[seed::EVERY]:
-        if not applicable(FAMILY, script, bench.handshake):
-            bench.play(script.scenario, play(script), tally)
-    for index in range(WALKS):
-        scenario = bench.scenarios[index % len(bench.scenarios)]
-        bench.play(scenario, lambda session, index=index: walk(session, Seeded(seed, index)), tally)
+    bench = Bench(open_sut)
+    tally = walks_on(bench, range(WALKS), seed, scripts_on(bench, corpus(FAMILY)[seed::EVERY]))
     tally.settle(bench.undeclared)
 
-    assert {clause: found.violation.reason for clause, found in tally.found.items()} == {}
+    assert reasons(tally) == {}
     assert [str(trouble) for trouble in tally.troubles] == []
     assert tally.schedules > WALKS
 

@@ -2,10 +2,10 @@
 
 import pytest
 import short_agents
+from played_scripts import played_on
 
 from runlock.conformance.driving.bench import Bench
-from runlock.conformance.driving.strategies.scripted import play, script_of
-from runlock.conformance.driving.tally import Tally
+from runlock.conformance.driving.strategies.scripted import script_of
 from runlock.conformance.families.lifecycle.family import FAMILY
 from runlock.conformance.families.lifecycle.host.hosted import Hosted
 
@@ -103,11 +103,7 @@ release model turn done
 
 def broken(agent, text):
     """The clauses that an agent breaks in a script."""
-    bench, tally = Bench(lambda: Hosted(agent)), Tally()
-    script = script_of(FAMILY, "s", text)
-    bench.play(script.scenario, play(script), tally)
-    bench.close()
-    return set(tally.found)
+    return set(played_on(Bench(lambda: Hosted(agent)), [script_of(FAMILY, "s", text)]).found)
 
 
 @pytest.mark.parametrize(

@@ -2,10 +2,10 @@
 
 import pytest
 import steered_loop
+from played_scripts import played_on, reasons
 
 from runlock.conformance.driving.bench import Bench
-from runlock.conformance.driving.strategies.scripted import applicable, corpus, play, script_of
-from runlock.conformance.driving.tally import Tally
+from runlock.conformance.driving.strategies.scripted import corpus, script_of
 from runlock.conformance.families.lifecycle.family import FAMILY
 from runlock.conformance.families.lifecycle.host.hosted import Hosted
 from runlock.conformance.families.lifecycle.messages import InputSupport
@@ -24,12 +24,8 @@ JUDGED = ("INPUT-5", "INPUT-6", "INPUT-9")
 
 def played(adapter):
     """What the scripts about input show of a runtime."""
-    bench, total = Bench(lambda: Hosted(adapter)), Tally()
-    for script in corpus(FAMILY):
-        if script.scenario.scenario.startswith("input-") and not applicable(FAMILY, script, bench.handshake):
-            bench.play(script.scenario, play(script), total)
-    bench.close()
-    return total
+    about_input = (one for one in corpus(FAMILY) if one.scenario.scenario.startswith("input-"))
+    return played_on(Bench(lambda: Hosted(adapter)), about_input)
 
 
 WORK_THEN_WAIT = """
@@ -47,12 +43,10 @@ release model turn done
 @pytest.mark.parametrize("name", ["superseding", "going-on-during"])
 def test_what_was_said_at_work_stands_before_what_ends_a_wait(name):
     """The reference shows both in the order in which they were said."""
-    bench, total = Bench(lambda: Hosted(FAMILY.made.variants()[name])), Tally()
     script = script_of(FAMILY, "s", WORK_THEN_WAIT)
-    bench.play(script.scenario, play(script), total)
-    bench.close()
+    total = played_on(Bench(lambda: Hosted(FAMILY.made.variants()[name])), [script])
 
-    assert {clause: found.violation.reason for clause, found in total.found.items()} == {}
+    assert reasons(total) == {}
     assert total.exercised["INPUT-6"]
 
 
@@ -61,7 +55,7 @@ def test_a_right_way_with_input_holds(name):
     """The clauses that every runtime with input is judged by are exercised, and nothing is broken."""
     total = played(getattr(steered_loop, name))
 
-    assert {clause: found.violation.reason for clause, found in total.found.items()} == {}
+    assert reasons(total) == {}
     assert all(total.exercised[clause] for clause in JUDGED)
 
 

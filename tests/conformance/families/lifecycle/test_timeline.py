@@ -1,7 +1,7 @@
 """A timeline reads like the table of parallel calls in the sources, also where no status was ever shown."""
 
 import pytest
-from places import GOLDEN, TRANSCRIBED
+from places import TRANSCRIBED
 
 from runlock.conformance.families.lifecycle.timeline import CALLS_MAX, render, timeline
 from runlock.conformance.trace.trace import Trace
@@ -134,14 +134,9 @@ def test_after_a_crash_a_status_is_unknown_until_it_is_shown_again():
 
 
 @pytest.mark.parametrize("width", [60, 100])
-def test_a_timeline_is_a_table(width, rewrites):
+def test_a_timeline_is_a_table(width, equals_golden):
     """One column for each call, with what holds its tool back, and one for what happened."""
-    text = "\n".join(render(Trace(SILENT), width)) + "\n"
-    golden = GOLDEN / f"timeline-{width}.txt"
-    if rewrites:
-        golden.write_text(text)
-
-    assert text == golden.read_text()
+    equals_golden(f"timeline-{width}.txt", "\n".join(render(Trace(SILENT), width)) + "\n")
 
 
 def test_many_calls_are_counted():

@@ -70,13 +70,6 @@ def test_a_call_runs_as_it_was_answered(answer: dict[str, Any], clause: str) -> 
     assert scene.release("g2", answer, enters("g3", "c1:t0")).broken == clause
 
 
-def test_an_answer_counts_for_its_own_call() -> None:
-    scene = Scene(**ASK).start(model("g1", FIRST))
-    scene.release("g1", turn("c1:t0", "c2:t0"), prompts("g2", "c1:t0"))
-    scene.release("g2", {"kind": "allow"}, enters("g3", "c1:t0"), enters("g4", "c2:t0"))
-    assert scene.broken == "AUTH-12"
-
-
 @pytest.mark.parametrize(
     ("second", "policies", "clause"),
     [
@@ -125,16 +118,6 @@ def test_a_stage_asks_for_what_it_must(call: str, fields: dict[str, str], clause
     assert scene.broken == clause
 
 
-def test_an_idle_state_machine_asks_for_no_grant() -> None:
-    scene = asked(Scene(**{**DRIVEN, "mode": "ask"}), "c1:t1", prompts("g2", "c1:t1", ask="grant"))
-    assert scene.broken == "AUTH-19"
-
-
-def test_a_mode_asks_for_nothing_that_it_lets_pass() -> None:
-    scene = asked(Scene(mode="yolo", interactors=["i1"]), "c1:t0", prompts("g2", "c1:t0"))
-    assert scene.broken == "AUTH-16"
-
-
 @pytest.mark.parametrize(
     ("gates", "clause"),
     [
@@ -149,12 +132,6 @@ def test_a_mode_asks_for_nothing_that_it_lets_pass() -> None:
 def test_prompts_come_one_at_a_time(gates: list[dict[str, Any]], clause: str) -> None:
     scene = Scene(**ASK).start(model("g1", FIRST))
     assert scene.release("g1", turn("c1:t0", "c2:t0"), *gates).broken == clause
-
-
-def test_prompts_keep_the_order_of_the_calls() -> None:
-    scene = Scene(**ASK).start(model("g1", FIRST))
-    scene.release("g1", turn("c1:t0", "c2:t0"), prompts("g2", "c2:t0"))
-    assert scene.release("g2", {"kind": "allow"}, prompts("g3", "c1:t0", "p2")).broken == "AUTH-10"
 
 
 @pytest.mark.parametrize(
@@ -217,21 +194,6 @@ def test_a_guard_wins_over_every_approval() -> None:
     assert "guard h1 denied call c1" in str(scene.violation)
 
 
-def test_a_call_is_entered_once() -> None:
-    scene = Scene().start(model("g1", FIRST)).release("g1", turn("c1:t0"), enters("g2", "c1:t0"))
-    assert scene.release("g2", ok("one"), enters("g3", "c1:t0")).broken == "ONCE-1"
-
-
-def test_a_call_is_not_entered_while_it_runs() -> None:
-    scene = Scene().start(model("g1", FIRST))
-    assert scene.release("g1", turn("c1:t0"), enters("g2", "c1:t0"), enters("g3", "c1:t0")).broken == "ONCE-3"
-
-
-def test_other_arguments_than_were_asked_for_are_seen() -> None:
-    scene = Scene().start(model("g1", FIRST))
-    assert scene.release("g1", turn("c1:t0"), enters("g2", "c1:t0", args={"k": "c9"})).broken == "ROUND-2"
-
-
 def test_what_the_approver_was_shown_runs() -> None:
     slot = {"id": "h1", "at": "TOOL_CALL", "kind": "transform"}
     scene = Scene(policies={"rewrite.place": "asked_again"}, hooks=[slot], **ASK).start(model("g1", FIRST))
@@ -260,3 +222,34 @@ def test_an_unasked_call_is_not_dropped() -> None:
     refused = result("c1", "no", "error")
     scene = asked(Scene(**ASK), "c1:t0", model("g2", FIRST, asks("c1:t0"), refused))
     assert scene.broken == "AUTH-43"
+
+
+# fmt: off
+SCENES = {
+    "an answer counts for its own call": ("AUTH-12", lambda:
+        Scene(**ASK).start(model("g1", FIRST)).release("g1", turn("c1:t0", "c2:t0"), prompts("g2", "c1:t0"))
+        .release("g2", {"kind": "allow"}, enters("g3", "c1:t0"), enters("g4", "c2:t0"))),
+    "an idle state machine asks for no grant": ("AUTH-19", lambda:
+        asked(Scene(**{**DRIVEN, "mode": "ask"}), "c1:t1", prompts("g2", "c1:t1", ask="grant"))),
+    "a mode asks for nothing that it lets pass": ("AUTH-16", lambda:
+        asked(Scene(mode="yolo", interactors=["i1"]), "c1:t0", prompts("g2", "c1:t0"))),
+    "prompts keep the order of the calls": ("AUTH-10", lambda:
+        Scene(**ASK).start(model("g1", FIRST)).release("g1", turn("c1:t0", "c2:t0"), prompts("g2", "c2:t0"))
+        .release("g2", {"kind": "allow"}, prompts("g3", "c1:t0", "p2"))),
+    "a call is entered once": ("ONCE-1", lambda:
+        Scene().start(model("g1", FIRST)).release("g1", turn("c1:t0"), enters("g2", "c1:t0"))
+        .release("g2", ok("one"), enters("g3", "c1:t0"))),
+    "a call is not entered while it runs": ("ONCE-3", lambda:
+        Scene().start(model("g1", FIRST))
+        .release("g1", turn("c1:t0"), enters("g2", "c1:t0"), enters("g3", "c1:t0"))),
+    "other arguments than were asked for are seen": ("ROUND-2", lambda:
+        Scene().start(model("g1", FIRST))
+        .release("g1", turn("c1:t0"), enters("g2", "c1:t0", args={"k": "c9"}))),
+}
+# fmt: on
+
+
+@pytest.mark.parametrize("name", SCENES)
+def test_a_scene(name: str) -> None:
+    clause, scene = SCENES[name]
+    assert scene().broken == clause

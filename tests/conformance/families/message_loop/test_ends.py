@@ -77,13 +77,6 @@ def test_no_request_is_sent_beyond_the_bound(count: int, counts: str, clause: st
     assert last(scene, count, model("m9", *history(count))).broken == clause
 
 
-def test_the_bound_counts_rounds_and_not_calls() -> None:
-    scene = Scene(bounds={"max_iterations": 2}).start(model("g1", FIRST))
-    scene.release("g1", turn("c1:t0", "c2:t0"), enters("g2", "c1:t0"), enters("g3", "c2:t0"))
-    scene.release("g2", ok("one"))
-    assert scene.release("g3", ok("two"), ends("Error", **BOUND)).broken == "LOOP-6"
-
-
 @pytest.mark.parametrize(
     ("seen", "clause"),
     [
@@ -102,21 +95,10 @@ def test_a_cancel_ends_the_turn(seen: list[dict[str, Any]], clause: str) -> None
     assert scene.cancel(*seen).broken == clause
 
 
-def test_a_cancel_gives_up_a_prompt() -> None:
-    scene = Scene(mode="ask", interactors=["i1"]).start(model("g1", FIRST))
-    scene.release("g1", turn("c1:t0"), prompts("g2", "c1:t0"))
-    assert scene.cancel().broken == "CANCEL-3"
-
-
 def test_an_aborted_call_reads_as_cancelled() -> None:
     scene = rounds(1).cancel(closes("t1"), ends("Cancelled"))
     said = [FIRST, asks("c1:t0"), result("c1", "aborted", "error"), user("input of r2")]
     assert scene.start(model("m2", *said)).broken == "CANCEL-6"
-
-
-def test_a_cancel_of_a_turn_that_is_over_changes_nothing() -> None:
-    scene = Scene().start(model("g1", FIRST)).release("g1", turn(text="done"), ends())
-    assert scene.cancel(ends("Cancelled")).broken == "CANCEL-4"
 
 
 @pytest.mark.parametrize(
@@ -171,31 +153,6 @@ def test_a_tool_that_throws_costs_what_is_declared(
     assert scene.release("t1", {"kind": "raise", "message": "threw"}, *seen).broken == clause
 
 
-def test_a_turn_ends_once() -> None:
-    scene = Scene().start(model("g1", FIRST))
-    assert scene.release("g1", turn(text="done"), ends(), ends()).broken == "RUN-21"
-
-
-def test_a_turn_that_is_over_opens_no_gate() -> None:
-    scene = Scene().start(model("g1", FIRST)).release("g1", turn(text="done"), ends())
-    assert scene.send("settle", {}, opens("g2", "context", provider="p1", budget=1)).broken == "RUN-20"
-
-
-def test_nothing_comes_after_the_end() -> None:
-    scene = Scene().start(model("g1", FIRST)).release("g1", turn(text="done"), ends())
-    assert scene.send("settle", {}, event("Rendered", text="done")).broken == "WIRE-8"
-
-
-def test_a_turn_that_waits_for_nothing_does_not_progress() -> None:
-    scene = Scene().start(model("g1", FIRST))
-    assert scene.release("g1", turn(text="done")).broken == "LOOP-18"
-
-
-def test_a_response_with_calls_is_not_the_end() -> None:
-    scene = Scene().start(model("g1", FIRST))
-    assert scene.release("g1", turn("c1:t0"), ends()).broken == "LOOP-3"
-
-
 def test_no_call_runs_before_its_response_is_complete() -> None:
     scene = Scene().start(model("g1", FIRST))
     piece = {"kind": "delta", "tool_call": {"id": "c1", "name": "t0", "args_text": "{"}}
@@ -212,12 +169,40 @@ def test_a_call_that_ran_too_early_has_run() -> None:
     assert scene.release("g1", turn("c1:t0"), model("g3", *history)).broken == ""
 
 
-def test_the_next_turn_works() -> None:
-    scene = Scene().start(model("g1", FIRST)).cancel(closes("g1"), ends("Cancelled"))
-    assert scene.start(ends("Error")).broken == "TURN-11"
+# fmt: off
+SCENES = {
+    "the bound counts rounds and not calls": ("LOOP-6", lambda:
+        Scene(bounds={"max_iterations": 2}).start(model("g1", FIRST))
+        .release("g1", turn("c1:t0", "c2:t0"), enters("g2", "c1:t0"), enters("g3", "c2:t0"))
+        .release("g2", ok("one")).release("g3", ok("two"), ends("Error", **BOUND))),
+    "a cancel gives up a prompt": ("CANCEL-3", lambda:
+        Scene(mode="ask", interactors=["i1"]).start(model("g1", FIRST))
+        .release("g1", turn("c1:t0"), prompts("g2", "c1:t0")).cancel()),
+    "a cancel of a turn that is over changes nothing": ("CANCEL-4", lambda:
+        Scene().start(model("g1", FIRST)).release("g1", turn(text="done"), ends()).cancel(ends("Cancelled"))),
+    "a turn ends once": ("RUN-21", lambda:
+        Scene().start(model("g1", FIRST)).release("g1", turn(text="done"), ends(), ends())),
+    "a turn that is over opens no gate": ("RUN-20", lambda:
+        Scene().start(model("g1", FIRST)).release("g1", turn(text="done"), ends())
+        .send("settle", {}, opens("g2", "context", provider="p1", budget=1))),
+    "nothing comes after the end": ("WIRE-8", lambda:
+        Scene().start(model("g1", FIRST)).release("g1", turn(text="done"), ends())
+        .send("settle", {}, event("Rendered", text="done"))),
+    "a turn that waits for nothing does not progress": ("LOOP-18", lambda:
+        Scene().start(model("g1", FIRST)).release("g1", turn(text="done"))),
+    "a response with calls is not the end": ("LOOP-3", lambda:
+        Scene().start(model("g1", FIRST)).release("g1", turn("c1:t0"), ends())),
+    "the next turn works": ("TURN-11", lambda:
+        Scene().start(model("g1", FIRST)).cancel(closes("g1"), ends("Cancelled")).start(ends("Error"))),
+    # That a call has no result leads; the clause about the next turn says the same of it.
+    "the next turn begins on a whole history": ("PAIR-1", lambda:
+        rounds(1).cancel(closes("t1"), ends("Cancelled"))
+        .start(model("m2", FIRST, asks("c1:t0"), user("input of r2")))),
+}
+# fmt: on
 
 
-def test_the_next_turn_begins_on_a_whole_history() -> None:
-    """That a call has no result leads; the clause about the next turn says the same of it."""
-    scene = rounds(1).cancel(closes("t1"), ends("Cancelled"))
-    assert scene.start(model("m2", FIRST, asks("c1:t0"), user("input of r2"))).broken == "PAIR-1"
+@pytest.mark.parametrize("name", SCENES)
+def test_a_scene(name: str) -> None:
+    clause, scene = SCENES[name]
+    assert scene().broken == clause

@@ -25,20 +25,6 @@ GUARD, SECOND = "COMPOSE_REQUEST.post.guard", "COMPOSE_REQUEST.post.transform"
 DATA = {"system": "", "messages": [FIRST], "tools": ["t0", "t1"]}
 
 
-def test_a_request_waits_for_its_hooks() -> None:
-    scene = scene_with(GUARD).start(hooks("g1", "h1", GUARD, data=DATA), model("g2", FIRST))
-    assert scene.broken == "HOOK-2"
-
-
-def test_a_hook_that_was_not_asked_is_missed() -> None:
-    assert scene_with(GUARD).start(model("g1", FIRST)).broken == "HOOK-1"
-
-
-def test_a_hook_that_continues_lets_the_request_go() -> None:
-    scene = scene_with(GUARD).start(hooks("g1", "h1", GUARD, data=DATA))
-    assert scene.release("g1", {"kind": "continue"}, model("g2", FIRST)).broken == ""
-
-
 @pytest.mark.parametrize(
     ("seen", "clause"),
     [
@@ -51,11 +37,6 @@ def test_a_hook_that_continues_lets_the_request_go() -> None:
 def test_a_denial_ends_the_turn_as_blocked(seen: list[dict[str, Any]], clause: str) -> None:
     scene = scene_with(GUARD).start(hooks("g1", "h1", GUARD, data=DATA))
     assert scene.release("g1", {"kind": "deny"}, *seen).broken == clause
-
-
-def test_a_hook_is_asked_once() -> None:
-    scene = scene_with(GUARD).start(hooks("g1", "h1", GUARD, data=DATA))
-    assert scene.release("g1", {"kind": "continue"}, hooks("g2", "h1", GUARD, data=DATA)).broken == "HOOK-1"
 
 
 @pytest.mark.parametrize(
@@ -74,11 +55,6 @@ def test_hooks_are_asked_in_the_declared_order(order: str, first: str, clause: s
     scene.start(hooks("g1", first, slots[first], data=DATA))
     scene.release("g1", {"kind": "continue"}, hooks("g2", other, slots[other], data=DATA))
     assert scene.broken == clause
-
-
-def test_no_transform_is_asked_after_a_denial() -> None:
-    scene = scene_with(GUARD, SECOND, **{"hook.order": "listed"}).start(hooks("g1", "h1", GUARD, data=DATA))
-    assert scene.release("g1", {"kind": "deny"}, hooks("g2", "h2", SECOND, data=DATA)).broken == "HOOK-8"
 
 
 @pytest.mark.parametrize(("system", "clause"), [("rewritten", ""), ("as before", "HOOK-4")])
@@ -128,14 +104,6 @@ def rewritten_call(*seen: dict[str, Any]) -> Scene:
     scene.release("g1", turn("c1:t0", "c2:t0"), hooks("g2", "h1", slot, call="c1", data=CALL_DATA))
     rewrite = {"kind": "rewrite", "data": {"args": {"k": "c1", "v": 2}}}
     return scene.release("g2", rewrite, *seen)
-
-
-def test_rewritten_arguments_run() -> None:
-    assert rewritten_call(enters("g3", "c1:t0", args={"k": "c1", "v": 2})).broken == ""
-
-
-def test_arguments_that_were_not_rewritten_do_not_run() -> None:
-    assert rewritten_call(enters("g3", "c1:t0")).broken == "HOOK-4"
 
 
 def test_a_rewrite_stays_with_its_call() -> None:
@@ -215,3 +183,29 @@ def test_hooks_of_render_are_asked_where_the_turn_comes_to_it(response: Any, cla
         assert scene.release("g2", ok("done"), ends()).broken == clause
     else:
         assert scene.release("g1", response, ends()).broken == clause
+
+
+# fmt: off
+SCENES = {
+    "a request waits for its hooks": ("HOOK-2", lambda:
+        scene_with(GUARD).start(hooks("g1", "h1", GUARD, data=DATA), model("g2", FIRST))),
+    "a hook that was not asked is missed": ("HOOK-1", lambda: scene_with(GUARD).start(model("g1", FIRST))),
+    "a hook that continues lets the request go": ("", lambda:
+        scene_with(GUARD).start(hooks("g1", "h1", GUARD, data=DATA))
+        .release("g1", {"kind": "continue"}, model("g2", FIRST))),
+    "a hook is asked once": ("HOOK-1", lambda:
+        scene_with(GUARD).start(hooks("g1", "h1", GUARD, data=DATA))
+        .release("g1", {"kind": "continue"}, hooks("g2", "h1", GUARD, data=DATA))),
+    "no transform is asked after a denial": ("HOOK-8", lambda:
+        scene_with(GUARD, SECOND, **{"hook.order": "listed"}).start(hooks("g1", "h1", GUARD, data=DATA))
+        .release("g1", {"kind": "deny"}, hooks("g2", "h2", SECOND, data=DATA))),
+    "rewritten arguments run": ("", lambda: rewritten_call(enters("g3", "c1:t0", args={"k": "c1", "v": 2}))),
+    "arguments that were not rewritten do not run": ("HOOK-4", lambda: rewritten_call(enters("g3", "c1:t0"))),
+}
+# fmt: on
+
+
+@pytest.mark.parametrize("name", SCENES)
+def test_a_scene(name: str) -> None:
+    clause, scene = SCENES[name]
+    assert scene().broken == clause

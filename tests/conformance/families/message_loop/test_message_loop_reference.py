@@ -4,13 +4,12 @@ from collections import Counter
 
 import pytest
 from loop_walks import Walks
+from played_scripts import reasons, walks_on
 
 from runlock.conformance.driving.bench import Bench
-from runlock.conformance.driving.strategies.random_walk import walk
 from runlock.conformance.driving.tally import Tally
 from runlock.conformance.families.message_loop.host.hosted import Hosted
 from runlock.conformance.families.message_loop.reference import factory
-from runlock.conformance.family.chooser import Seeded
 
 WALKS = 40
 
@@ -19,13 +18,10 @@ WALKS = 40
 def test_the_reference_passes_the_walks_of_the_kit(profile):
     """It violates no clause."""
     bench = Bench(lambda: Hosted(factory(profile)))
-    tally = Tally()
-    for index in range(WALKS):
-        scenario = bench.scenarios[index % len(bench.scenarios)]
-        bench.play(scenario, lambda session, index=index: walk(session, Seeded(1, index)), tally)
+    tally = walks_on(bench, range(WALKS), 1, Tally())
     bench.close()
 
-    assert {clause: found.violation.reason for clause, found in tally.found.items()} == {}
+    assert reasons(tally) == {}
     assert tally.troubles == []
 
 
@@ -37,7 +33,7 @@ def test_the_reference_passes_where_rare_things_happen():
     for index in range(WALKS):
         tally = walks.take(index)
         exercised.update(tally.exercised)
-        found.update({clause: one.violation.reason for clause, one in tally.found.items()})
+        found.update(reasons(tally))
     walks.close()
 
     assert found == {}

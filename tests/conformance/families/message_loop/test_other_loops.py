@@ -5,7 +5,6 @@ from itertools import chain
 
 import pytest
 from loop_faults import FAULTS
-from loop_walks import Walks
 from rich_loop import OTHER, RichLoop
 from small_loop import POLICIES, SmallLoop
 
@@ -22,20 +21,6 @@ RIGHT = {
 }
 SCRIPTS = ("chat-turn", "session-grant", "aborted-and-denied", "bound-of-a-chat-turn", "cancel-while-asked")
 TRIES, DRAWN = 6, 16
-
-
-@pytest.fixture
-def walks():
-    """Makes walks over a loop, and closes it after the test."""
-    made = []
-
-    def make(loop):
-        made.append(Walks(loop))
-        return made[-1]
-
-    yield make
-    for one in made:
-        one.close()
 
 
 def found_on(loop, schedules):

@@ -4,9 +4,10 @@ from functools import cache
 
 import pytest
 from plain_runner import PlainRunner
+from played_scripts import reasons, scripts_on
 
-from runlock.conformance.driving.bench import Bench, Tally
-from runlock.conformance.driving.strategies.scripted import applicable, corpus, play
+from runlock.conformance.driving.bench import Bench
+from runlock.conformance.driving.strategies.scripted import corpus
 from runlock.conformance.families.tool_runner.family import FAMILY
 from runlock.conformance.families.tool_runner.host.hosted import HostedRunner
 from runlock.conformance.families.tool_runner.reference import reference
@@ -21,25 +22,15 @@ def bench(profile):
     return Bench(lambda: HostedRunner(reference(profile)))
 
 
-def played(on, *scripts):
-    """The results of scripts on a runner."""
-    tally = Tally()
-    for script in scripts:
-        if not applicable(FAMILY, script, on.handshake):
-            on.play(script.scenario, play(script), tally)
-    return tally
-
-
 def objections(tally):
     """The reasons of the violations."""
-    broken = [f"{clause}: {found.violation.reason}" for clause, found in tally.found.items()]
-    return [*broken, *(trouble.what for trouble in tally.troubles)]
+    return [*reasons(tally).items(), *(trouble.what for trouble in tally.troubles)]
 
 
 @pytest.mark.parametrize("name", SCRIPTS)
 def test_a_script_is_right_on_every_reference(name):
     """Each move can be performed on some; the clauses in its comment are judged in it, or nowhere."""
-    tallies = [played(bench(profile), SCRIPTS[name]) for profile in PROFILES]
+    tallies = [scripts_on(bench(profile), [SCRIPTS[name]]) for profile in PROFILES]
     named = {one.strip() for one in SCRIPTS[name].about.splitlines()[-1].split(",")}
     exercised = {one for tally in tallies for one in +tally.exercised}
 
@@ -58,7 +49,7 @@ def judged_somewhere():
 @pytest.mark.parametrize("profile", PROFILES)
 def test_the_scripts_exercise_every_clause_that_is_judged(profile):
     """RUNNER-28 and RUNNER-47 need policy values that not every profile has."""
-    tally = played(bench(profile), *SCRIPTS.values())
+    tally = scripts_on(bench(profile), SCRIPTS.values())
     judged = {one for one, found in bench(profile).standings.items() if found.is_judged}
 
     assert {one for one in judged if not tally.exercised[one]} <= {"RUNNER-28", "RUNNER-47"}
@@ -67,7 +58,7 @@ def test_the_scripts_exercise_every_clause_that_is_judged(profile):
 @pytest.mark.long
 def test_a_plain_runner_is_told_what_it_lacks():
     """It runs unknown tools, has no limit and ignores the abort signal; other clauses pass."""
-    found = played(Bench(lambda: HostedRunner(PlainRunner)), *SCRIPTS.values()).found
+    found = scripts_on(Bench(lambda: HostedRunner(PlainRunner)), SCRIPTS.values()).found
 
     assert {"RUNNER-34", "STOP-1", "CANCEL-1", "CANCEL-2", "ROUND-3"} <= found.keys()
     assert (

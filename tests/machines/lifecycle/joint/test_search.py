@@ -4,7 +4,7 @@ from dataclasses import replace
 
 import pytest
 
-from runlock.machines.joint.search import Bounds, Search
+from runlock.machines.joint.search import Search
 from runlock.machines.lifecycle.joint.calls import Calls, count_counted, count_named
 from runlock.machines.lifecycle.joint.checker import judge
 from runlock.machines.lifecycle.joint.clauses import rules_for
@@ -297,20 +297,6 @@ def test_calls_alone_miss_an_arrow_too():
 
     assert count_named(Calls(2, table=table)).states < 609
     assert count_counted(Calls(2, table=table)).states == Search(Calls(2, table=table)).run().states
-
-
-# --- bounds -------------------------------------------------------------------------------------
-
-
-def test_a_search_that_was_cut_off_says_so():
-    """A search that a bound ends is partial, and does not judge what it cannot know."""
-    policies = choose("awaken-8", {}).policies
-    system = Joint(policies, 2)
-    search = Search(system).run(Bounds(states=500))
-    judged = judge(search, rules_for(policies, 1), system.charts.tables)
-
-    assert search.stopped is not None and "500" in search.stopped.why
-    assert judged.hopeless == 0
 
 
 def test_a_policy_that_changes_nothing_is_refused():

@@ -6,7 +6,7 @@ from functools import cache
 import pytest
 
 from runlock.machines.joint.policies import NotExplored
-from runlock.machines.joint.search import Bounds, Search
+from runlock.machines.joint.search import Search
 from runlock.machines.message_loop.joint.checker import judge
 from runlock.machines.message_loop.joint.clauses import rules_for
 from runlock.machines.message_loop.joint.policies import CHOICES, choose
@@ -254,14 +254,3 @@ def test_a_pass_that_cannot_end_is_blamed_on_progress():
     _, judged = explored("message-loop", charts=without(AFTER, "stage", row))
 
     assert set(findings(judged)) >= {"LOOP-18", "LOOP-49"}
-
-
-def test_a_search_of_a_loop_that_was_cut_off_says_so():
-    """A search that a bound ends is partial, and does not judge what it cannot know."""
-    policies = choose("message-loop", {}).policies
-    system = Joint(policies, 1)
-    search = Search(system).run(Bounds(states=200))
-    judged = judge(search, rules_for(policies, 1), system.charts.tables)
-
-    assert search.stopped is not None and "200" in search.stopped.why
-    assert judged.findings == [] and judged.hopeless == 0

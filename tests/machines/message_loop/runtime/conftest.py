@@ -17,3 +17,15 @@ def talk():
             return made
 
         yield make
+
+
+@pytest.fixture
+def begun(talk):
+    """The same, with a turn that has started."""
+
+    def make(policies=None, **settings):
+        made = talk(policies, **settings)
+        made.start()
+        return made
+
+    return make

@@ -4,10 +4,9 @@ import pytest
 from loop_world import call
 
 
-def test_a_cancel_while_streaming_keeps_the_text_as_declared(talk):
+def test_a_cancel_while_streaming_keeps_the_text_as_declared(begun):
     """The request is given up, and no event says that it was complete."""
-    one = talk()
-    one.start()
+    one = begun()
     one.say("Hel")
 
     assert one.cancel() == []
@@ -17,20 +16,18 @@ def test_a_cancel_while_streaming_keeps_the_text_as_declared(talk):
     assert "Rendered" not in one.names()
 
 
-def test_partial_text_may_be_dropped(talk):
+def test_partial_text_may_be_dropped(begun):
     """Under the other policy the next turn does not see it."""
-    one = talk({"partial.text": "dropped"})
-    one.start()
+    one = begun({"partial.text": "dropped"})
     one.say("Hel")
     one.cancel()
 
     assert one.history == [("user", "hello")]
 
 
-def test_a_cancel_closes_a_prompt(talk):
+def test_a_cancel_closes_a_prompt(begun):
     """The prompt is closed, and its call has a result."""
-    one = talk()
-    one.start()
+    one = begun()
     one.respond(call("c1"))
 
     assert one.cancel() == []
@@ -38,19 +35,17 @@ def test_a_cancel_closes_a_prompt(talk):
     assert "ToolInvocationStarted" not in one.names()
 
 
-def test_a_cancel_closes_a_hook(talk):
+def test_a_cancel_closes_a_hook(begun):
     """The input of a turn that is cancelled at its first hook is not taken."""
-    one = talk(hooks=[("h1", "RECEIVE_INPUT", "pre", "guard")])
-    one.start()
+    one = begun(hooks=[("h1", "RECEIVE_INPUT", "pre", "guard")])
 
     assert one.cancel() == []
     assert one.reason.code == "Cancelled"
 
 
-def test_a_cancel_aborts_tools_that_run(talk):
+def test_a_cancel_aborts_tools_that_run(begun):
     """An aborted call is cancelled, and a finished one keeps its result."""
-    one = talk(mode="yolo")
-    one.start()
+    one = begun(mode="yolo")
     one.respond(call("c1"), call("c2"))
     one.release("tool:c1", content="r1")
 
@@ -58,10 +53,9 @@ def test_a_cancel_aborts_tools_that_run(talk):
     assert one.history[2:] == [("c1", "ok"), ("c2", "cancelled")]
 
 
-def test_finished_results_may_be_dropped(talk):
+def test_finished_results_may_be_dropped(begun):
     """Under `dropped`, a cancel drops the results of finished calls."""
-    one = talk({"cancel.results": "dropped"}, mode="yolo")
-    one.start()
+    one = begun({"cancel.results": "dropped"}, mode="yolo")
     one.respond(call("c1"), call("c2"))
     one.release("tool:c1", content="r1")
     one.cancel()
@@ -69,10 +63,9 @@ def test_finished_results_may_be_dropped(talk):
     assert one.history[2:] == [("c1", "cancelled"), ("c2", "cancelled")]
 
 
-def test_a_cancel_lets_tools_drain(talk):
+def test_a_cancel_lets_tools_drain(begun):
     """A tool that ran ends by itself; one that was queued does not begin."""
-    one = talk({"cancel.inflight": "drain", "round.executor": "sequential"}, mode="yolo")
-    one.start()
+    one = begun({"cancel.inflight": "drain", "round.executor": "sequential"}, mode="yolo")
     one.respond(call("c1"), call("c2"))
 
     assert one.cancel() == ["tool:c1"]
@@ -82,20 +75,18 @@ def test_a_cancel_lets_tools_drain(talk):
     assert one.reason.code == "Cancelled"
 
 
-def test_a_cancel_of_a_turn_that_is_over_changes_nothing(talk):
+def test_a_cancel_of_a_turn_that_is_over_changes_nothing(begun):
     """The reason does not change."""
-    one = talk()
-    one.start()
+    one = begun()
     one.respond()
     one.cancel()
 
     assert one.reason.code == "NaturalEnd"
 
 
-def test_a_cancel_at_the_last_commit_loses(talk):
+def test_a_cancel_at_the_last_commit_loses(begun):
     """The turn has ended except for its checkpoint, so that it keeps its reason."""
-    one = talk(held=["end"])
-    one.start()
+    one = begun(held=["end"])
 
     assert one.respond() == ["store:end"]
     assert one.cancel() == ["store:end"]
@@ -104,10 +95,9 @@ def test_a_cancel_at_the_last_commit_loses(talk):
 
 
 @pytest.mark.parametrize("at", ["model", "tool:c1", "prompt:c2:i1"])
-def test_the_next_turn_works_after_a_cancel(talk, at):
+def test_the_next_turn_works_after_a_cancel(begun, at):
     """Its first request shows one result for each call."""
-    one = talk(mode="allowlist", allowlist=("t0",), policies={"prompt.place": "overlapped"})
-    one.start()
+    one = begun(mode="allowlist", allowlist=("t0",), policies={"prompt.place": "overlapped"})
     if at != "model":
         one.respond(call("c1"), call("c2", "t1"))
     assert at in one.world.gates

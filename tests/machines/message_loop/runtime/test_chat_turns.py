@@ -24,10 +24,9 @@ def test_a_turn_without_a_call_asks_once_and_renders(talk):
     assert [data["text"] for name, data in one.world.events if name == "Rendered"] == ["hi"]
 
 
-def test_a_round_leads_back_to_compose_request(talk):
+def test_a_round_leads_back_to_compose_request(begun):
     """The result of the call stands in the next request."""
-    one = talk(mode="yolo")
-    one.start()
+    one = begun(mode="yolo")
 
     assert one.respond(call("c1")) == ["tool:c1"]
     assert one.release("tool:c1", content="r1") == ["model"]
@@ -37,10 +36,9 @@ def test_a_round_leads_back_to_compose_request(talk):
 
 
 @pytest.mark.parametrize(("counts", "requests"), [("continuations", 3), ("requests", 2)])
-def test_the_bound_ends_a_turn_after_its_round(talk, counts, requests):
+def test_the_bound_ends_a_turn_after_its_round(begun, counts, requests):
     """A bound of two allows two continuations or two requests; the last round is settled in full."""
-    one = talk({"bound.counts": counts}, mode="yolo", max_iterations=2)
-    one.start()
+    one = begun({"bound.counts": counts}, mode="yolo", max_iterations=2)
     for number in range(requests):
         one.respond(call(f"c{number}"))
         one.release(f"tool:c{number}")
@@ -63,10 +61,9 @@ def test_the_bound_starts_anew_with_the_next_turn(talk):
     assert one.reason.code == "NaturalEnd"
 
 
-def test_a_bound_may_stop_a_turn_instead(talk):
+def test_a_bound_may_stop_a_turn_instead(begun):
     """Under the other policy the turn ends with the reason Stopped."""
-    one = talk({"bound.end": "stopped", "bound.counts": "requests"}, mode="yolo", max_iterations=1)
-    one.start()
+    one = begun({"bound.end": "stopped", "bound.counts": "requests"}, mode="yolo", max_iterations=1)
     one.respond(call("c1"))
     one.release("tool:c1")
 
@@ -74,10 +71,9 @@ def test_a_bound_may_stop_a_turn_instead(talk):
 
 
 @pytest.mark.parametrize(("policy", "rendered"), [("render", 1), ("finish", 0)])
-def test_no_request_follows_a_terminal_response(talk, policy, rendered):
+def test_no_request_follows_a_terminal_response(begun, policy, rendered):
     """The calls run, and the turn renders or just ends."""
-    one = talk({"call.terminal": policy}, mode="yolo")
-    one.start()
+    one = begun({"call.terminal": policy}, mode="yolo")
     one.respond(call("c1"), terminal=True)
 
     assert one.release("tool:c1") == []
@@ -86,10 +82,9 @@ def test_no_request_follows_a_terminal_response(talk, policy, rendered):
     assert one.history == [("user", "hello"), ("assistant", ["c1"]), ("c1", "ok")]
 
 
-def test_a_malformed_call_fails_alone(talk):
+def test_a_malformed_call_fails_alone(begun):
     """It has an error result, and its sibling runs."""
-    one = talk(mode="yolo")
-    one.start()
+    one = begun(mode="yolo")
     bad = call("c1")
     bad.args = "{no json"
 
@@ -98,10 +93,9 @@ def test_a_malformed_call_fails_alone(talk):
     assert one.history[2:] == [("c1", "error"), ("c2", "ok"), ("c3", "error")]
 
 
-def test_a_malformed_call_may_end_the_turn(talk):
+def test_a_malformed_call_may_end_the_turn(begun):
     """Under the other policy the turn ends in Error, with a result for each call."""
-    one = talk({"call.malformed": "end_run"}, mode="yolo")
-    one.start()
+    one = begun({"call.malformed": "end_run"}, mode="yolo")
     bad = call("c1")
     bad.args = "{no json"
     one.respond(bad, call("c2"))
@@ -110,10 +104,9 @@ def test_a_malformed_call_may_end_the_turn(talk):
     assert one.history[2:] == [("c1", "error"), ("c2", "cancelled")]
 
 
-def test_a_model_that_breaks_ends_the_turn(talk):
+def test_a_model_that_breaks_ends_the_turn(begun):
     """The text that had come is kept, as declared."""
-    one = talk()
-    one.start()
+    one = begun()
     one.say("Hel")
     one.fault("model")
 
@@ -122,10 +115,9 @@ def test_a_model_that_breaks_ends_the_turn(talk):
     assert one.names("ProviderRequestFailed", "ProviderRequestCompleted") == ["ProviderRequestFailed"]
 
 
-def test_a_request_is_sent_again_only_before_its_first_delta(talk):
+def test_a_request_is_sent_again_only_before_its_first_delta(begun):
     """After text was shown, a repeated request would show it twice."""
-    one = talk({"model.fault": "retried"})
-    one.start()
+    one = begun({"model.fault": "retried"})
 
     assert one.fault("model") == ["model"]
     one.say("Hel")
@@ -133,10 +125,9 @@ def test_a_request_is_sent_again_only_before_its_first_delta(talk):
     assert one.reason.code == "Error"
 
 
-def test_text_is_published_as_it_comes(talk):
+def test_text_is_published_as_it_comes(begun):
     """Two deltas and the rest of the response make three events, which together are the text."""
-    one = talk()
-    one.start()
+    one = begun()
     one.say("Hel")
     one.say("lo")
     published = [data["text"] for name, data in one.world.events if name == "ProviderTokensStreamed"]
@@ -148,10 +139,9 @@ def test_text_is_published_as_it_comes(talk):
 
 
 @pytest.mark.parametrize(("policy", "order"), [("call", ["c1", "c2"]), ("finish", ["c2", "c1"])])
-def test_results_stand_in_the_declared_order(talk, policy, order):
+def test_results_stand_in_the_declared_order(begun, policy, order):
     """In call order, or as the calls finished."""
-    one = talk({"results.order": policy}, mode="yolo")
-    one.start()
+    one = begun({"results.order": policy}, mode="yolo")
 
     assert one.respond(call("c1"), call("c2")) == ["tool:c1", "tool:c2"]
     one.release("tool:c2")
@@ -159,20 +149,18 @@ def test_results_stand_in_the_declared_order(talk, policy, order):
     assert [entry[0] for entry in one.history[2:]] == order
 
 
-def test_a_sequential_executor_runs_one_call_after_the_other(talk):
+def test_a_sequential_executor_runs_one_call_after_the_other(begun):
     """The second call begins when the first is over."""
-    one = talk({"round.executor": "sequential"}, mode="yolo")
-    one.start()
+    one = begun({"round.executor": "sequential"}, mode="yolo")
 
     assert one.respond(call("c1"), call("c2")) == ["tool:c1"]
     assert one.release("tool:c1") == ["tool:c2"]
 
 
 @pytest.mark.parametrize(("policy", "ends"), [("failed_call", False), ("end_run", True)])
-def test_an_exception_in_a_tool_costs_its_call_or_the_turn(talk, policy, ends):
+def test_an_exception_in_a_tool_costs_its_call_or_the_turn(begun, policy, ends):
     """The call has an error result in both cases."""
-    one = talk({"tool.raises": policy}, mode="yolo")
-    one.start()
+    one = begun({"tool.raises": policy}, mode="yolo")
     one.respond(call("c1"))
     one.throw("tool:c1")
 
@@ -183,10 +171,9 @@ def test_an_exception_in_a_tool_costs_its_call_or_the_turn(talk, policy, ends):
 @pytest.mark.parametrize(
     ("policy", "texts"), [("cut", ["abcd", "e"]), ("dropped", ["abcd"]), ("refused", [])]
 )
-def test_context_past_its_budget_is_cut_left_out_or_refused(talk, policy, texts):
+def test_context_past_its_budget_is_cut_left_out_or_refused(begun, policy, texts):
     """The provider has a budget of five characters, and returns seven."""
-    one = talk({"context.over": policy}, context=(("p1", 5),))
-    one.start()
+    one = begun({"context.over": policy}, context=(("p1", 5),))
     one.release("context:p1", slices=["abcd", "efg"])
 
     assert one.world.shown["model"]["context"] == texts
@@ -204,10 +191,9 @@ def test_a_store_that_breaks_ends_the_turn(talk):
 @pytest.mark.parametrize(("policy", "causes"), [
     ("round", ["input", "results", "render", "end"]), ("turn", ["input", "results", "render", "end"]),
 ])  # fmt: skip
-def test_the_session_is_stored_at_its_occasions(talk, policy, causes):
+def test_the_session_is_stored_at_its_occasions(begun, policy, causes):
     """Results are stored after their round, or with the end of the turn."""
-    one = talk({"persist.results": policy}, mode="yolo")
-    one.start()
+    one = begun({"persist.results": policy}, mode="yolo")
     one.respond(call("c1"))
     one.release("tool:c1")
     before = [cause for _, cause, _ in one.world.commits]
@@ -218,10 +204,9 @@ def test_the_session_is_stored_at_its_occasions(talk, policy, causes):
 
 
 @pytest.mark.parametrize("policy", ["inside", "outside"])
-def test_the_bracket_stands_inside_the_outer_stages_or_around_them(talk, policy):
+def test_the_bracket_stands_inside_the_outer_stages_or_around_them(begun, policy):
     """One start and one end, in either place."""
-    one = talk({"turn.bracket": policy})
-    one.start()
+    one = begun({"turn.bracket": policy})
     one.respond()
     names = one.names("SessionTurnStart", "SessionTurnEnd", "StagePreFired", "StagePostFired")
 
@@ -231,10 +216,9 @@ def test_the_bracket_stands_inside_the_outer_stages_or_around_them(talk, policy)
 
 
 @pytest.mark.parametrize(("policy", "ends"), [("always", 1), ("rendered", 0)])
-def test_a_turn_that_breaks_announces_its_end_as_declared(talk, policy, ends):
+def test_a_turn_that_breaks_announces_its_end_as_declared(begun, policy, ends):
     """Under `rendered` a turn that never renders ends in silence."""
-    one = talk({"turn.end": policy})
-    one.start()
+    one = begun({"turn.end": policy})
     one.fault("model")
 
     assert one.names().count("SessionTurnEnd") == ends

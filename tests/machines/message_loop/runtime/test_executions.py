@@ -21,10 +21,9 @@ def test_a_stage_is_asked_with_its_body_and_its_tools(talk):
 
 
 @pytest.mark.parametrize(("policy", "texts"), [("none", ["do plan"]), ("before", ["hello", "hi", "do plan"])])
-def test_a_stage_reads_the_session_as_declared(talk, policy, texts):
+def test_a_stage_reads_the_session_as_declared(begun, policy, texts):
     """Its transcript stands alone, or after the session history."""
-    one = talk({"stage.history": policy}, stages=PLAN)
-    one.start()
+    one = begun({"stage.history": policy}, stages=PLAN)
     one.respond(text="hi")
     one.start(**X)
 
@@ -90,10 +89,9 @@ def test_a_state_machine_that_decides_is_asked_about_each_call(talk):
     assert one.release("sm:c2", "approve") == ["tool:c2@x"]
 
 
-def test_an_idle_state_machine_has_no_say(talk):
+def test_an_idle_state_machine_has_no_say(begun):
     """In a chat turn the mode gate applies."""
-    one = talk(stages=PLAN, decides=True)
-    one.start()
+    one = begun(stages=PLAN, decides=True)
 
     assert one.respond(call("c1")) == ["prompt:c1:i1"]
 

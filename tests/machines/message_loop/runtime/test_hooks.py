@@ -8,9 +8,8 @@ TRANSFORM = ("h2", "TOOL_CALL", "pre", "transform")
 OBSERVER = ("h3", "TOOL_CALL", "pre", "observer")
 
 
-def at_the_round(talk, *hooks, calls=("c1",), mode="yolo", **settings):
-    one = talk(hooks=hooks, mode=mode, **settings)
-    one.start()
+def at_the_round(begun, *hooks, calls=("c1",), mode="yolo", **settings):
+    one = begun(hooks=hooks, mode=mode, **settings)
     return one, one.respond(*(call(one_call) for one_call in calls))
 
 
@@ -24,10 +23,9 @@ def at_the_round(talk, *hooks, calls=("c1",), mode="yolo", **settings):
     ],
     ids=lambda slot: ".".join(slot[1:]),
 )
-def test_a_guard_that_denies_a_stage_blocks_the_turn(talk, slot):
+def test_a_guard_that_denies_a_stage_blocks_the_turn(begun, slot):
     """No request is sent, and the next turn works."""
-    one = talk(hooks=[slot])
-    one.start()
+    one = begun(hooks=[slot])
 
     assert one.release("hook:h1", "deny") == []
     assert one.reason.code == "Blocked"
@@ -38,19 +36,17 @@ def test_a_guard_that_denies_a_stage_blocks_the_turn(talk, slot):
 
 
 @pytest.mark.parametrize(("policy", "history"), [("kept", [("user", "hello")]), ("dropped", [])])
-def test_a_refused_input_is_kept_or_dropped(talk, policy, history):
+def test_a_refused_input_is_kept_or_dropped(begun, policy, history):
     """As declared."""
-    one = talk({"input.refused": policy}, hooks=[("h1", "RECEIVE_INPUT", "pre", "guard")])
-    one.start()
+    one = begun({"input.refused": policy}, hooks=[("h1", "RECEIVE_INPUT", "pre", "guard")])
     one.release("hook:h1", "deny")
 
     assert one.history == history
 
 
-def test_a_guard_cuts_a_response_off(talk):
+def test_a_guard_cuts_a_response_off(begun):
     """What it denied is not published, and the request is given up."""
-    one = talk(hooks=[("h1", "STREAM_RESPONSE", "pre", "guard")])
-    one.start()
+    one = begun(hooks=[("h1", "STREAM_RESPONSE", "pre", "guard")])
     one.say("secret")
 
     assert one.release("hook:h1", "deny") == []
@@ -58,9 +54,9 @@ def test_a_guard_cuts_a_response_off(talk):
     assert one.names("ProviderTokensStreamed", "ProviderRequestFailed") == ["ProviderRequestFailed"]
 
 
-def test_a_guard_of_a_call_denies_that_call_alone(talk):
+def test_a_guard_of_a_call_denies_that_call_alone(begun):
     """Its sibling runs, and the turn goes on."""
-    one, opened = at_the_round(talk, GUARD, calls=("c1", "c2"))
+    one, opened = at_the_round(begun, GUARD, calls=("c1", "c2"))
 
     assert opened == ["hook:h1:c1"]
     one.release("hook:h1:c1", "deny")
@@ -69,17 +65,17 @@ def test_a_guard_of_a_call_denies_that_call_alone(talk):
     assert one.history[2:] == [("c1", "error"), ("c2", "ok")]
 
 
-def test_rewritten_arguments_are_what_runs_and_the_name_stays(talk):
+def test_rewritten_arguments_are_what_runs_and_the_name_stays(begun):
     """A transform cannot redirect a call to another tool."""
-    one, _ = at_the_round(talk, TRANSFORM)
+    one, _ = at_the_round(begun, TRANSFORM)
     one.release("hook:h2:c1", "rewrite", data={"args": {"k": "new"}, "name": "t1"})
 
     assert one.world.shown["tool:c1"] == {"name": "t0", "args": {"k": "new"}}
 
 
-def test_rewrites_reach_the_request_the_result_and_the_screen(talk):
+def test_rewrites_reach_the_request_the_result_and_the_screen(begun):
     """Every later step uses the rewritten data."""
-    one = talk(
+    one = begun(
         hooks=[
             ("h1", "RECEIVE_INPUT", "pre", "transform"),
             ("h2", "COMPOSE_REQUEST", "post", "transform"),
@@ -88,7 +84,6 @@ def test_rewrites_reach_the_request_the_result_and_the_screen(talk):
         ],
         mode="yolo",
     )
-    one.start()
     one.release("hook:h1", "rewrite", data={"input": "other"})
     one.release("hook:h2", "rewrite", data={"system": "be kind"})
     assert one.world.shown["model"]["system"] == "be kind"
@@ -103,9 +98,9 @@ def test_rewrites_reach_the_request_the_result_and_the_screen(talk):
     assert [data["text"] for name, data in one.world.events if name == "Rendered"] == ["***"]
 
 
-def test_an_observer_changes_nothing_whatever_it_answers(talk):
+def test_an_observer_changes_nothing_whatever_it_answers(begun):
     """Its denial and its rewrite count as continue."""
-    one, _ = at_the_round(talk, OBSERVER, calls=("c1", "c2"))
+    one, _ = at_the_round(begun, OBSERVER, calls=("c1", "c2"))
     one.release("hook:h3:c1", "deny")
 
     opened = one.release("hook:h3:c2", "rewrite", data={"args": {}})
@@ -121,17 +116,17 @@ def test_an_observer_changes_nothing_whatever_it_answers(talk):
         ("parallel", ["hook:h1:c1", "hook:h2:c1", "hook:h3:c1"]),
     ],
 )
-def test_hooks_are_asked_in_the_declared_order(talk, order, gates):
+def test_hooks_are_asked_in_the_declared_order(begun, order, gates):
     """As they are listed, guards first, or together."""
     policies = {"hook.order": order, "rewrite.place": "after_approval"}
-    _, opened = at_the_round(talk, OBSERVER, TRANSFORM, GUARD, policies=policies)
+    _, opened = at_the_round(begun, OBSERVER, TRANSFORM, GUARD, policies=policies)
 
     assert opened == gates
 
 
-def test_no_transform_is_asked_after_a_denial(talk):
+def test_no_transform_is_asked_after_a_denial(begun):
     """There is nothing left to rewrite."""
-    one, _ = at_the_round(talk, GUARD, TRANSFORM, policies={"rewrite.place": "after_approval"})
+    one, _ = at_the_round(begun, GUARD, TRANSFORM, policies={"rewrite.place": "after_approval"})
 
     assert one.release("hook:h1:c1", "deny") == ["model"]
 
@@ -140,9 +135,9 @@ def test_no_transform_is_asked_after_a_denial(talk):
     ("policy", "gates", "code"),
     [("continue", ["tool:c1"], None), ("deny", ["model"], None), ("end_run", [], "Error")],
 )
-def test_a_guard_that_breaks_is_what_was_declared(talk, policy, gates, code):
+def test_a_guard_that_breaks_is_what_was_declared(begun, policy, gates, code):
     """It is ignored, counts as a denial, or ends the turn."""
-    one, _ = at_the_round(talk, GUARD, policies={"hook.fault": policy})
+    one, _ = at_the_round(begun, GUARD, policies={"hook.fault": policy})
 
     assert one.fault("hook:h1:c1") == gates
     assert (one.reason.code if one.reason else None) == code
@@ -151,16 +146,16 @@ def test_a_guard_that_breaks_is_what_was_declared(talk, policy, gates, code):
 @pytest.mark.parametrize(
     ("place", "gates"), [("after_approval", ["prompt:c1:i1"]), ("before_approval", ["hook:h1:c1"])]
 )
-def test_guards_stand_on_the_declared_side_of_the_approval(talk, place, gates):
+def test_guards_stand_on_the_declared_side_of_the_approval(begun, place, gates):
     """After the approval, or before it."""
-    _, opened = at_the_round(talk, GUARD, mode="ask", policies={"guard.place": place})
+    _, opened = at_the_round(begun, GUARD, mode="ask", policies={"guard.place": place})
 
     assert opened == gates
 
 
-def test_an_approver_sees_what_a_transform_before_it_left(talk):
+def test_an_approver_sees_what_a_transform_before_it_left(begun):
     """What was shown is what runs."""
-    one, _ = at_the_round(talk, TRANSFORM, mode="ask", policies={"rewrite.place": "before_approval"})
+    one, _ = at_the_round(begun, TRANSFORM, mode="ask", policies={"rewrite.place": "before_approval"})
     one.release("hook:h2:c1", "rewrite", data={"args": {"k": "new"}})
 
     assert one.world.shown["prompt:c1:i1"]["args"] == {"k": "new"}
@@ -168,9 +163,9 @@ def test_an_approver_sees_what_a_transform_before_it_left(talk):
     assert one.world.shown["tool:c1"]["args"] == {"k": "new"}
 
 
-def test_a_rewrite_after_the_approval_is_asked_about_again(talk):
+def test_a_rewrite_after_the_approval_is_asked_about_again(begun):
     """Under `asked_again` the approver is shown what was rewritten."""
-    one, _ = at_the_round(talk, TRANSFORM, mode="ask", policies={"rewrite.place": "asked_again"})
+    one, _ = at_the_round(begun, TRANSFORM, mode="ask", policies={"rewrite.place": "asked_again"})
     one.release("prompt:c1:i1", "allow")
 
     assert one.release("hook:h2:c1", "rewrite", data={"args": {"k": "new"}}) == ["prompt:c1:i1"]
@@ -178,9 +173,9 @@ def test_a_rewrite_after_the_approval_is_asked_about_again(talk):
     assert one.release("prompt:c1:i1", "deny") == ["model"]
 
 
-def test_a_guard_wins_over_a_person(talk):
+def test_a_guard_wins_over_a_person(begun):
     """The approval does not replace the guard."""
-    one, _ = at_the_round(talk, GUARD, mode="ask")
+    one, _ = at_the_round(begun, GUARD, mode="ask")
     one.release("prompt:c1:i1", "allow")
 
     assert one.release("hook:h1:c1", "deny") == ["model"]

@@ -6,7 +6,7 @@ from functools import cache
 import pytest
 
 from runlock.machines.joint.policies import NotExplored
-from runlock.machines.joint.search import Bounds, Search
+from runlock.machines.joint.search import Search
 from runlock.machines.table import Row
 from runlock.machines.tool_runner.joint.checker import judge
 from runlock.machines.tool_runner.joint.clauses import rules_for
@@ -211,14 +211,3 @@ def test_an_arrow_of_a_response_too_many_is_taken_and_seen():
     _, judged = explored("tool-runner", cancels=0, charts=with_arrow("response", "Making", "Forgotten"))
 
     assert findings(judged)["RUNNER-50"] == 5
-
-
-def test_a_search_of_a_runner_that_was_cut_off_says_so():
-    """A search that a bound ends is partial, and does not judge what it cannot know."""
-    policies = choose("tool-runner", {}).policies
-    system = Joint(policies, 1)
-    search = Search(system).run(Bounds(states=200))
-    judged = judge(search, rules_for(policies, 2), system.charts.tables)
-
-    assert search.stopped is not None and "200" in search.stopped.why
-    assert judged.findings == [] and judged.hopeless == 0

@@ -124,7 +124,7 @@ def _take_back(state: Knowledge, gate: ObservedGate) -> None:
 def _finished(state: Knowledge, seen: TurnEnded) -> None:
     turn = state.turn_of(seen)
     if turn is not None and turn.reason is None:
-        turn.reason, turn.ended_at = seen.reason, state.clock
+        turn.reason = seen.reason
 
 
 def _message(state: Knowledge, seen: MessageAppended) -> None:

@@ -4,7 +4,7 @@ import asyncio
 import gc
 
 import pytest
-from hosted_fakes import OK, TURN, Talk, infer_once, kinds, only, resume, toy, wait_for_a_decision
+from hosted_fakes import OK, TURN, Talk, begun, infer_once, kinds, only, resume, toy, wait_for_a_decision
 
 from runlock.conformance.families.lifecycle.adapter import Refused, Segment
 from runlock.conformance.transport import hosted
@@ -31,8 +31,7 @@ async def infer_again(self, run):
 
 def test_a_run_that_was_running_goes_on_from_what_was_durable():
     """A new adapter object takes up the checkpoint; its gates are new, and its step is the same."""
-    talk = Talk(toy(start=remember, checkpoint=keep, restore=take_up, resume_run=infer_again))
-    talk.start()
+    talk = begun(start=remember, checkpoint=keep, restore=take_up, resume_run=infer_again)
     assert talk("crash") == {}
     again = only(talk("recover", run="r1"))
 
@@ -64,8 +63,7 @@ def test_the_clock_goes_on_where_the_kit_says_so():
     async def tell_the_time(self, run):
         self.host.observe("event", name=f"at {asyncio.get_running_loop().time():g} s")
 
-    talk = Talk(toy(start=wait_for_a_decision, checkpoint=keep, restore=take_up, resume_run=tell_the_time))
-    talk.start()
+    talk = begun(start=wait_for_a_decision, checkpoint=keep, restore=take_up, resume_run=tell_the_time)
     talk("clock.advance", ms=2500)
     talk("crash")
 
@@ -86,8 +84,7 @@ def test_a_crash_runs_no_clean_up():
             self.host.refuse("clean-up")
             await self.host.infer([])
 
-    talk = Talk(toy(start=hold, checkpoint=keep, restore=take_up))
-    talk.start()
+    talk = begun(start=hold, checkpoint=keep, restore=take_up)
     talk("crash")
     gc.collect()
     assert cleaned == []
@@ -117,8 +114,7 @@ def test_a_crash_in_the_middle_of_a_turn_moves_nothing():
 
 def test_between_crash_and_recovery_there_is_nothing_to_drive():
     """A dead runtime takes no stimulus; its scenario can be closed."""
-    talk = Talk(toy(checkpoint=keep, restore=take_up))
-    talk.start()
+    talk = begun(checkpoint=keep, restore=take_up)
     talk("crash")
 
     assert "recover comes first" in talk.fails(-32002, "settle")
@@ -128,8 +124,7 @@ def test_between_crash_and_recovery_there_is_nothing_to_drive():
 
 def test_a_living_runtime_cannot_be_recovered():
     """Recovery follows a crash."""
-    talk = Talk(toy(checkpoint=keep, restore=take_up))
-    talk.start()
+    talk = begun(checkpoint=keep, restore=take_up)
 
     assert "Nothing crashed" in talk.fails(-32002, "recover", run="r1")
 
@@ -145,8 +140,7 @@ def test_with_nothing_durable_the_run_never_was():
     async def nothing(self):
         return None
 
-    talk = Talk(toy(checkpoint=nothing, restore=take_up))
-    talk.start()
+    talk = begun(checkpoint=nothing, restore=take_up)
     talk("crash")
 
     assert talk("recover", run="r1")["refused"] == [{"stimulus": 0, "why": "nothing was durable"}]
@@ -159,8 +153,7 @@ def test_a_recovery_that_the_runtime_turns_down_leaves_it_as_new():
     async def refuse(self, host, scenario, checkpoint):
         raise Refused("the store is empty")
 
-    talk = Talk(toy(restore=refuse))
-    talk.start()
+    talk = begun(restore=refuse)
     talk("crash")
 
     assert talk("recover", run="r1")["refused"] == [{"stimulus": 0, "why": "the store is empty"}]
@@ -173,8 +166,7 @@ def test_a_runtime_that_breaks_as_it_goes_on_ends_in_error():
     async def break_down(self, run):
         raise ValueError("lost")
 
-    talk = Talk(toy(checkpoint=keep, restore=take_up, resume_run=break_down))
-    talk.start()
+    talk = begun(checkpoint=keep, restore=take_up, resume_run=break_down)
     talk("crash")
 
     raised, finished = talk("recover", run="r1")["observations"]
@@ -204,8 +196,7 @@ def test_a_state_that_the_kit_holds_is_what_is_restored():
         await self.host.infer([])
         return Segment("NaturalEnd")
 
-    talk = Talk(toy(control={"store": "kit", "crash": ["soft"]}, restore=restore, decide=go_on))
-    talk.start()
+    talk = begun(control={"store": "kit", "crash": ["soft"]}, restore=restore, decide=go_on)
     talk("crash")
     seen = talk("recover", run="r1", store=STATE)["observations"]
     gates = [only(talk.decide(resume())), only(talk.release("g2", OK)), only(talk.release("g3", OK))]
@@ -217,8 +208,7 @@ def test_a_state_that_the_kit_holds_is_what_is_restored():
 
 def test_a_kit_that_holds_nothing_recovers_nothing():
     """A null state from the kit's store is nothing durable, whatever the adapter keeps."""
-    talk = Talk(toy(control={"store": "kit", "crash": ["soft"]}, checkpoint=keep, restore=take_up))
-    talk.start()
+    talk = begun(control={"store": "kit", "crash": ["soft"]}, checkpoint=keep, restore=take_up)
     talk("crash")
 
     assert talk("recover", run="r1")["refused"] == [{"stimulus": 0, "why": "nothing was durable"}]
@@ -243,8 +233,7 @@ def test_only_so_many_killed_lives_are_kept(monkeypatch):
     """What was killed is put away quietly in its time."""
     monkeypatch.setattr(hosted, "KILLED_MAX", 1)
     for _ in range(3):
-        talk = Talk(toy(start=infer_once))
-        talk.start()
+        talk = begun(start=infer_once)
         talk.sut.kill()
 
     assert len(hosted.KILLED) == 1

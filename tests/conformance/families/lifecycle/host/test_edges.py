@@ -6,6 +6,7 @@ import pytest
 from hosted_fakes import (
     TURN,
     Talk,
+    begun,
     infer_once,
     kinds,
     one_tool,
@@ -71,8 +72,7 @@ def test_what_a_done_run_leaves_behind_is_a_leak():
         await asyncio.sleep(0)
         return Segment("NaturalEnd")
 
-    talk = Talk(toy(start=forget_a_tool))
-    talk.start()
+    talk = begun(start=forget_a_tool)
 
     leaks = [{"gate": "g1", "on": "tool", "call": "c1"}, {"task": "one_tool"}]
     assert talk("scenario.close") == {"leaks": leaks}
@@ -80,8 +80,7 @@ def test_what_a_done_run_leaves_behind_is_a_leak():
 
 def test_a_run_that_is_not_done_leaks_nothing():
     """A run that waits at a gate holds it rightly."""
-    talk = Talk(toy(start=infer_once))
-    talk.start()
+    talk = begun(start=infer_once)
 
     assert talk("scenario.close") == {"leaks": []}
 
@@ -97,8 +96,7 @@ def test_a_run_that_is_not_done_leaks_nothing():
 )
 def test_a_close_that_goes_wrong_is_a_leak(close, leaks):
     """An adapter is closed at the end of its scenario, and what it could not give back is reported."""
-    talk = Talk(toy(close=close))
-    talk.start()
+    talk = begun(close=close)
     talk.release("g1", TURN)
 
     assert talk("scenario.close") == {"leaks": leaks}
@@ -115,8 +113,7 @@ def test_what_stood_before_the_first_run_is_no_leak():
         self.host = host
         self.worker = asyncio.create_task(asyncio.Event().wait())
 
-    talk = Talk(toy(open=with_a_worker))
-    talk.start()
+    talk = begun(open=with_a_worker)
     talk.release("g1", TURN)
 
     assert talk("scenario.close") == {"leaks": []}

@@ -5,6 +5,7 @@ from hosted_fakes import (
     OK,
     TURN,
     Talk,
+    begun,
     only,
     replay,
     resume,
@@ -77,8 +78,7 @@ def test_a_tools_answer_comes_back_as_it_was_given(kind):
         answers.append(await self.host.tool("c1", "t0", {}))
         return Segment("NaturalEnd")
 
-    talk = Talk(toy(start=enter))
-    talk.start()
+    talk = begun(start=enter)
     talk.release("g1", {"kind": kind, "content": {"a": [1]}})
 
     assert [(answer.kind, answer.content) for answer in answers] == [(kind, {"a": [1]})]
@@ -101,8 +101,7 @@ def test_what_breaks_is_raised_and_ends_the_segment_in_error(ask, outcome, raise
         await ask(self.host)
         return Segment("NaturalEnd")
 
-    talk = Talk(toy(start=let_it_pass))
-    talk.start()
+    talk = begun(start=let_it_pass)
     ended = only(talk.release("g1", outcome))
 
     assert ended["reason"] == {"code": "Error", "detail": f"{raised.__name__}: m"}
@@ -128,8 +127,7 @@ def test_the_permission_hook_answers_with_a_verdict(kind):
 
 def test_the_replay_of_a_call_shows_the_decision_it_acts_on():
     """A gate of a call that waited carries the decision; one that the runtime names stands instead."""
-    talk = Talk(toy(start=wait_for_a_decision, decide=replay))
-    talk.start()
+    talk = begun(start=wait_for_a_decision, decide=replay)
     gate = only(talk.decide(resume(payload={"v": 1})))
 
     assert gate["resume"] == {"decision": "d1", "action": "resume", "payload": {"v": 1}}
@@ -138,8 +136,7 @@ def test_the_replay_of_a_call_shows_the_decision_it_acts_on():
         await self.host.tool("c1", "t0", {}, resume=None)
         return Segment("NaturalEnd")
 
-    talk = Talk(toy(start=wait_for_a_decision, decide=replay_knowing))
-    talk.start()
+    talk = begun(start=wait_for_a_decision, decide=replay_knowing)
     assert only(talk.decide(resume()))["resume"] is None
 
 
@@ -154,8 +151,7 @@ def test_a_call_that_is_suspended_again_has_no_decision_any_more():
         await self.host.tool("c1", "t0", {})
         return Segment("NaturalEnd")
 
-    talk = Talk(toy(start=wait_for_a_decision, decide=suspend_again))
-    talk.start()
+    talk = begun(start=wait_for_a_decision, decide=suspend_again)
     first = only(talk.decide(resume()))
     talk.release("g1", {"kind": "pending"})
     second = only(talk.decide(resume(decision="d2", suspension=2)))

@@ -8,6 +8,7 @@ from hosted_fakes import (
     OK,
     TURN,
     Talk,
+    begun,
     infer_once,
     kinds,
     only,
@@ -35,8 +36,7 @@ def test_a_race_is_handed_over_in_its_order():
             await asyncio.gather(_enter(self, "c1"), _enter(self, "c2"))
             return Segment("NaturalEnd")
 
-        talk = Talk(toy(start=tell))
-        talk.start()
+        talk = begun(start=tell)
         seen = [one["name"] for one in talk.deliver(*order)["observations"][:2]]
         assert seen == (["c1", "c2"] if order[0] is RELEASE_G1 else ["c2", "c1"])
 
@@ -48,8 +48,7 @@ async def _enter(self, call):
 
 def test_a_release_that_comes_after_its_gate_was_given_up_is_dropped():
     """Cancel first, release second: the gate is closed, and the release is late and no error."""
-    talk = Talk(toy(start=two_tools))
-    talk.start()
+    talk = begun(start=two_tools)
     report = talk.deliver(CANCEL, RELEASE_G1)
 
     assert kinds(report) == ["gate.closed", "gate.closed", "run.finished"]
@@ -57,8 +56,7 @@ def test_a_release_that_comes_after_its_gate_was_given_up_is_dropped():
 
 def test_a_release_before_a_cancel_has_happened():
     """Release first, cancel second: that gate was passed and is not closed."""
-    talk = Talk(toy(start=two_tools))
-    talk.start()
+    talk = begun(start=two_tools)
     report = talk.deliver(RELEASE_G1, CANCEL)
 
     assert [seen.get("gate") for seen in report["observations"]] == ["g2", None]
@@ -79,8 +77,7 @@ def test_a_refusal_names_its_place_in_the_race():
     async def refuse(self, what):
         raise ValueError("no")
 
-    talk = Talk(toy(live=True, start=infer_once, decide=refuse, input=refuse))
-    talk.start()
+    talk = begun(live=True, start=infer_once, decide=refuse, input=refuse)
     report = talk.deliver(
         ("run.input", {"run": "r1", "input": "x"}),
         ("gate.release", {"gate": "g1", "outcome": TURN}),
@@ -110,8 +107,7 @@ def test_a_runtime_can_be_stopped_between_two_turns():
 
 def test_a_gate_that_was_given_up_unseen_can_still_be_released():
     """Between two turns the kit cannot know that a gate is gone; its release is late, and dropped."""
-    talk = Talk(toy(start=two_tools))
-    talk.start()
+    talk = begun(start=two_tools)
     assert talk("cancel", run="r1", turns=0)["observations"] == []
 
     report = talk.release("g1", OK)
@@ -127,8 +123,7 @@ def test_a_race_with_the_clock():
             await self.host.infer([])
         return Segment("NaturalEnd")
 
-    talk = Talk(toy(start=with_timeout))
-    talk.start()
+    talk = begun(start=with_timeout)
     assert talk("clock.advance", ms=999)["observations"] == []
     report = talk("clock.advance", ms=1)
 
@@ -138,8 +133,7 @@ def test_a_race_with_the_clock():
 
 def test_a_race_is_handed_over_whole_or_not_at_all():
     """One stimulus that may not come keeps back all the others."""
-    talk = Talk(toy(start=two_tools))
-    talk.start()
+    talk = begun(start=two_tools)
 
     words = talk.fails(-32003, "deliver", stimuli=requests(RELEASE_G1, _release("g9")))
 
@@ -169,8 +163,7 @@ def _release(gate, outcome=OK):
 )
 def test_a_stimulus_that_may_not_come_is_an_error_and_changes_nothing(code, stimuli):
     """Each mistake has its code, alone or in a race, and the run goes on as if it had not been sent."""
-    talk = Talk(toy(start=two_tools))
-    talk.start()
+    talk = begun(start=two_tools)
 
     talk.fails(code, "deliver", stimuli=requests(*stimuli))
     if len(stimuli) == 1 and stimuli[0][0] != "settle":
@@ -182,8 +175,7 @@ def test_a_stimulus_that_may_not_come_is_an_error_and_changes_nothing(code, stim
 
 def test_two_segments_cannot_begin_in_one_race():
     """Without live decisions the second verb would come while the first one's segment is under way."""
-    talk = Talk(toy(start=wait_for_a_decision, decide=replay))
-    talk.start()
+    talk = begun(start=wait_for_a_decision, decide=replay)
     decide = ("decide", {"run": "r1", "decisions": [resume()]})
 
     assert "not taken meanwhile" in talk.fails(-32002, "deliver", stimuli=requests(decide, decide))
@@ -280,8 +272,7 @@ def test_a_start_that_returns_nothing_is_told_what_it_should():
     async def forgets(self, text):
         await self.host.infer([])
 
-    talk = Talk(toy(start=forgets))
-    talk.start()
+    talk = begun(start=forgets)
     words = talk.fails(-32603, "gate.release", gate="g1", outcome=TURN)
     assert words == "The adapter's start returned None; it should return a Segment."
 

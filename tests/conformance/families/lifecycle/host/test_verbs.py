@@ -8,6 +8,7 @@ from hosted_fakes import (
     OK,
     TURN,
     Talk,
+    begun,
     kinds,
     only,
     resume,
@@ -21,8 +22,7 @@ from runlock.conformance.families.lifecycle.adapter import Refused, Segment
 
 def test_a_cancel_without_a_method_of_its_own_cancels_the_task():
     """The runtime gives its gates up, and its segment ends Cancelled."""
-    talk = Talk(toy(start=two_tools))
-    talk.start()
+    talk = begun(start=two_tools)
     report = talk("cancel", run="r1")
 
     assert kinds(report) == ["gate.closed", "gate.closed", "run.finished"]
@@ -48,15 +48,13 @@ def test_a_runtimes_own_cancel_is_asked():
 
 def test_a_waiting_run_is_cancelled_by_the_adapter_alone():
     """Without a cancel of its own a waiting run cannot be reached; with one, it may say how the run ended."""
-    talk = Talk(toy(start=wait_for_a_decision))
-    talk.start()
+    talk = begun(start=wait_for_a_decision)
     assert "has no cancel" in talk.fails(-32001, "cancel", run="r1")
 
     async def cancel(self):
         return Segment("Cancelled")
 
-    talk = Talk(toy(start=wait_for_a_decision, cancel=cancel))
-    talk.start()
+    talk = begun(start=wait_for_a_decision, cancel=cancel)
     assert only(talk("cancel", run="r1"))["reason"] == {"code": "Cancelled"}
 
 
@@ -70,11 +68,9 @@ def test_a_cancel_that_fails_half_way_is_shown():
         self.host.observe("event", name="half")
         raise RuntimeError("not now")
 
-    talk = Talk(toy(cancel=refuse))
-    talk.start()
+    talk = begun(cancel=refuse)
     assert talk("cancel", run="r1")["refused"] == [{"stimulus": 0, "why": "not now"}]
-    talk = Talk(toy(cancel=break_down))
-    talk.start()
+    talk = begun(cancel=break_down)
     assert kinds(talk("cancel", run="r1")) == ["event", "adapter.error"]
 
 
@@ -92,8 +88,7 @@ def test_a_late_decision_that_a_cancel_ends_leaves_the_run_over():
     async def cancel(self):
         self.stop.set()
 
-    talk = Talk(toy(start=done, decide=decide, cancel=cancel))
-    talk.start()
+    talk = begun(start=done, decide=decide, cancel=cancel)
     talk.decide(resume())
     report = talk("cancel", run="r1")
 
@@ -107,8 +102,7 @@ def test_a_refused_decision_has_changed_nothing():
     async def refuse(self, decisions):
         raise Refused("unknown call", decision="d2")
 
-    talk = Talk(toy(start=wait_for_a_decision, decide=refuse))
-    talk.start()
+    talk = begun(start=wait_for_a_decision, decide=refuse)
     report = talk.decide(resume(), resume("c9", "d2"))
 
     assert report["observations"] == []
@@ -124,8 +118,7 @@ def test_an_exception_before_anything_happened_is_a_refusal():
     async def fail(self, what):
         raise ValueError("no such call")
 
-    talk = Talk(toy(start=wait_for_a_decision, decide=fail, input=fail))
-    talk.start()
+    talk = begun(start=wait_for_a_decision, decide=fail, input=fail)
 
     assert talk.decide(resume())["refused"] == [{"stimulus": 0, "decision": "d1", "why": "no such call"}]
     assert talk("run.input", run="r1", input="x")["refused"] == [{"stimulus": 0, "why": "no such call"}]
@@ -138,8 +131,7 @@ def test_a_slip_is_shown_although_it_counts_as_a_refusal(slip):
     async def fail(self, decisions):
         raise slip("a mistake")
 
-    talk = Talk(toy(start=wait_for_a_decision, decide=fail))
-    talk.start()
+    talk = begun(start=wait_for_a_decision, decide=fail)
     report = talk.decide(resume())
 
     assert kinds(report) == ["adapter.error"]
@@ -153,8 +145,7 @@ def test_an_exception_after_something_happened_is_an_error():
         await self.host.tool("c1", "t0", {})
         raise ValueError("too late")
 
-    talk = Talk(toy(start=wait_for_a_decision, decide=fail_late))
-    talk.start()
+    talk = begun(start=wait_for_a_decision, decide=fail_late)
     talk.decide(resume())
     report = talk.release("g1", OK)
 
@@ -172,8 +163,7 @@ def test_one_decision_can_be_refused_and_the_others_taken():
         self.host.refuse("unknown call", decisions[1].id)
         return Segment("NaturalEnd")
 
-    talk = Talk(toy(start=wait_for_a_decision, decide=take_some))
-    talk.start()
+    talk = begun(start=wait_for_a_decision, decide=take_some)
     report = talk.decide(resume(), resume("c9", "d2"))
 
     assert report["refused"] == [{"stimulus": 0, "decision": "d2", "why": "unknown call"}]
@@ -214,8 +204,7 @@ def test_input_goes_to_a_run_that_waits():
         self.host.observe("event", name=text, data=[decision.id for decision in decisions])
         return Segment("NaturalEnd")
 
-    talk = Talk(toy(start=wait_for_a_decision, input=take))
-    talk.start()
+    talk = begun(start=wait_for_a_decision, input=take)
     report = talk("run.input", run="r1", input="instead", decisions=[resume()])
 
     assert report["observations"][0]["data"] == ["d1"]
@@ -253,8 +242,7 @@ def test_live_decisions_are_handed_to_the_segment_under_way():
         return Segment("NaturalEnd")
 
     for decide in (hand_over, hand_over_and_wait):
-        talk = Talk(toy(live=True, start=hold, decide=decide))
-        talk.start()
+        talk = begun(live=True, start=hold, decide=decide)
         assert kinds(talk.decide(resume())) == ["run.finished"]
 
 
@@ -284,8 +272,7 @@ def test_work_left_by_an_earlier_verb_counts_for_the_one_under_way():
         await self.answered.wait()
         raise ValueError("after the work")
 
-    talk = Talk(toy(start=start, decide=decide))
-    talk.start()
+    talk = begun(start=start, decide=decide)
 
     assert kinds(talk.decide(resume())) == ["event", "adapter.error", "run.finished"]
 

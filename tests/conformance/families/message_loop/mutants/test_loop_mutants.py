@@ -3,7 +3,6 @@
 import tomllib
 
 import pytest
-from loop_walks import Walks
 from places import ROOT
 
 from runlock.conformance.families.message_loop.mutants import MUTANTS
@@ -22,20 +21,6 @@ CALM, CALMER = range(3), range(3, 8)
 """The walks that each variant must pass, in the default lane and in the long one."""
 
 WALKS_MAX = 5
-
-
-@pytest.fixture
-def walks():
-    """Makes walks over a loop, and closes it after the test."""
-    made = []
-
-    def make(loop):
-        made.append(Walks(loop))
-        return made[-1]
-
-    yield make
-    for one in made:
-        one.close()
 
 
 @pytest.mark.parametrize("name", list(REVEALED))
@@ -108,13 +93,6 @@ def test_every_mutant_has_a_walk_or_a_script():
 
     assert REVEALED.keys() == names
     assert WALKS.keys() & SCRIPTS.keys() == set()
-
-
-def test_mutants_and_variants_have_names_of_their_own():
-    """Names in reports are unique."""
-    names = [mutant.name for mutant in MUTANTS] + [variant.name for variant in VARIANTS]
-
-    assert len(names) == len(set(names))
 
 
 def test_every_mutant_breaks_a_clause_that_can_be_seen_from_outside():

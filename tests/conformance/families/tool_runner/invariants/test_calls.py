@@ -1,26 +1,10 @@
 """RUNNER, ONCE and ROUND: which bodies are entered, and when."""
 
 import pytest
-from runner_traces import HELLO, Told, asked, call, result, turn, user
+from runner_traces import HELLO, Told, Trace, asked, call, each_of, result, turn, user
 
 NOTE = user("note")
 C1 = turn("c1")
-
-
-def test_a_tool_before_the_resume():
-    """Nothing but a response starts one."""
-    told = Told()
-    told.start(told.request(HELLO)).says(C1, told.shown(C1), told.entered("c1"))
-
-    assert told.verdict == "RUNNER-3"
-
-
-def test_a_call_that_is_not_of_the_turn():
-    """An unchanged turn is handled, and no other."""
-    told = asked()
-    told.resume(told.entered("c9"))
-
-    assert told.verdict == "RUNNER-5"
 
 
 @pytest.mark.parametrize("more", [{"args": {"k": "other"}}, {"tool": "t1"}])
@@ -30,31 +14,6 @@ def test_a_call_with_other_arguments(more):
     told.resume(told.entered("c1", **more))
 
     assert told.verdict == "RUNNER-5"
-
-
-def test_a_call_that_is_left_out():
-    """The request comes before all calls have run."""
-    told = asked(None, "c1", "c2")
-    told.resume(told.entered("c1"))
-    told.answers("c1", told.request(HELLO, turn("c1", "c2"), result("c1"), result("c2", status="error")))
-
-    assert told.verdict == "RUNNER-5"
-
-
-def test_a_body_that_is_entered_twice():
-    """After the first entry has ended."""
-    told = asked()
-    told.resume(told.entered("c1")).answers("c1", told.entered("c1", attempt=2))
-
-    assert told.verdict == "ONCE-1"
-
-
-def test_a_body_that_is_entered_while_it_runs():
-    """Two executions at once."""
-    told = asked()
-    told.resume(told.entered("c1"), told.entered("c1", attempt=2))
-
-    assert told.verdict == "ONCE-2"
 
 
 @pytest.mark.parametrize(
@@ -90,15 +49,6 @@ def test_a_call_that_the_user_answered(answered, verdict):
     assert told.verdict == verdict, told.reason
 
 
-def test_an_answered_call_that_has_to_run():
-    """Under `run` it may not be skipped."""
-    told = asked({"runner.answered": "run", "runner.inspects": "received"})
-    told.push(C1, result("c1", "mine"))
-    told.resume(told.request(HELLO, C1, result("c1", "mine")))
-
-    assert told.verdict == "RUNNER-47"
-
-
 @pytest.mark.parametrize(
     ("stop", "policy", "runs", "verdict"),
     [
@@ -116,16 +66,6 @@ def test_a_turn_that_was_cut_off(stop, policy, runs, verdict):
     told.resume(told.entered("c1") if runs else told.done(message=C1))
 
     assert told.verdict == verdict, told.reason
-
-
-def test_a_paused_turn_that_may_be_kept_after_a_set():
-    """No page says whether it stands after what was set, so that the calls there may wait."""
-    told = Told({"pause.changed": "kept"}, stream=True, read="none")
-    told.start(told.request(HELLO), told.shown(None))
-    told.send("runner.set", {"messages": [NOTE, C1]}).says(turn(text="more"), stop="pause_turn")
-    told.resume(told.request(NOTE, C1, turn(text="more")), told.shown(None))
-
-    assert told.verdict == "held", told.reason
 
 
 @pytest.mark.parametrize(
@@ -173,15 +113,6 @@ def test_an_unknown_tool_that_is_entered():
     told.start(told.request(HELLO)).says(unknown, told.shown(unknown)).resume(told.entered("c1", tool="t2"))
 
     assert told.verdict == "RUNNER-34"
-
-
-def test_a_running_call_that_is_interrupted():
-    """A change of the tools leaves it alone."""
-    told = asked()
-    told.send("runner.respond", {}, told.entered("c1"))
-    told.send("runner.tools", {"remove": ["t0"]}, told.closed("tool:c1"))
-
-    assert told.verdict == "RUNNER-35"
 
 
 @pytest.mark.parametrize(
@@ -250,14 +181,6 @@ def test_a_second_response(cache, act, is_kept, runs):
     assert told.verdict == wanted, told.reason
 
 
-def test_the_runner_makes_a_kept_response_again():
-    """Nothing was changed, so that it is kept."""
-    told = responded({"runner.cache": "until_change"}, None)
-    told.resume(told.entered("c1", attempt=2))
-
-    assert told.verdict == "RUNNER-18"
-
-
 @pytest.mark.parametrize(
     ("messages", "verdict"),
     [
@@ -277,15 +200,6 @@ def test_what_a_response_holds(messages, verdict):
     assert told.verdict == verdict, told.reason
 
 
-def test_a_response_that_enters_the_state():
-    """Asking for it changes nothing."""
-    told = asked()
-    told.send("runner.respond", {}, told.entered("c1"))
-    told.answers("c1", told.response(result("c1")), {"kind": "message", "message": result("c1")})
-
-    assert told.verdict == "RUNNER-29"
-
-
 def test_a_push_while_a_response_is_made_leaves_it_open_whether_it_is_kept():
     """The page does not say which of the two came first."""
     for runs in (True, False):
@@ -296,3 +210,49 @@ def test_a_push_while_a_response_is_made_leaves_it_open_whether_it_is_kept():
             "runner.respond", {}, told.entered("c1", attempt=2) if runs else told.response(result("c1"))
         )
         assert told.verdict == "held", told.reason
+
+
+# -- one trace, one verdict
+
+# fmt: off
+TRACES = (
+    Trace("RUNNER-3", "a tool before the resume", "Nothing but a response starts one.", Told,
+          lambda t: t.start(t.request(HELLO)).says(C1, t.shown(C1), t.entered("c1"))),
+    Trace("RUNNER-5", "a call that is not of the turn", "An unchanged turn is handled, and no other.", asked,
+          lambda t: t.resume(t.entered("c9"))),
+    Trace("RUNNER-5", "a call that is left out", "The request comes before all calls have run.",
+          lambda: asked(None, "c1", "c2"),
+          lambda t: t.resume(t.entered("c1"))
+              .answers("c1", t.request(HELLO, turn("c1", "c2"), result("c1"), result("c2", status="error")))),
+    Trace("ONCE-1", "a body that is entered twice", "After the first entry has ended.", asked,
+          lambda t: t.resume(t.entered("c1")).answers("c1", t.entered("c1", attempt=2))),
+    Trace("ONCE-2", "a body that is entered while it runs", "Two executions at once.", asked,
+          lambda t: t.resume(t.entered("c1"), t.entered("c1", attempt=2))),
+    Trace("RUNNER-47", "an answered call that has to run", "Under `run` it may not be skipped.",
+          lambda: asked({"runner.answered": "run", "runner.inspects": "received"}),
+          lambda t: t.push(C1, result("c1", "mine")).resume(t.request(HELLO, C1, result("c1", "mine")))),
+    Trace("held", "a paused turn that may be kept after a set",
+          "No page says whether it stands after what was set, so that the calls there may wait.",
+          lambda: Told({"pause.changed": "kept"}, stream=True, read="none"),
+          lambda t: t.start(t.request(HELLO), t.shown(None)).send("runner.set", {"messages": [NOTE, C1]})
+              .says(turn(text="more"), stop="pause_turn")
+              .resume(t.request(NOTE, C1, turn(text="more")), t.shown(None))),
+    Trace("RUNNER-35", "a running call that is interrupted", "A change of the tools leaves it alone.", asked,
+          lambda t: t.send("runner.respond", {}, t.entered("c1"))
+              .send("runner.tools", {"remove": ["t0"]}, t.closed("tool:c1"))),
+    Trace("RUNNER-18", "the runner makes a kept response again", "Nothing was changed, so that it is kept.",
+          lambda: responded({"runner.cache": "until_change"}, None),
+          lambda t: t.resume(t.entered("c1", attempt=2))),
+    Trace("RUNNER-29", "a response that enters the state", "Asking for it changes nothing.", asked,
+          lambda t: t.send("runner.respond", {}, t.entered("c1"))
+              .answers("c1", t.response(result("c1")), {"kind": "message", "message": result("c1")})),
+)
+# fmt: on
+
+
+@each_of(TRACES)
+def test_a_trace(trace):
+    """Each trace of the table breaks its clause, or none."""
+    told = trace.told()
+
+    assert told.verdict == trace.verdict, told.reason

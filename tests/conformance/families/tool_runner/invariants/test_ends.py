@@ -1,7 +1,7 @@
 """RUN, STOP, CANCEL, STREAM and RUNNER: ends, limits, cancels, streams, runners taken up again."""
 
 import pytest
-from runner_traces import HELLO, Told, asked, result, turn, user
+from runner_traces import HELLO, Told, Trace, asked, each_of, result, turn, user
 
 C1 = turn("c1")
 BYE = turn(text="bye")
@@ -39,30 +39,6 @@ def test_a_natural_end(code, message, verdict):
     assert told.verdict == verdict, told.reason
 
 
-def test_a_second_end():
-    """A run announces its end once."""
-    told = final()
-    told.resume(told.done(message=BYE), told.done(message=BYE)[1])
-
-    assert told.verdict == "RUN-1"
-
-
-def test_statuses_that_do_not_agree():
-    """The end was announced, and the status was not."""
-    told = final()
-    told.resume(told.done(message=BYE)[1])
-
-    assert told.verdict == "RUN-8"
-
-
-def test_a_gate_of_a_run_that_is_done():
-    """Done opens no gate."""
-    told = final()
-    told.resume(told.done(message=BYE), told.entered("c1"))
-
-    assert told.verdict == "RUN-9"
-
-
 @pytest.mark.parametrize(("code", "verdict"), [("BehaviorRequested", "held"), ("NaturalEnd", "RUN-3")])
 def test_a_user_who_leaves(code, verdict):
     """The end has the reason of the user."""
@@ -89,14 +65,6 @@ def test_a_broken_tool(after):
     told.answers("c1", told.done("NaturalEnd", message=C1) if after == "end" else goes_on, kind="fault")
 
     assert told.verdict == "RUN-6"
-
-
-def test_a_run_that_waits_for_nothing():
-    """It is not Done, and no gate is open."""
-    told = asked()
-    told.resume()
-
-    assert told.verdict == "PROGRESS-1"
 
 
 # -- looking
@@ -151,14 +119,6 @@ def test_a_reported_message(message, verdict):
     assert told.verdict == verdict, told.reason
 
 
-def test_a_message_that_is_reported_while_the_user_has_the_turn():
-    """Nothing enters the state then."""
-    told = Told()
-    told.start(told.request(HELLO)).says(C1, told.shown(C1), {"kind": "message", "message": C1})
-
-    assert told.verdict == "RUNNER-40"
-
-
 # -- the limit
 
 
@@ -183,22 +143,6 @@ def test_the_calls_of_the_last_turn(policy, entered, verdict):
     assert told.verdict == verdict, told.reason
 
 
-def test_a_request_beyond_the_limit():
-    """One request is allowed."""
-    told = running(max_iterations=1)
-    told.answers("c1", told.request(HELLO, C1, result("c1")))
-
-    assert told.verdict == "STOP-1"
-
-
-def test_a_limit_that_a_push_sets_back():
-    """The limit counts over the whole runner."""
-    told = asked(max_iterations=1)
-    told.push(user("note")).resume(told.request(HELLO, user("note")))
-
-    assert told.verdict == "STOP-6"
-
-
 @pytest.mark.parametrize(("policy", "verdict"), [("no_limit", "held"), ("no_request", "STOP-4")])
 def test_a_limit_of_zero(policy, verdict):
     """It is no limit, or allows no request."""
@@ -206,14 +150,6 @@ def test_a_limit_of_zero(policy, verdict):
     told.start(told.request(HELLO))
 
     assert told.verdict == verdict, told.reason
-
-
-def test_a_run_that_is_stopped_too_early():
-    """The limit is not used up."""
-    told = running(max_iterations=3)
-    told.answers("c1", told.done("Stopped", stop={"code": "max_iterations"}, message=C1))
-
-    assert told.verdict == "STOP-2"
 
 
 @pytest.mark.parametrize(
@@ -284,14 +220,6 @@ def test_after_a_fault(policy, sends, verdict):
 CANCEL = ("cancel", {"run": "r1"})
 
 
-def test_a_request_after_a_cancel():
-    """None is sent."""
-    told = running({"cancel.inflight": "drain"})
-    told.send(*CANCEL).answers("c1", told.request(HELLO, C1, result("c1")))
-
-    assert told.verdict == "CANCEL-1"
-
-
 @pytest.mark.parametrize(("code", "verdict"), [("Cancelled", "held"), ("NaturalEnd", "CANCEL-2")])
 def test_the_end_of_a_cancelled_run(code, verdict):
     """It ends with reason Cancelled."""
@@ -299,14 +227,6 @@ def test_the_end_of_a_cancelled_run(code, verdict):
     told.send(*CANCEL).resume(told.done(code, message=C1))
 
     assert told.verdict == verdict, told.reason
-
-
-def test_a_cancelled_run_that_does_not_end():
-    """Nothing of it is under way."""
-    told = asked()
-    told.send(*CANCEL).resume()
-
-    assert told.verdict == "CANCEL-2"
 
 
 def test_a_cancel_of_a_done_run():
@@ -342,30 +262,6 @@ def test_a_tool_that_runs_at_the_cancel(policy, given_up, verdict):
     told.send(*CANCEL, closed)
 
     assert told.verdict == verdict, told.reason
-
-
-def test_a_response_after_a_cancel():
-    """It enters no body."""
-    told = asked()
-    told.send(*CANCEL).send("runner.respond", {}, told.entered("c1"))
-
-    assert told.verdict == "CANCEL-6"
-
-
-def test_a_call_that_is_entered_again_after_a_cancel():
-    """It may have had its effects."""
-    told = running({"cancel.inflight": "drain"})
-    told.send(*CANCEL).answers("c1", told.entered("c1", attempt=2))
-
-    assert told.verdict == "CANCEL-7"
-
-
-def test_a_round_that_goes_on_after_a_cancel():
-    """The second call of a sequential round starts."""
-    told = asked({"round.executor": "sequential", "cancel.inflight": "drain"}, "c1", "c2")
-    told.resume(told.entered("c1")).send(*CANCEL).answers("c1", told.entered("c2"))
-
-    assert told.verdict == "CANCEL-8"
 
 
 # -- streams
@@ -406,15 +302,6 @@ def test_the_end_of_a_stream(text, verdict):
     assert told.verdict == verdict, told.reason
 
 
-def test_a_stream_that_is_not_read_and_blocks():
-    """The user has resumed, the turn is whole, and nothing happens."""
-    told = streamed("none")
-    told.says(turn("c1", text="one "))
-    told.resume()
-
-    assert told.verdict == "STREAM-3"
-
-
 @pytest.mark.parametrize(("policy", "verdict"), [("after_resume", "STREAM-4"), ("streaming", "held")])
 def test_a_call_that_starts_from_a_stream(policy, verdict):
     """Only where it is declared, and with its piece."""
@@ -426,22 +313,6 @@ def test_a_call_that_starts_from_a_stream(policy, verdict):
     assert told.verdict == verdict, told.reason
 
 
-def test_a_call_that_starts_before_its_piece():
-    """The piece with its arguments has not come."""
-    told = streamed("none", {"tools.start": "streaming"})
-    told.piece("two ", told.entered("c1"))
-
-    assert told.verdict == "STREAM-5"
-
-
-def test_a_call_that_the_user_pushed_is_none_of_the_stream():
-    """It has no piece there, and runs after the resume."""
-    told = streamed("all", {"tools.start": "streaming"}).push(turn("c1"))
-    told.resume().says(turn(text="one "), told.entered("c1"))
-
-    assert told.verdict == "held", told.reason
-
-
 def test_a_call_of_a_paused_turn_that_started_from_its_stream():
     """The user had resumed before the turn was whole."""
     told = streamed("none", {"tools.start": "streaming"}).resume()
@@ -451,22 +322,6 @@ def test_a_call_of_a_paused_turn_that_started_from_its_stream():
     told.says(whole, told.closed("tool:c1"), told.request(HELLO, whole), told.shown(None), stop="pause_turn")
 
     assert told.verdict == "held", told.reason
-
-
-def test_a_resume_that_takes_effect_too_early():
-    """The turn is not whole, and the run ends."""
-    told = streamed()
-    told.resume(told.done("NaturalEnd"))
-
-    assert told.verdict == "STREAM-6"
-
-
-def test_a_stream_that_is_not_given_up():
-    """The user has left it."""
-    told = streamed()
-    told.leave(told.done("BehaviorRequested"))
-
-    assert told.verdict == "STREAM-7"
 
 
 @pytest.mark.parametrize(("messages", "verdict"), [((HELLO, user("note")), "held"), ((HELLO,), "RUNNER-8")])
@@ -491,3 +346,64 @@ def test_a_release_that_comes_late_is_none():
     told.send("deliver", {"stimuli": [leaves, comes]}, told.closed("model"), told.done("BehaviorRequested"))
 
     assert told.verdict == "held", told.reason
+
+
+# -- one trace, one verdict
+
+# fmt: off
+TRACES = (
+    Trace("RUN-1", "a second end", "A run announces its end once.", final,
+          lambda t: t.resume(t.done(message=BYE), t.done(message=BYE)[1])),
+    Trace("RUN-8", "statuses that do not agree", "The end was announced, and the status was not.", final,
+          lambda t: t.resume(t.done(message=BYE)[1])),
+    Trace("RUN-9", "a gate of a run that is done", "Done opens no gate.", final,
+          lambda t: t.resume(t.done(message=BYE), t.entered("c1"))),
+    Trace("PROGRESS-1", "a run that waits for nothing", "It is not Done, and no gate is open.", asked,
+          lambda t: t.resume()),
+    Trace("RUNNER-40", "a message that is reported while the user has the turn",
+          "Nothing enters the state then.", Told,
+          lambda t: t.start(t.request(HELLO)).says(C1, t.shown(C1), {"kind": "message", "message": C1})),
+    Trace("STOP-1", "a request beyond the limit", "One request is allowed.",
+          lambda: running(max_iterations=1), lambda t: t.answers("c1", t.request(HELLO, C1, result("c1")))),
+    Trace("STOP-6", "a limit that a push sets back", "The limit counts over the whole runner.",
+          lambda: asked(max_iterations=1),
+          lambda t: t.push(user("note")).resume(t.request(HELLO, user("note")))),
+    Trace("STOP-2", "a run that is stopped too early", "The limit is not used up.",
+          lambda: running(max_iterations=3),
+          lambda t: t.answers("c1", t.done("Stopped", stop={"code": "max_iterations"}, message=C1))),
+    Trace("CANCEL-1", "a request after a cancel", "None is sent.",
+          lambda: running({"cancel.inflight": "drain"}),
+          lambda t: t.send(*CANCEL).answers("c1", t.request(HELLO, C1, result("c1")))),
+    Trace("CANCEL-2", "a cancelled run that does not end", "Nothing of it is under way.", asked,
+          lambda t: t.send(*CANCEL).resume()),
+    Trace("CANCEL-6", "a response after a cancel", "It enters no body.", asked,
+          lambda t: t.send(*CANCEL).send("runner.respond", {}, t.entered("c1"))),
+    Trace("CANCEL-7", "a call that is entered again after a cancel", "It may have had its effects.",
+          lambda: running({"cancel.inflight": "drain"}),
+          lambda t: t.send(*CANCEL).answers("c1", t.entered("c1", attempt=2))),
+    Trace("CANCEL-8", "a round that goes on after a cancel", "The second call of a sequential round starts.",
+          lambda: asked({"round.executor": "sequential", "cancel.inflight": "drain"}, "c1", "c2"),
+          lambda t: t.resume(t.entered("c1")).send(*CANCEL).answers("c1", t.entered("c2"))),
+    Trace("STREAM-3", "a stream that is not read and blocks",
+          "The user has resumed, the turn is whole, and nothing happens.", lambda: streamed("none"),
+          lambda t: t.says(turn("c1", text="one ")).resume()),
+    Trace("STREAM-5", "a call that starts before its piece", "The piece with its arguments has not come.",
+          lambda: streamed("none", {"tools.start": "streaming"}), lambda t: t.piece("two ", t.entered("c1"))),
+    Trace("held", "a call that the user pushed is none of the stream",
+          "It has no piece there, and runs after the resume.",
+          lambda: streamed("all", {"tools.start": "streaming"}).push(turn("c1")),
+          lambda t: t.resume().says(turn(text="one "), t.entered("c1"))),
+    Trace("STREAM-6", "a resume that takes effect too early", "The turn is not whole, and the run ends.",
+          streamed, lambda t: t.resume(t.done("NaturalEnd"))),
+    Trace("STREAM-7", "a stream that is not given up", "The user has left it.", streamed,
+          lambda t: t.leave(t.done("BehaviorRequested"))),
+)
+# fmt: on
+
+
+@each_of(TRACES)
+def test_a_trace(trace):
+    """Each trace of the table breaks its clause, or none."""
+    told = trace.told()
+
+    assert told.verdict == trace.verdict, told.reason

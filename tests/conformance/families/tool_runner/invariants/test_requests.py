@@ -1,7 +1,7 @@
 """RUNNER: what a request holds."""
 
 import pytest
-from runner_traces import HELLO, Told, asked, call, result, turn, user
+from runner_traces import HELLO, Told, Trace, asked, call, each_of, result, turn, user
 
 NOTE = user("note")
 C1 = turn("c1")
@@ -16,14 +16,6 @@ def handled(told, *messages, **more):
 def resumed(told, *messages, **more):
     """Nothing is handled, and a request with these messages follows."""
     return told.resume(told.request(*messages, **more))
-
-
-def test_the_first_request_holds_something_else():
-    """The input of the user is missing."""
-    told = Told()
-    told.start(told.request(user("bye")))
-
-    assert told.verdict == "RUNNER-8"
 
 
 @pytest.mark.parametrize(
@@ -69,15 +61,6 @@ def test_after_a_push(messages, verdict):
     assert resumed(told, *messages).verdict == verdict, told.reason
 
 
-def test_two_pushes_out_of_order():
-    """They are sent in the order in which they were given."""
-    told = asked()
-    told.push(NOTE)
-    told.push(user("second"))
-
-    assert resumed(told, HELLO, user("second"), NOTE).verdict == "RUNNER-8"
-
-
 @pytest.mark.parametrize(
     ("append", "messages", "verdict"),
     [
@@ -98,14 +81,6 @@ def test_params_that_are_set(append, messages, verdict):
     assert told.verdict == verdict, told.reason
 
 
-def test_params_that_are_lost():
-    """What was set is in every later request."""
-    told = asked()
-    told.send("runner.set", {"params": {"max_tokens": 7}})
-
-    assert resumed(told, HELLO, params={"max_tokens": 5}).verdict == "RUNNER-43"
-
-
 @pytest.mark.parametrize(("messages", "verdict"), [((NOTE,), "held"), ((HELLO, NOTE), "RUNNER-12")])
 def test_messages_that_are_set(messages, verdict):
     """They replace all before them."""
@@ -113,25 +88,6 @@ def test_messages_that_are_set(messages, verdict):
     told.send("runner.set", {"messages": [NOTE]})
 
     assert resumed(told, *messages).verdict == verdict, told.reason
-
-
-def test_a_change_that_is_remembered():
-    """The turn of an unchanged iteration after a changed one is missing."""
-    told = asked()
-    told.push(NOTE)
-    told.resume(told.request(HELLO, NOTE))
-    told.says(turn("c2"), told.shown(turn("c2"))).resume(told.entered("c2"))
-    told.answers("c2", told.request(HELLO, NOTE, result("c2")))
-
-    assert told.verdict == "RUNNER-11"
-
-
-def test_tools_that_are_taken_for_a_change():
-    """A change of the tools alone is no change of the state."""
-    told = asked()
-    told.send("runner.tools", {"add": ["t2"]})
-
-    assert handled(told, HELLO, result("c1")).verdict == "RUNNER-48"
 
 
 @pytest.mark.parametrize(
@@ -152,14 +108,6 @@ def test_a_turn_on_receipt(messages, verdict):
     assert told.verdict == verdict or (verdict == "RUNNER-10" and told.verdict != "held"), told.reason
 
 
-def test_results_without_their_turn():
-    """The turn was dropped by a push, and its results are there."""
-    told = asked({"runner.inspects": "received"})
-    told.push(NOTE)
-
-    assert handled(told, HELLO, result("c1"), NOTE).verdict == "RUNNER-27"
-
-
 @pytest.mark.parametrize(
     ("results", "shown", "verdict"),
     [
@@ -174,22 +122,6 @@ def test_results_of_a_changed_iteration(results, shown, verdict):
     told.push(C1)
 
     assert handled(told, HELLO, C1, *shown).verdict == verdict, told.reason
-
-
-def test_a_second_result_for_a_call_that_the_user_answered():
-    """The user pushed the turn and its response."""
-    told = asked()
-    told.push(C1, result("c1", "mine"))
-
-    assert resumed(told, HELLO, C1, result("c1", "mine"), result("c1", "again")).verdict == "RUNNER-28"
-
-
-def test_the_answer_of_the_user_is_replaced():
-    """The runner sends its own result."""
-    told = asked()
-    told.push(C1, result("c1", "mine"))
-
-    assert resumed(told, HELLO, C1, result("c1", "again")).verdict == "RUNNER-15"
 
 
 @pytest.mark.parametrize(
@@ -267,11 +199,43 @@ def test_a_success_that_no_tool_gave():
     assert resumed(told, HELLO, unknown, result("c1")).verdict == "RUNNER-34"
 
 
-def test_one_id_twice():
-    """Two calls with one id never give two results."""
-    told = asked(None, "c1", "c1")
-    told.resume(told.entered("c1")).answers(
-        "c1", told.request(HELLO, turn("c1", "c1"), result("c1"), result("c1"))
-    )
+# fmt: off
+TRACES = (
+    Trace("RUNNER-8", "the first request holds something else", "The input of the user is missing.", Told,
+          lambda t: t.start(t.request(user("bye")))),
+    Trace("RUNNER-8", "two pushes out of order", "They are sent in the order in which they were given.",
+          asked, lambda t: resumed(t.push(NOTE).push(user("second")), HELLO, user("second"), NOTE)),
+    Trace("RUNNER-43", "params that are lost", "What was set is in every later request.", asked,
+          lambda t: resumed(t.send("runner.set", {"params": {"max_tokens": 7}}), HELLO,
+              params={"max_tokens": 5})),
+    Trace("RUNNER-11", "a change that is remembered",
+          "The turn of an unchanged iteration after a changed one is missing.", asked,
+          lambda t: t.push(NOTE).resume(t.request(HELLO, NOTE)).says(turn("c2"), t.shown(turn("c2")))
+              .resume(t.entered("c2")).answers("c2", t.request(HELLO, NOTE, result("c2")))),
+    Trace("RUNNER-48", "tools that are taken for a change",
+          "A change of the tools alone is no change of the state.", asked,
+          lambda t: handled(t.send("runner.tools", {"add": ["t2"]}), HELLO, result("c1"))),
+    Trace("RUNNER-27", "results without their turn",
+          "The turn was dropped by a push, and its results are there.",
+          lambda: asked({"runner.inspects": "received"}),
+          lambda t: handled(t.push(NOTE), HELLO, result("c1"), NOTE)),
+    Trace("RUNNER-28", "a second result for a call that the user answered",
+          "The user pushed the turn and its response.", asked,
+          lambda t: resumed(t.push(C1, result("c1", "mine")), HELLO, C1, result("c1", "mine"),
+              result("c1", "again"))),
+    Trace("RUNNER-15", "the answer of the user is replaced", "The runner sends its own result.", asked,
+          lambda t: resumed(t.push(C1, result("c1", "mine")), HELLO, C1, result("c1", "again"))),
+    Trace("ROUND-3", "one id twice", "Two calls with one id never give two results.",
+          lambda: asked(None, "c1", "c1"),
+          lambda t: t.resume(t.entered("c1"))
+              .answers("c1", t.request(HELLO, turn("c1", "c1"), result("c1"), result("c1")))),
+)
+# fmt: on
 
-    assert told.verdict == "ROUND-3"
+
+@each_of(TRACES)
+def test_a_trace(trace):
+    """Each trace of the table breaks its clause, or none."""
+    told = trace.told()
+
+    assert told.verdict == trace.verdict, told.reason

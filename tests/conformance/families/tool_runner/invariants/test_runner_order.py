@@ -1,7 +1,7 @@
 """RUNNER: request, yield, resume, and what comes next."""
 
 import pytest
-from runner_traces import HELLO, Told, asked, result, turn, user
+from runner_traces import HELLO, Told, Trace, asked, each_of, result, turn, user
 
 BYE = turn(text="bye")
 
@@ -41,14 +41,6 @@ def test_a_turn_that_is_not_yielded():
     assert "was never yielded" in told.reason
 
 
-def test_a_turn_that_is_yielded_twice():
-    """A second yield of the same turn."""
-    told = asked()
-    told.resume(told.shown(turn("c1")))
-
-    assert told.verdict == "RUNNER-1", told.reason
-
-
 def test_a_yield_of_another_message():
     """The user sees something else than the model said."""
     told = Told()
@@ -56,15 +48,6 @@ def test_a_yield_of_another_message():
 
     assert told.verdict == "RUNNER-2"
     assert "c2" in told.reason
-
-
-def test_a_request_while_a_yield_is_open():
-    """The runner does not wait for the user."""
-    told = asked()
-    told.push(user("note"))
-    told.send("settle", {}, told.request(HELLO, user("note")))
-
-    assert told.verdict == "RUNNER-39"
 
 
 @pytest.mark.parametrize("late", ["tool", "request"])
@@ -75,22 +58,6 @@ def test_something_happens_after_the_user_left(late):
     told.leave(seen)
 
     assert told.verdict == "RUNNER-4"
-
-
-def test_a_fault_of_the_model_that_is_tried_again():
-    """The runner sends the request once more by itself."""
-    told = Told()
-    told.start(told.request(HELLO)).breaks(told.request(HELLO))
-
-    assert told.verdict == "RUNNER-25"
-
-
-def test_a_final_turn_that_does_not_end_the_run():
-    """Nothing was changed, and a request follows."""
-    told = ended(BYE)
-    told.resume(told.request(HELLO, BYE))
-
-    assert told.verdict == "RUNNER-6"
 
 
 @pytest.mark.parametrize(
@@ -121,14 +88,6 @@ def test_a_changed_final_turn_under_an_open_policy(sends):
     assert told.verdict == "held", told.reason
 
 
-def test_a_turn_that_asks_for_tools_ends_the_run():
-    """The next request is owed."""
-    told = asked()
-    told.resume(told.entered("c1")).answers("c1", told.done(message=turn("c1")))
-
-    assert told.verdict == "RUNNER-41"
-
-
 @pytest.mark.parametrize(
     ("pause", "sends", "verdict"),
     [
@@ -146,3 +105,28 @@ def test_a_paused_turn(pause, sends, verdict):
     told.resume(told.request(HELLO, wait) if sends else told.done(message=wait))
 
     assert told.verdict == verdict, told.reason
+
+
+# fmt: off
+TRACES = (
+    Trace("RUNNER-1", "a turn that is yielded twice", "A second yield of the same turn.", asked,
+          lambda t: t.resume(t.shown(turn("c1")))),
+    Trace("RUNNER-39", "a request while a yield is open", "The runner does not wait for the user.", asked,
+          lambda t: t.push(user("note")).send("settle", {}, t.request(HELLO, user("note")))),
+    Trace("RUNNER-25", "a fault of the model that is tried again",
+          "The runner sends the request once more by itself.", Told,
+          lambda t: t.start(t.request(HELLO)).breaks(t.request(HELLO))),
+    Trace("RUNNER-6", "a final turn that does not end the run", "Nothing was changed, and a request follows.",
+          lambda: ended(BYE), lambda t: t.resume(t.request(HELLO, BYE))),
+    Trace("RUNNER-41", "a turn that asks for tools ends the run", "The next request is owed.", asked,
+          lambda t: t.resume(t.entered("c1")).answers("c1", t.done(message=turn("c1")))),
+)
+# fmt: on
+
+
+@each_of(TRACES)
+def test_a_trace(trace):
+    """Each trace of the table breaks its clause, or none."""
+    told = trace.told()
+
+    assert told.verdict == trace.verdict, told.reason

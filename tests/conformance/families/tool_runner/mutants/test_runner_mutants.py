@@ -43,12 +43,6 @@ def test_a_mutant_is_blamed_on_a_clause_that_applies_to_it():
             assert declared[key] in values, mutant.name
 
 
-def test_names_are_used_once():
-    """Names of mutants and variants are unique."""
-    for names in ([one.name for one in MUTANTS], [one.name for one in VARIANTS]):
-        assert len(names) == len(set(names))
-
-
 def test_every_value_of_every_policy_is_a_reference_or_a_variant():
     """A policy value that no reference and no variant uses could be forbidden by mistake."""
     taken = {(key, value) for one in VARIANTS for key, value in one().handshake.policies.items()}
