@@ -113,6 +113,7 @@ class Agno(Thread):
 
     async def start(self, text: str) -> Segment:
         self.status = None
+        self.unresolved.clear()
         return await self.input(text)
 
     async def input(self, text: str) -> Segment:
@@ -167,7 +168,10 @@ class Agno(Thread):
         if stored is None:
             raise Refused("nothing was durable")
         if stored.status is RunStatus.paused:
-            return self._ended(stored)
+            left = self._ended(stored)
+            self.status = "Waiting"
+            self.host.observe("run.status", to=self.status)
+            return left
         return await self._left(self.agent.acontinue_run(run_id=self.run, requirements=[], **STREAM))
 
     async def _left(self, events: Any) -> Segment:
@@ -179,8 +183,7 @@ class Agno(Thread):
                 continue
             if one := getattr(event, "tool", None):
                 self._show_call(one, begun=event.event == BEGUN)
-            for one in getattr(event, "tools", None) or ():
-                self._show_call(one)
+            self._show_calls(getattr(event, "tools", None))
             if event.event in STATUS:
                 self._show_run(event)
         if output is None:
@@ -196,19 +199,23 @@ class Agno(Thread):
         if self.status != before:
             self.host.observe("run.status", origin=before, to=self.status)
 
+    def _show_calls(self, executions: Sequence[ToolExecution] | None) -> None:
+        """Show what has become of calls; of two with one id, the newer one."""
+        for one in {one.tool_call_id: one for one in executions or ()}.values():
+            self._show_call(one)
+
     def _show_call(self, one: ToolExecution, *, begun: bool = False) -> None:
-        """Show what has become of a call, unless that is known; one that begins after its end is another."""
+        """Show what has become of a call, unless that is known; one that is not over any more is another."""
         call = str(one.tool_call_id)
         before, status = self.calls.get(call), "Running" if begun else _status(one)
         if status is not None and status != before and one.tool_name != NOTHING:
             self.calls[call] = status
-            origin = None if begun and before in OVER else before
+            origin = None if before in OVER and status not in OVER else before
             self.host.observe("call.status", call=call, origin=origin, to=status)
 
     def _ended(self, output: RunOutput) -> Segment:
         """How a run ended; its caller has every requirement in its output."""
-        for one in output.tools or ():
-            self._show_call(one)
+        self._show_calls(output.tools)
         run = str(output.run_id)
         self.requirements[run] = {_call(one): one for one in output.requirements or ()}
         is_paused = output.status is RunStatus.paused
