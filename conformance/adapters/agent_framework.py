@@ -34,7 +34,22 @@ class AgentFramework(Thread):
         "agent-framework-core",
         tool=["ok", "raise"],
         # https://learn.microsoft.com/en-us/agent-framework/agents/conversations: a session is a value.
-        policies={"state": "caller"},
+        # Its page on tool approval executes each call that is approved; the docstring of
+        # `FunctionInvocationConfiguration` gives the model the error of a tool.
+        policies={
+            "state": "caller",
+            "decision.modes": ["replay"],
+            "decision.batch": "each",
+            "durability": "segment",
+            "round.executor": "parallel",
+            "round.block": "fail_call",
+            "round.failure": "isolated",
+            "tool.raises": "failed_call",
+            "input.waiting": "placeholder",
+            "cancel.inflight": "abort",
+            "cancel.results": "dropped",
+        },
+        keeps_waits=True,
         model=["length", "refusal", "malformed"],
         observes=["call.shown"],
         # Function middleware sees the arguments and not the call, whose id is one of them.

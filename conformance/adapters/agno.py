@@ -1,7 +1,7 @@
 """agno behind the hosted interface, offline: a model that asks the kit, and tools that need confirmation.
 
-A run that waits has a requirement for each of its calls, which its caller confirms or rejects and gives back.
-The events of a run say when it runs, waits and is over.
+A run that waits has a requirement for each of its calls, which its caller resolves and gives back.
+The events of a run say when it runs, waits and is over, and when a call begins and ends.
 The session lies in the JSON files of the library's own database.
 """
 
@@ -22,8 +22,18 @@ from agno.tools import tool
 from agno.tools.function import FunctionCall
 from pydantic import JsonValue
 
-from runlock.conformance.adapter import Decision, Host, ReasonCode, Refused, Scenario, Segment, ToolSpec
-from runlock.conformance.adapters.libraries import ABSENT, Thread, given, offers
+from runlock.conformance.adapter import (
+    Decision,
+    Host,
+    Reason,
+    ReasonCode,
+    Refused,
+    Scenario,
+    Segment,
+    StopReason,
+    ToolSpec,
+)
+from runlock.conformance.adapters.libraries import ABSENT, ENDS, Thread, given, offers
 from runlock.conformance.adapters.models.agno import KitModel
 
 logging.getLogger("agno").setLevel(logging.CRITICAL)  # it logs each tool that fails
@@ -40,8 +50,12 @@ STATUS = {
 }
 """What the events of a run say of it."""
 
+BEGUN = RunEvent.tool_call_started
+NOTHING = "nothing"
+OVER = ("Succeeded", "Failed", "Cancelled")
+
 STREAM: Any = {"stream": True, "stream_events": True, "yield_run_output": True}
-ENDS: dict[RunStatus, ReasonCode] = {RunStatus.cancelled: "Cancelled", RunStatus.error: "Error"}
+REASONS: dict[RunStatus, ReasonCode] = {RunStatus.cancelled: "Cancelled", RunStatus.error: "Error"}
 
 
 class Agno(Thread):
@@ -52,10 +66,27 @@ class Agno(Thread):
         "agno",
         tool=["ok", "raise"],
         model=["malformed"],
-        # https://docs.agno.com/hitl/overview: a run that waits is stored, and is continued by its id.
-        # https://docs.agno.com/tools/overview: with `arun` the calls of a turn are executed concurrently.
-        policies={"state": "runtime", "round.executor": "parallel"},
-        observes=["call.shown", "run.status"],
+        # At https://docs.agno.com/: hitl/overview stores a run that waits, continues it by its id, and runs
+        # each call that is confirmed; tools/overview executes the calls of a turn concurrently with `arun`;
+        # run-cancellation/overview looks at a cancel between two steps; tools/exceptions gives the model the
+        # error of a tool, and stops after a tool.
+        policies={
+            "state": "runtime",
+            "round.executor": "parallel",
+            "round.block": "fail_call",
+            "round.failure": "isolated",
+            "tool.raises": "failed_call",
+            "cancel.inflight": "drain",
+            "decision.modes": ["replay"],
+            "decision.batch": "each",
+            "decision.cancel_path": "direct",
+            "durability": "segment",
+            "stop.conditions": ["stop_on_tool"],
+            "stop.tools": "drained",
+            "reasons": [*ENDS, "Stopped"],
+        },
+        keeps_waits=True,
+        observes=["call.shown", "run.status", "call.status"],
         # https://docs.agno.com/tools/hooks: a hook raises, or returns another result.
         permission=["allow", "block", "set_result"],
     )
@@ -64,8 +95,10 @@ class Agno(Thread):
         await super().open(host, scenario)
         self.run = ""  # the library's newest
         self.status: str | None = None  # as its events said last
+        self.calls: dict[str, str] = {}  # the status of each call, in the same way
         self.requirements: dict[str, dict[str, RunRequirement]] = {}  # that its caller has, by run and call
         self.unresolved: dict[str, list[RunRequirement]] = {}  # those of each run that waits
+        self.stops = [one.tool_name for one in scenario.agent.stop]
         self.gated = [spec.name for spec in scenario.tools if spec.permission == "gate"]
         self.agent = Agent(
             model=KitModel(host),
@@ -80,6 +113,7 @@ class Agno(Thread):
 
     async def start(self, text: str) -> Segment:
         self.status = None
+        self.unresolved.clear()
         return await self.input(text)
 
     async def input(self, text: str) -> Segment:
@@ -115,6 +149,7 @@ class Agno(Thread):
         except ValueError as error:  # it is decided already
             self.host.refuse(str(error), decision.id)
             return False
+        self._show_call(requirement.tool_execution)
         return True
 
     async def cancel(self) -> None:
@@ -133,29 +168,64 @@ class Agno(Thread):
         if stored is None:
             raise Refused("nothing was durable")
         if stored.status is RunStatus.paused:
-            return self._ended(stored)
+            left = self._ended(stored)
+            self.status = "Waiting"
+            self.host.observe("run.status", to=self.status)
+            return left
         return await self._left(self.agent.acontinue_run(run_id=self.run, requirements=[], **STREAM))
 
     async def _left(self, events: Any) -> Segment:
-        """How a run ended, whose events are shown."""
+        """How a run ended, whose events are shown; one that is not read to its end counts as cancelled."""
+        output: RunOutput | None = None
         async for event in events:
             if isinstance(event, RunOutput):
-                return self._ended(event)
+                output = event
+                continue
+            if one := getattr(event, "tool", None):
+                self._show_call(one, begun=event.event == BEGUN)
+            self._show_calls(getattr(event, "tools", None))
             if event.event in STATUS:
-                before, self.status = self.status, STATUS[event.event]
-                self.host.observe("run.status", origin=before, to=self.status)
-        raise RuntimeError("the stream of the run ended without its output")
+                self._show_run(event)
+        if output is None:
+            raise RuntimeError("the stream of the run ended without its output")
+        return self._ended(output)
+
+    def _show_run(self, event: Any) -> None:
+        """Show what a run has become; while an earlier one waits, the thread does when this one is over."""
+        before, self.status = self.status, STATUS[event.event]
+        others = [one for run, left in self.unresolved.items() if run != event.run_id for one in left]
+        if self.status == "Done" and others and event.event != RunEvent.run_cancelled:
+            self.status = "Waiting"
+        if self.status != before:
+            self.host.observe("run.status", origin=before, to=self.status)
+
+    def _show_calls(self, executions: Sequence[ToolExecution] | None) -> None:
+        """Show what has become of calls; of two with one id, the newer one."""
+        for one in {one.tool_call_id: one for one in executions or ()}.values():
+            self._show_call(one)
+
+    def _show_call(self, one: ToolExecution, *, begun: bool = False) -> None:
+        """Show what has become of a call, unless that is known; one that is not over any more is another."""
+        call = str(one.tool_call_id)
+        before, status = self.calls.get(call), "Running" if begun else _status(one)
+        if status is not None and status != before and one.tool_name != NOTHING:
+            self.calls[call] = status
+            origin = None if before in OVER and status not in OVER else before
+            self.host.observe("call.status", call=call, origin=origin, to=status)
 
     def _ended(self, output: RunOutput) -> Segment:
         """How a run ended; its caller has every requirement in its output."""
+        self._show_calls(output.tools)
         run = str(output.run_id)
         self.requirements[run] = {_call(one): one for one in output.requirements or ()}
         is_paused = output.status is RunStatus.paused
         self.unresolved[run] = output.active_requirements if is_paused else []
         for one in self.unresolved[run]:
             self.show(_call(one), str(one.tool_execution.tool_name), one.tool_execution.tool_args)
+        if output.status is RunStatus.cancelled:
+            self.unresolved.clear()
         waiting = [(_call(one), one) for requirements in self.unresolved.values() for one in requirements]
-        return self.ended(waiting, ENDS.get(output.status, "NaturalEnd"))
+        return self.ended(waiting, _reason(output))
 
     async def _permit(self, function_name: str, function_call: Any, arguments: dict[str, Any]) -> Any:
         """A hook around each call, which finds the id of the call among its arguments."""
@@ -173,13 +243,40 @@ class Agno(Thread):
             return answer.content
 
         asks = spec.permission == "ask"
-        return tool(name=spec.name, description=spec.name, requires_confirmation=asks)(body)
+        return tool(
+            name=spec.name,
+            description=spec.name,
+            requires_confirmation=asks,
+            stop_after_tool_call=spec.name in self.stops,
+        )(body)
 
 
 def _call(requirement: RunRequirement) -> str:
     return str(requirement.tool_execution.tool_call_id)
 
 
+def _status(one: ToolExecution) -> str | None:
+    """What an execution of a tool says of its call; it does not say that it has begun."""
+    if one.confirmed is False:
+        return "Cancelled"
+    if one.tool_call_error:
+        return "Failed"
+    if one.result is not None:
+        return "Succeeded"
+    if not one.requires_confirmation:
+        return None
+    return "Suspended" if one.confirmed is None else "Resuming"
+
+
+def _reason(output: RunOutput) -> Reason:
+    """Why a run is over; a tool that stops it is the last that it executed."""
+    code = REASONS.get(output.status, "NaturalEnd")
+    last = output.messages[-1] if output.messages else None
+    if code == "NaturalEnd" and last is not None and last.role == "tool" and last.stop_after_tool_call:
+        return Reason(code="Stopped", stop=StopReason(code="stop_on_tool"))
+    return Reason(code=code)
+
+
 def _unknown(call: str) -> RunRequirement:
     """A requirement that the run does not have."""
-    return RunRequirement(ToolExecution(tool_call_id=call, tool_name="nothing", requires_confirmation=True))
+    return RunRequirement(ToolExecution(tool_call_id=call, tool_name=NOTHING, requires_confirmation=True))

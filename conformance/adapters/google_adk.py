@@ -19,7 +19,7 @@ from google.adk.tools.tool_context import ToolContext
 from google.genai import types
 from pydantic import JsonValue
 
-from runlock.conformance.adapter import Decision, Host, Refused, Scenario, Segment, ToolSpec
+from runlock.conformance.adapter import Control, Decision, Host, Refused, Scenario, Segment, ToolSpec
 from runlock.conformance.adapters.libraries import ABSENT, YES_OR_NO, Thread, given, offers
 from runlock.conformance.adapters.models.google_adk import KitModel
 
@@ -41,7 +41,22 @@ class Adk(Thread):
         permission=["allow", "block", "suspend", "set_result"],
         # https://google.github.io/adk-docs/tools-custom/confirmation: the tool gets the payload of an answer.
         # https://google.github.io/adk-docs/tools-custom/performance: the calls of a turn run in parallel.
-        policies={"decision.modes": ["replay", "pass_to_tool"], "round.executor": "parallel"},
+        # https://google.github.io/adk-docs/sessions/session: the events of a thread lie in a session service.
+        # https://google.github.io/adk-docs/callbacks/types-of-callbacks: a callback before a tool gives the
+        # result in its place, and is asked before each execution; without one for errors, they are raised.
+        policies={
+            "state": "runtime",
+            "decision.modes": ["replay", "pass_to_tool"],
+            "decision.batch": "atomic",
+            "round.executor": "parallel",
+            "round.block": "fail_call",
+            "replay.gate": "yes",
+            "resume": "partial",
+            "tool.raises": "end_run",
+            "input.waiting": "placeholder",
+            "cancel.inflight": "abort",
+            "cancel.results": "dropped",
+        },
         model=["length", "refusal"],
         decisions=YES_OR_NO.model_copy(update={"payload": True}),
         observes=["call.shown"],
@@ -158,7 +173,11 @@ class Resumable(Adk):
 
     # https://google.github.io/adk-docs/runtime/resume: what stopped is taken up there.
     handshake = Adk.handshake.model_copy(
-        update={"decisions": YES_OR_NO.model_copy(update={"payload": True, "after_error": False})}
+        update={
+            "decisions": YES_OR_NO.model_copy(update={"payload": True, "after_error": False}),
+            "policies": {**Adk.handshake.policies, "round.mixed": "wait"},
+            "control": Control(told="kept"),
+        }
     )
 
     async def checkpoint(self) -> Any:

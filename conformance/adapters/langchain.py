@@ -88,7 +88,13 @@ class BatchedAgent(PerCallAgent):
 
     mode = "batched"
     permission = LangGraph.permission  # its predicates are asked after the turn, which nothing wraps
-    policies: ClassVar[Mapping[str, JsonValue]] = {"edit.tool": "taken", "decision.modes": MODES}
+    # One answer to an interrupt has a decision for each of its calls.
+    policies: ClassVar[Mapping[str, JsonValue]] = {
+        "edit.tool": "taken",
+        "decision.modes": MODES,
+        "decision.batch": "atomic",
+        "resume": "all_or_nothing",
+    }
 
     def _calls(self, asked: Any) -> list[str]:
         self.order = [self._request(action["args"]["k"], action) for action in asked["action_requests"]]

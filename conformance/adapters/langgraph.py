@@ -60,12 +60,22 @@ class LangGraph(Thread, ABC):
             permission=self.permission,
             # At https://docs.langchain.com/oss/python/langgraph/ persistence keeps the state, and
             # durable-execution stores what a step has done before the next one, with `sync`.
-            # The reference of ToolNode runs the calls of a turn in parallel.
+            # `interrupts` has the graph wait for its answers, and goes on with those that are there.
+            # The reference of ToolNode runs the calls of a turn in parallel.  A graph that is
+            # cancelled is a cancelled task: what a node has not stored is gone.
             policies={
                 "state": "runtime",
                 "durability": "round",
                 "tool.raises": "end_run",
                 "round.executor": "parallel",
+                "round.mixed": "wait",
+                "round.block": "fail_call",
+                "checkpoint.at": "step_end",
+                "decision.modes": ["replay"],
+                "decision.batch": "each",
+                "resume": "partial",
+                "cancel.inflight": "abort",
+                "cancel.results": "dropped",
                 **self.policies,
             },
             model=self.model,

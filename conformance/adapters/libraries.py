@@ -13,6 +13,7 @@ from typing import Any, Final
 from pydantic import JsonValue
 
 from runlock.conformance.adapter import (
+    Control,
     DecisionSupport,
     Handshake,
     Host,
@@ -21,6 +22,7 @@ from runlock.conformance.adapter import (
     OfferedOutcomes,
     Party,
     PermissionOutcome,
+    Reason,
     ReasonCode,
     Refused,
     Scenario,
@@ -36,6 +38,20 @@ YES_OR_NO: Final = DecisionSupport(
 )
 """What most libraries take in a decision."""
 
+
+ENDS: Final[list[JsonValue]] = ["NaturalEnd", "Suspended", "Cancelled", "Error"]
+"""The reasons for which a segment ends, where no stop condition ends it."""
+
+CALLED: Final[Mapping[str, JsonValue]] = {
+    "run.created": "no",
+    "waiting": "reentered",
+    "decision.window": "between_segments",
+    "grant.scopes": ["once"],
+    "grant.match": "call",
+    "reasons": ENDS,
+}
+"""What holds where a run is a call of a function: it is nothing before that, its wait is what the function
+returns, a decision calls it again, and an approval is for one call unless the library says more."""
 
 ABSENT: Final = "<absent>"
 """The default of a parameter of a tool, which tells that the model left it out."""
@@ -54,7 +70,9 @@ class Thread:
         self.asked: dict[str, Any] = {}
         self.waiting: list[str] = []
 
-    def ended(self, requests: Iterable[tuple[str, Any]], otherwise: ReasonCode = "NaturalEnd") -> Segment:
+    def ended(
+        self, requests: Iterable[tuple[str, Any]], otherwise: Reason | ReasonCode = "NaturalEnd"
+    ) -> Segment:
         """How a segment ended that left these requests, each after its call."""
         left = list(requests)
         self.asked |= dict(left)
@@ -87,10 +105,12 @@ def offers(
     tools: Sequence[ToolFeature] = (),
     steered: bool = False,
     store: bool = False,
+    keeps_waits: bool = False,
 ) -> Handshake:
     """The handshake of such a library: `model` is what ends a turn besides a whole answer and a fault, `tool`
-    what a tool may do, `tools` what else it may be, `steered` whether input is taken at work, and `store`
-    whether the library's own writes wait for the kit.
+    what a tool may do, `tools` what else it may be, `steered` whether input is taken at work, `store` whether
+    the library's own writes wait for the kit, and `keeps_waits` whether a crash leaves what it handed out
+    when a run came to wait.
 
     `permission` is what a hook can say of a single call; left out, the library has no such hook.
     """
@@ -98,7 +118,8 @@ def offers(
     gated: list[ToolFeature] = ["gate"] if permission else []
     return Handshake(
         implementation=Party(name=name, version=version(package), language="python"),
-        policies=dict(policies),
+        policies={**CALLED, **policies},
+        control=Control(told="kept") if keeps_waits else Control(),
         gates=["model", "tool", *filter(more.get, more)],
         observes=list(observes),
         stimuli=["decide", "cancel", "run.again", "run.input", "clock.advance", "deliver"],

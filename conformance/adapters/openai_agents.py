@@ -18,8 +18,18 @@ from agents.items import ToolApprovalItem
 from agents.tool_context import ToolContext
 from pydantic import JsonValue
 
-from runlock.conformance.adapter import Decision, Host, Refused, Scenario, Segment, ToolCall, ToolSpec
-from runlock.conformance.adapters.libraries import ABSENT, Thread, given, offers
+from runlock.conformance.adapter import (
+    Decision,
+    Host,
+    Reason,
+    Refused,
+    Scenario,
+    Segment,
+    StopReason,
+    ToolCall,
+    ToolSpec,
+)
+from runlock.conformance.adapters.libraries import ABSENT, ENDS, Thread, given, offers
 from runlock.conformance.adapters.models.openai_agents import KitModel, arguments_of, function_call
 
 agents.set_tracing_disabled(True)
@@ -39,7 +49,8 @@ class InputList(Thread):
         # At https://openai.github.io/openai-agents-python/: human_in_the_loop gives its caller the state,
         # lets it decide a part of the calls, executes what is approved, and has an approval last for the run;
         # tools gives the model a message for a tool that raises, and guardrails for a call that one rejects;
-        # running_agents starts all calls of a turn.
+        # running_agents starts all calls of a turn, and has a number of turns after which the run is over;
+        # results cancels at once, with its tasks.
         policies={
             "state": "caller",
             "tool.raises": "failed_call",
@@ -47,9 +58,21 @@ class InputList(Thread):
             "decision.modes": ["replay"],
             "grant.scopes": ["once", "run"],
             "grant.match": "tool",
+            "decision.batch": "each",
+            "durability": "segment",
+            "replay.gate": "no",
             "round.executor": "parallel",
+            "round.mixed": "wait",
             "round.block": "fail_call",
+            "round.failure": "isolated",
+            "cancel.inflight": "abort",
+            "cancel.results": "dropped",
+            "stop.conditions": ["max_rounds"],
+            "stop.threshold": "reaches",
+            "stop.tools": "drained",
+            "reasons": [*ENDS, "Stopped"],
         },
+        keeps_waits=True,
         observes=["call.shown"],
         permission=["allow", "block", "suspend"],
         tools=["agent", "timeout"],
@@ -65,6 +88,7 @@ class InputList(Thread):
         self.text: str | None = None  # what was said and has no answer yet
         self.verdicts: dict[str, str] = {}  # what was said of each call
         self.hosts: dict[str, Host] = {}  # of the runs within calls
+        self.limit: Any = {"max_turns": scenario.agent.stop[0].rounds} if scenario.agent.stop else {}
         self.agent = self._agent("agent", {tool.name: tool for tool in scenario.tools})
 
     def _agent(self, name: str, tools: Mapping[str, ToolSpec], offered: Sequence[str] | None = None) -> Any:
@@ -114,10 +138,14 @@ class InputList(Thread):
         return await self.start(self.text) if self.text is not None else self.waiting_again(list(self.asked))
 
     async def _run(self, given: Any) -> Segment:
-        self.under_way = run = agents.Runner.run_streamed(self.agent, given, session=self.session)
+        self.under_way = run = agents.Runner.run_streamed(
+            self.agent, given, session=self.session, **self.limit
+        )
         try:
             async for _ in run.stream_events():
                 pass
+        except agents.MaxTurnsExceeded:
+            return Segment(Reason(code="Stopped", stop=StopReason(code="max_rounds")))
         finally:
             self.thread = run.to_input_list()
             self.text = None
@@ -152,15 +180,21 @@ class InputList(Thread):
         return tool
 
     def _gate(self, tool: agents.FunctionTool) -> None:
-        """Give a tool a function that puts calls up for approval, and a guardrail that blocks them."""
+        """Give a tool a function that puts calls up for approval, and a guardrail that blocks them.
+
+        The library asks the function only about calls that no approval for the run covers.
+        """
 
         async def asks(ctx: Any, args: dict[str, Any], call: str) -> bool:
             self.verdicts[call] = (await self._here().permit(call, tool.name, args)).kind
             return self.verdicts[call] == "suspend"
 
         @agents.tool_input_guardrail
-        def block(data: agents.ToolInputGuardrailData) -> agents.ToolGuardrailFunctionOutput:
-            is_blocked = self.verdicts.get(data.context.tool_call_id) == "block"
+        async def block(data: agents.ToolInputGuardrailData) -> agents.ToolGuardrailFunctionOutput:
+            call = data.context.tool_call_id
+            if call not in self.verdicts and call not in self.asked:
+                await asks(data.context, arguments_of(data.context.tool_arguments), call)
+            is_blocked = self.verdicts.get(call) == "block"
             outputs = agents.ToolGuardrailFunctionOutput
             return outputs.reject_content("blocked") if is_blocked else outputs.allow()
 

@@ -37,6 +37,10 @@ class PydanticAI(Thread):
             "resume": "all_or_nothing",
             "decision.modes": ["replay", "use_as_result"],
             "input.waiting": "refuse",
+            # It refuses results of which one is for an unknown call, and validates an approved call again.
+            "decision.batch": "atomic",
+            "replay.gate": "yes",
+            "durability": "segment",
             # tools-advanced: a round is concurrent; a tool that raises ends the run, one that fails does not.
             "round.executor": "parallel",
             "tool.raises": "end_run",
@@ -45,9 +49,11 @@ class PydanticAI(Thread):
             "round.mixed": "wait",
             # agent: the history of a cancelled run has the results that were there; message-history: what is
             # enqueued redirects a run that would end.
+            "cancel.inflight": "abort",
             "cancel.results": "kept",
             "input.late": "goes_on",
         },
+        keeps_waits=True,
         model=["length", "refusal", "malformed"],
         tools=["timeout"],
         steered=True,

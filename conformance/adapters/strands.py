@@ -38,10 +38,21 @@ class Strands(Thread):
             # concepts/agents/agent-loop: a failure goes back to the model, and a cancel is looked at before
             # tools begin, not while they run.
             "tool.raises": "failed_call",
+            "round.failure": "isolated",
             "cancel.inflight": "drain",
+            "cancel.results": "kept",
             # concepts/agents/hooks: a hook that cancels a tool gives the model an error in its place.
             "round.block": "fail_call",
+            # sdk/interrupts: an answer lets its call run; what is answered goes on, and the rest waits again;
+            # an agent that is interrupted takes nothing but answers, and refuses all of them for one that
+            # is unknown.
+            "decision.modes": ["replay"],
+            "decision.batch": "atomic",
+            "resume": "partial",
+            "round.mixed": "wait",
+            "input.waiting": "refuse",
         },
+        keeps_waits=True,
         # https://strandsagents.com/docs/user-guide/sdk/agents/hooks/: a hook may change the input of a call.
         decisions=YES_OR_NO.model_copy(update={"edit": ["args"]}),
         observes=["call.shown"],

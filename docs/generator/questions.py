@@ -43,14 +43,14 @@ QUESTIONS: Final = (
         "Approvals",
         "Does a call run only if it was approved, once, as it was shown?",
         "DECIDE GATE GRANT EDIT EXPIRE SHOWN AUTH",
-        "DERIVE-8 RUN-20 LOOP-3 NEST-1 NEST-2 RUNNER-15",
+        "DERIVE-8 RUN-14 RUN-20 LOOP-3 NEST-1 NEST-2 RUNNER-15",
     ),
     _question(
         "cancel-and-stop",
         "Cancel and stop",
         "Does a cancel, or a limit, end what runs, and leave a thread that goes on?",
         "CANCEL STOP",
-        "RUN-4 RUN-5 RUN-7 RUN-31 RUN-35 RUN-36 RUNNER-4 NEST-3",
+        "CALL-24 RUN-4 RUN-5 RUN-7 RUN-31 RUN-35 RUN-36 RUNNER-4 NEST-3",
     ),
     _question(
         "crash-and-restart",

@@ -21,7 +21,12 @@ from agent_framework import (
 
 
 class Turns(BaseChatClient):
-    """Gives its turns one after the other: text, an exception, or the ids and names of calls."""
+    """Gives its turns one after the other: text, an exception, or the ids and names of calls.
+
+    Each ends for the reason `ends`.
+    """
+
+    ends = None
 
     def _inner_get_response(self, *, messages, stream, options, **more):
         return self._answer(messages)
@@ -37,7 +42,7 @@ class Turns(BaseChatClient):
             parts = [
                 Content.from_function_call(call_id=call, name=name, arguments="{}") for call, name in turn
             ]
-        return ChatResponse(messages=[Message(role="assistant", contents=parts)])
+        return ChatResponse(messages=[Message(role="assistant", contents=parts)], finish_reason=self.ends)
 
 
 class Scripted(FunctionInvocationLayer, Turns):
@@ -94,6 +99,58 @@ async def results_lost():
     await agent.run("what does it say?", session=session)
     print("actual: the second run shows the model:", client.shown)
     return not client.kinds("function_result")
+
+
+async def answer_after_the_end():
+    """An answer to a request that comes when the run has ended asks the model once more.
+
+    expected: the answer is refused, and one turn of the model is left.
+    it hurts: a button that is pressed twice is paid for twice, and the thread has two answers.
+    """
+    client = Scripted([("c1", "write")], "done", "done again")
+    agent = Agent(client=client, tools=TOOLS)
+    session = agent.create_session()
+    waiting = await agent.run("write it", session=session)
+    answer = Message("user", [waiting.user_input_requests[0].to_function_approval_response(True)])
+    for _ in range(2):
+        end = await agent.run(answer, session=session)
+        print("actual:", end.text, "- turns of the model that are left:", len(client.turns))
+    return not client.turns
+
+
+async def cut_off_call_runs():
+    """A call is executed although its turn ended for its length.
+
+    expected: the call is refused with an error that the model is shown.
+    it hurts: a file is written with the half of its text that the model came to.
+    """
+    ran = []
+
+    async def save(text: str = "") -> str:
+        ran.append(text)
+        return "saved"
+
+    client = Scripted([("c1", "save")], "done")
+    client.ends = "length"
+    tool = FunctionTool(name="save", description="save", func=save)
+    await Agent(client=client, tools=[tool]).run("save it")
+    print("actual: a turn that ended for its length, of which this ran:", ran)
+    return ran == [""]
+
+
+async def input_leaves_calls_out():
+    """After new input to a run that waits, later runs are not shown what the model had called.
+
+    expected: they are shown the calls, each with a result that says it did not run.
+    it hurts: the model does not know any more what it called, and calls it again or says that it was done.
+    """
+    client = Scripted([("c1", "read"), ("c2", "write")], "done", "done again")
+    agent = Agent(client=client, tools=TOOLS)
+    session = agent.create_session()
+    for text in ("read and write", "never mind", "what did you do?"):
+        await agent.run(text, session=session)
+    print("actual: the last run shows the model:", client.shown)
+    return not client.kinds("function_call")
 
 
 async def unknown_decision():
@@ -176,6 +233,9 @@ PROGRAMS = {
         calls_left_out,
         approved_unknown_tool,
         results_after_the_input,
+        answer_after_the_end,
+        cut_off_call_runs,
+        input_leaves_calls_out,
     )
 }
 

@@ -46,7 +46,10 @@ class Scripted(Model):
         """The calls whose results it was shown last."""
         return [said for role, said in self.shown if role == "tool"]
 
-    invoke = invoke_stream = ainvoke_stream = None
+    async def ainvoke_stream(self, messages, **more):
+        yield await self.ainvoke(messages)
+
+    invoke = invoke_stream = None
     _parse_provider_response = _parse_provider_response_delta = None
 
 
@@ -65,10 +68,16 @@ async def write(fc):
     return "written"
 
 
+@tool(stop_after_tool_call=True)
+async def close(fc):
+    RAN.append(fc.call_id)
+    return "closed"
+
+
 def agent_of(model):
-    """An agent with both tools and a session."""
+    """An agent with these tools and a session."""
     RAN.clear()
-    return Agent(model=model, tools=[read, write], db=InMemoryDb(), session_id="s", telemetry=False)
+    return Agent(model=model, tools=[read, write, close], db=InMemoryDb(), session_id="s", telemetry=False)
 
 
 async def undecided_is_rejected():
@@ -141,6 +150,60 @@ async def left_out_while_it_waits():
     return "write it" not in said
 
 
+async def left_out_after_an_error():
+    """What was said in a run that ended in an error is not shown to the model in the next run.
+
+    expected: the request is shown, and the answer of the tool, which has run.
+    it hurts: the user says "go on" to a model that has forgotten what it was asked, and what it has done.
+    """
+    model = Scripted([("c1", "read")])
+    agent = agent_of(model)
+    agent.add_history_to_context = True
+    end = await agent.arun("read it")
+    model.turns = ["done"]
+    await agent.arun("go on")
+    print("actual: ran:", RAN, "-", end.status.value, "- the model is shown:", model.shown)
+    return ("user", "read it") not in model.shown
+
+
+async def result_lost_in_a_cancel():
+    """A cancelled run records the result of the first of two calls that have run, and nothing of the second.
+
+    expected: the results of both are recorded.
+    it hurts: a payment that was made stands in the record as one that was never finished.
+    """
+    model = Scripted([("c1", "read"), ("c2", "read")], "done")
+    agent = agent_of(model)
+    agent.tool_hooks = [lambda function_call, arguments, **more: cancelled(agent, function_call, arguments)]
+    stream = agent.arun("read both", run_id="run", stream=True, stream_events=True, yield_run_output=True)
+    async for event in stream:
+        end = event
+    results = {one.tool_call_id: one.result for one in end.tools}
+    print("actual: ran:", RAN, "-", end.status.value, "- results:", results)
+    return RAN == ["c1", "c2"] and results == {"c1": "read", "c2": None}
+
+
+async def cancelled(agent, function_call, arguments):
+    """Cancels the run that executes a call."""
+    await agent.acancel_run("run")
+    return await function_call(**arguments)
+
+
+async def stop_tool_next_to_a_wait():
+    """A tool that ends the run after its call does not end it if another call of its turn waits.
+
+    expected: when that one is decided, the run is over, and the model is not asked again.
+    it hurts: the loop goes on after the tool that was to be its end.
+    """
+    model = Scripted([("c1", "close"), ("c2", "write")], "done")
+    agent = agent_of(model)
+    waiting = await agent.arun("write it and close")
+    waiting.active_requirements[0].confirm()
+    await agent.acontinue_run(run_id=waiting.run_id, requirements=waiting.requirements)
+    print("actual: ran:", RAN, "- turns of the model that are left:", len(model.turns))
+    return RAN == ["c1", "c2"] and not model.turns
+
+
 async def repeated_id():
     """Two calls with one id in one turn give the model two results under that id.
 
@@ -160,6 +223,9 @@ PROGRAMS = {
         cancel_before_the_tools,
         continued_after_its_end,
         left_out_while_it_waits,
+        left_out_after_an_error,
+        result_lost_in_a_cancel,
+        stop_tool_next_to_a_wait,
         repeated_id,
     )
 }

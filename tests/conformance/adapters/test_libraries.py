@@ -6,6 +6,7 @@ import pytest
 
 from runlock.conformance.adapters.libraries import (
     ABSENT,
+    CALLED,
     YES_OR_NO,
     Thread,
     given,
@@ -89,3 +90,13 @@ def test_a_library_says_what_else_ends_a_turn_what_a_tool_may_be_and_whether_it_
         False,
     )
     assert (more.outcomes.model[2:], more.tools[2:], more.inputs.working) == (["length"], ["timeout"], True)
+
+
+def test_a_library_whose_run_is_a_call_declares_what_follows_from_that():
+    """What an adapter says more comes before it, and a crash loses what was handed out unless it says so."""
+    plain = offers("tests", "pytest", tool=["ok"], policies={"state": "caller"})
+    more = offers("tests", "pytest", tool=["ok"], policies={"grant.scopes": ["run"]}, keeps_waits=True)
+
+    assert plain.policies == {**CALLED, "state": "caller"}
+    assert (plain.policies["grant.scopes"], more.policies["grant.scopes"]) == (["once"], ["run"])
+    assert (plain.control.told, more.control.told) == ("lost", "kept")

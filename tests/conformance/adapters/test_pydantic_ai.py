@@ -38,6 +38,7 @@ def test_it_declares_what_it_has(talk):
 
     assert answer["control"] == {
         "settle": "exact", "clock": "virtual", "step": "turns", "store": "own", "crash": ["soft"],
+        "told": "kept",
     }  # fmt: skip
     assert answer["tools"] == ["allow", "ask", "gate", "timeout"]
     assert answer["implementation"]["name"] == "pydantic-ai"

@@ -23,9 +23,14 @@ def condition(state: ObservedState, kind: str) -> StopCondition | None:
 
 
 def asks(state: ObservedState, seen: GateOpened, *, in_one_life: bool = True) -> Run | None:
-    """The run that asks the model again, where it is certain what has happened to it."""
+    """The run that asks the model again, where it is certain what has happened to it.
+
+    What is wrong with one that asks after its end is that it asks.
+    """
     run = state.run_of(seen)
     if seen.on != "model" or run is None or not run.steps:
+        return None
+    if any(segment.reason.code != "Suspended" for segment in run.finished):
         return None
     return run if not (in_one_life and run.disturbed_by(CRASH)) else None
 

@@ -13,6 +13,8 @@ TRACES = {path.stem: path for path in (DATA / "right_traces").glob("*.jsonl")}
 # The clause that each of them is about: it speaks of what was done, and holds.
 ABOUT = {
     "a-held-back-call-behind-one-that-raised": "ROUND-9",
+    "a-wait-that-an-approval-and-a-crash-left": "RUN-23",
+    "an-execution-that-a-crash-cost-before-another": "ONCE-3",
     "a-revocation-that-a-crash-cost": "RECOVER-3",
     "an-id-that-a-crash-frees-again": "CALL-26",
     "an-input-behind-the-last-turn-and-an-end-that-fails": "AGAIN-1",

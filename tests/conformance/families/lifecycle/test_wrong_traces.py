@@ -21,6 +21,7 @@ BREAKS = {
         "PHASE-87",
         "permission is asked once more for call c1, yet BeforeToolExecute has not fired once more for it",
     ),
+    "an-input-after-the-end-that-goes-on": ("RUN-20", "the run is Done, yet a model gate opened"),
     "a-second-wait-in-the-first-suspension": (
         "DECIDE-3",
         "call c1 waits anew in suspension 1, as it was before: "

@@ -146,6 +146,7 @@ def _segment_ended(state: Knowledge, seen: SegmentEnded) -> None:
         newly = call.id in seen.pending and not call.listed_pending
         if newly and not state.observes("call.status"):
             call.volatile.suspensions += 1
+            call.entries_when_suspended = len(call.entries)
         call.volatile.listed_pending = call.id in seen.pending
     if state.nested:
         segment_ended(state, run, seen)

@@ -26,7 +26,8 @@ def told_by(run: Run) -> Mapping[str, Any] | None:
 
 
 def _status(run: Run, call: ObservedCall) -> str | None:
-    """The final status of a call that had answered before."""
-    before = [gate for gate in call.entries if gate.alone and gate.answered_at <= run.rested_at]
+    """The final status of a call that had answered before, and has not come to wait since."""
+    since = call.entries[call.entries_when_suspended :]
+    before = [gate for gate in since if gate.alone and gate.answered_at <= run.rested_at]
     kinds = [gate.outcome["kind"] for gate in before if gate.outcome is not None]
     return STATUS_OF_RESULT.get(kinds[-1]) if kinds and not call.is_unclear else None
