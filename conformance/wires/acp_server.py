@@ -171,6 +171,10 @@ class AgentSession:
         finally:
             self.has_cancelled.set()
 
+    async def leave(self) -> None:
+        """The client is gone: what is under way is cancelled, and so stored."""
+        await self.cancel()
+
     # What another agent does in another way.
 
     def to_ask(self, pending: Sequence[str]) -> Sequence[str]:
@@ -277,6 +281,11 @@ class ServedAgent:
         if session_id in self.sessions:
             await self.sessions[session_id].cancel()
 
+    async def leave(self) -> None:
+        """Its client has closed the pipe."""
+        for session in self.sessions.values():
+            await session.leave()
+
 
 def _chunk(kind: str, text: str) -> Json:
     return {"sessionUpdate": kind, "content": {"type": "text", "text": text}}
@@ -291,4 +300,10 @@ def _model(update: Json) -> Any:
 def serve(served: ServedAs) -> None:
     """Serve over standard input and output, until that ends."""
     agent: Any = ServedAgent(served, {**exported(PORT), **os.environ})  # the library calls what there is
-    asyncio.run(run_agent(agent))
+    asyncio.run(until_left(agent))
+
+
+async def until_left(agent: Any, *pipes: Any) -> None:
+    """Serve until the client closes the pipe."""
+    await run_agent(agent, *pipes)
+    await agent.leave()

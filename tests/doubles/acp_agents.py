@@ -184,6 +184,13 @@ class AsksForAFile(AgentSession):
         return await super().prompt(text)
 
 
+class DiesWithItsPipe(AgentSession):
+    """Ends when its client closes the pipe, and stores nothing of the prompt that is under way."""
+
+    async def leave(self) -> None:
+        pass
+
+
 class RunsTheLate(AgentSession):
     """Takes what was cancelled for allowed."""
 
@@ -244,6 +251,9 @@ WRONG: Mapping[str, tuple[ServedAs, str]] = {
     "runs-before-it-asks": (_as(RunsBeforeItAsks), "GATE-1"),
 }
 """By name: the agent, and the clause that it breaks."""
+
+DYING = _as(DiesWithItsPipe)
+"""A wrong one that shows it where a session was loaded before."""
 
 MUTATED = {mutant.name: ServedAs(mutant, ("write",), ("read",)) for mutant in MUTANTS}
 AGENTS = {**RIGHT, **{name: served for name, (served, _) in WRONG.items()}, **MUTATED}

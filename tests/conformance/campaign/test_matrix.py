@@ -10,11 +10,13 @@ import subprocess
 import sys
 import tomllib
 from dataclasses import replace
+from pathlib import Path
 
 import pytest
 from places import ROOT
 
 from runlock.conformance.campaign import matrix as campaign
+from runlock.conformance.campaign.entries import ThirdParty, entry_in
 from runlock.conformance.campaign.environments import ADAPTERS, BIN, ENVIRONMENTS, Packages
 from runlock.conformance.campaign.matrix import Column, unless_hidden
 from runlock.conformance.campaign.order import Inferring, Order, Sampled
@@ -62,7 +64,9 @@ def defined_in(path):
 
 
 def serves(runtime):
-    """Whether the adapter of a runtime is one of the kit's."""
+    """Whether the adapter of a runtime, or the entry of one behind a wire, is one of the kit's."""
+    if isinstance(runtime, ThirdParty):
+        return entry_in(ROOT / Path(runtime.adapter_file).parent).name == runtime.name
     if isinstance(runtime.lives_in, Packages):
         text = (ROOT / "conformance/adapters" / runtime.adapter).read_text("utf-8")
         return re.search(r"^serve(Runner)?\(", text, re.MULTILINE) is not None
