@@ -135,11 +135,13 @@ class Acp(Mouth[AcpWire]):
             await self.rest.do(self._cancel_nothing())
             raise Refused("no prompt is under way")
         was_waiting, self.is_waiting, self.is_cancelling = self.is_waiting, False, True
-        if self.wire.has_alone(self.session):
-            await self.rest.do(self._leave())
-            return self._ended() if was_waiting else None
         races = self.rest.is_moving()
-        await self.rest.do(self._cancel(races=races, until_rest=was_waiting))
+        if self._is_to_close(was_waiting):
+            await self.rest.do(self._close(races=races, until_rest=was_waiting))
+        elif self.wire.has_alone(self.session):
+            await self.rest.do(self._leave())
+        else:
+            await self.rest.do(self._cancel(races=races, until_rest=was_waiting))
         return self._ended() if was_waiting else None
 
     def _give_up(self) -> None:
@@ -191,6 +193,19 @@ class Acp(Mouth[AcpWire]):
 
     async def _cancel(self, *, races: bool, until_rest: bool) -> None:
         self.session.cancel(races=races)
+        self.rest.moved()
+        if until_rest:
+            await self._until_rest()
+
+    def _is_to_close(self, was_waiting: bool) -> bool:
+        """Whether the client of a loaded session closes it, as it does with every other one."""
+        agent = self.session.agent
+        return agent is self.wire.other and agent.closes and (len(self.prompts) + was_waiting) % 2 == 0
+
+    async def _close(self, *, races: bool, until_rest: bool) -> None:
+        """Close the session inside the prompt; the client of the next one loads it again."""
+        self.is_to_load = True
+        self.session.close(races=races)
         self.rest.moved()
         if until_rest:
             await self._until_rest()

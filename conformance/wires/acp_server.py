@@ -171,6 +171,10 @@ class AgentSession:
         finally:
             self.has_cancelled.set()
 
+    async def close(self) -> None:
+        """The client closes the session, which cancels its prompt."""
+        await self.cancel()
+
     async def leave(self) -> None:
         """The client is gone: what is under way is cancelled, and so stored."""
         await self.cancel()
@@ -216,6 +220,7 @@ class ServedAs:
     free: Sequence[str]
     session: type[AgentSession] = AgentSession
     loads: bool = True
+    closes: bool = False
 
     @property
     def scenario(self) -> Any:
@@ -237,7 +242,12 @@ class ServedAgent:
 
     async def initialize(self, protocol_version: int, **more: Any) -> schema.InitializeResponse:
         http = schema.McpCapabilities(http=True)
-        can = schema.AgentCapabilities(load_session=self.served.loads, mcp_capabilities=http)
+        closes = schema.SessionCapabilities(close=schema.SessionCloseCapabilities())
+        can = schema.AgentCapabilities(
+            load_session=self.served.loads,
+            mcp_capabilities=http,
+            session_capabilities=closes if self.served.closes else None,
+        )
         info = schema.Implementation(name="runlock-served", version="1")
         return schema.InitializeResponse(protocol_version=1, agent_capabilities=can, agent_info=info)
 
@@ -281,6 +291,10 @@ class ServedAgent:
         if session_id in self.sessions:
             await self.sessions[session_id].cancel()
 
+    async def close_session(self, session_id: str, **more: Any) -> schema.CloseSessionResponse:
+        await self.sessions[session_id].close()
+        return schema.CloseSessionResponse()
+
     async def leave(self) -> None:
         """Its client has closed the pipe."""
         for session in self.sessions.values():
@@ -305,5 +319,5 @@ def serve(served: ServedAs) -> None:
 
 async def until_left(agent: Any, *pipes: Any) -> None:
     """Serve until the client closes the pipe."""
-    await run_agent(agent, *pipes)
+    await run_agent(agent, *pipes, use_unstable_protocol=True)
     await agent.leave()

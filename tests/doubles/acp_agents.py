@@ -191,6 +191,13 @@ class DiesWithItsPipe(AgentSession):
         pass
 
 
+class GoesOnWhenItIsClosed(AgentSession):
+    """Takes a session for closed, and finishes its prompt."""
+
+    async def close(self) -> None:
+        pass
+
+
 class RunsTheLate(AgentSession):
     """Takes what was cancelled for allowed."""
 
@@ -234,6 +241,7 @@ RIGHT: Mapping[str, ServedAs] = {
     "prefixed": _as(Prefixed),
     "other-options": _as(OtherOptions),
     "no-load": _as(loads=False),
+    "closes": _as(closes=True),
 }
 WRONG: Mapping[str, tuple[ServedAs, str]] = {
     "forgets-what-it-loads": (_as(ForgetsWhatItLoads), "AGAIN-2"),
@@ -252,8 +260,9 @@ WRONG: Mapping[str, tuple[ServedAs, str]] = {
 }
 """By name: the agent, and the clause that it breaks."""
 
+GOING_ON = _as(GoesOnWhenItIsClosed, closes=True)
 DYING = _as(DiesWithItsPipe)
-"""A wrong one that shows it where a session was loaded before."""
+"""Wrong ones that show it where a session was loaded before."""
 
 MUTATED = {mutant.name: ServedAs(mutant, ("write",), ("read",)) for mutant in MUTANTS}
 AGENTS = {**RIGHT, **{name: served for name, (served, _) in WRONG.items()}, **MUTATED}

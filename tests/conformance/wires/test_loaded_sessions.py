@@ -1,7 +1,7 @@
 """A session goes on when another process has loaded it, with all that was said and answered in it."""
 
 import pytest
-from acp_agents import DYING, RIGHT, WRONG
+from acp_agents import DYING, GOING_ON, RIGHT, WRONG
 from served_agents import serving
 
 from runlock.conformance.driving.bench import Bench
@@ -11,6 +11,7 @@ from runlock.conformance.families.lifecycle.host.hosted import Hosted
 from runlock.conformance.families.lifecycle.messages import Scenario
 from runlock.conformance.trace.moves import Move
 from runlock.conformance.wires.acp import Acp
+from runlock.conformance.wires.acp_client import Session
 from runlock.conformance.wires.acp_wire import AcpWire
 from runlock.conformance.wires.address import address_of
 
@@ -20,8 +21,9 @@ WRONG_ONE = "forgets-what-it-loads"
 
 @pytest.fixture(scope="module")
 def agents():
-    """Right ones, one that forgets, and one that dies with its pipe."""
-    with serving({**RIGHT, WRONG_ONE: WRONG[WRONG_ONE][0], "dying": DYING}) as found:
+    """Right ones, and wrong ones."""
+    more = {WRONG_ONE: WRONG[WRONG_ONE][0], "dying": DYING, "going-on": GOING_ON}
+    with serving({**RIGHT, **more}) as found:
         yield found
 
 
@@ -141,6 +143,26 @@ def test_an_agent_that_dies_with_its_pipe_is_blamed(agents):
     tally, _ = played(agents, "dying", LEAVING["in a tool"])
 
     assert "hello r2" in tally.found["AGAIN-2"].violation.reason
+
+
+@pytest.mark.parametrize("where", LEAVING)
+def test_a_session_that_is_closed_cancels_its_prompt(agents, where, monkeypatch):
+    """Where the agent can close it: at a permission, the client closes the pipe all the same."""
+    closed = []
+    close = Session.close
+    monkeypatch.setattr(Session, "close", lambda session, **more: closed.append(close(session, **more)))
+    tally, sent = played(agents, "closes", LEAVING[where])
+
+    assert {clause: found.violation.reason for clause, found in tally.found.items()} == {}
+    assert sent[-len(BACK) :] == BACK
+    assert bool(closed) == (where != "at a permission")
+
+
+def test_an_agent_that_goes_on_when_it_is_closed_is_blamed(agents):
+    """Its prompt is not cancelled."""
+    tally, _ = played(agents, "going-on", [*LEAVING["in a tool"][: -len(BACK)], result("c2")])
+
+    assert tally.found.keys() & {"CANCEL-1", "CANCEL-2", "PROMPT-2"}
 
 
 def leaving(wire, found):
