@@ -125,6 +125,7 @@ class AgUi(Mouth[Wire]):
         self.leaves_out = False
         self.events: list[Json] = []  # of the request that is under way
         self.sit_down(host, self.client.mark)
+        self.approvals.refuse = host.refuse
 
     async def start(self, text: str) -> Segment:
         client = deepcopy(self.client)

@@ -7,7 +7,7 @@
 
 import { generateText, hasToolCall, jsonSchema, tool } from "ai";
 import about from "ai/package.json" with { type: "json" };
-import { needsApproval, policies, toolApproval, verdicts } from "./approval.mjs";
+import { needsApproval, policies, refusals, toolApproval, verdicts } from "./approval.mjs";
 import { Refused, serve } from "./runlock.mjs";
 import { kitModel } from "./model.mjs";
 
@@ -20,7 +20,8 @@ class Adapter {
     // response; agents/tool-approvals asks again about what was approved; agents/loop-control stops after the tools.
     policies: {
       state: "caller", resume: "all_or_nothing", "decision.modes": ["replay"], "replay.gate": "yes",
-      "tool.raises": "failed_call", "stop.conditions": ["stop_on_tool"], "stop.tools": "drained", ...policies,
+      "tool.raises": "failed_call", "stop.conditions": ["stop_on_tool"], "stop.tools": "drained",
+      ...policies, ...refusals,
     },
     gates: ["model", "permission", "tool"],
     observes: ["call.shown"],
