@@ -25,7 +25,7 @@ from runlock.conformance.driving.strategies.scripted import without_answers
 from runlock.conformance.family.family import Family, family_named
 from runlock.conformance.family.recordings import family_of_trace, render, to_text
 from runlock.conformance.report import history as night
-from runlock.conformance.report import matrix_policies, versions
+from runlock.conformance.report import matrix_policies, undeclared, versions
 from runlock.conformance.report.clause_names import title
 from runlock.conformance.report.findings import (
     DOCUMENTED,
@@ -234,15 +234,26 @@ def _depth(found: Sequence[Object]) -> str:
 def share_tested(found: Object) -> float:
     """The share of the clauses that apply to a runtime that were held or broken, from 0 to 1."""
     tested = len(clauses(found, *TESTED))
-    return tested / max(tested + len(clauses(found, "untested")), 1)
+    return tested / max(tested + len(untested(found)), 1)
+
+
+def untested(found: Object) -> set[str]:
+    """The clauses that apply to a runtime and were not tested.
+
+    A clause about what its library does not have does not apply.
+    """
+    reasons = found["clauses"].get("untested", {})
+    return {
+        clause for why, listed in reasons.items() if not undeclared.is_absent(found, why) for clause in listed
+    }
 
 
 def counts(found: Object, known: Sequence[Runtime] | None = None) -> tuple[int, int, int, int, int]:
     """Held and broken clauses, findings, documented disagreements, and untested clauses of a runtime."""
-    held, broken, untested = (len(clauses(found, word)) for word in ("held", "broken", "untested"))
+    held, broken = (len(clauses(found, word)) for word in ("held", "broken"))
     own = of_configuration(found, known)
     documented = sum(one.against == DOCUMENTED for one in own)
-    return held, broken, sum(one.is_violation for one in own), documented, untested
+    return held, broken, sum(one.is_violation for one in own), documented, len(untested(found))
 
 
 def clauses(runtime: Object, *verdicts: str) -> set[str]:

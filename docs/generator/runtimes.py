@@ -3,16 +3,14 @@
 from __future__ import annotations
 
 import re
-import tomllib
 from collections.abc import Iterator, Mapping
 from functools import cache
 from typing import Any, Final
 
-from runlock.conformance.campaign.environments import ADAPTERS
 from runlock.conformance.campaign.one_program import file_name
 from runlock.conformance.campaign.runtimes import runtimes
 from runlock.conformance.family.family import DEFAULT, Family, family_named
-from runlock.conformance.report import traces
+from runlock.conformance.report import traces, undeclared
 from runlock.conformance.report.clause_names import grouped, title
 from runlock.conformance.report.examples import illegal
 from runlock.conformance.report.matrix import clauses, counts, section
@@ -53,12 +51,6 @@ def _page(found: Object) -> str:
         about, _summary(found), broken, _deviations(found["name"]), _held(found, family), _not_tested(found)
     )  # fmt: skip
     return page + "\n\n".join(parts)
-
-
-@cache
-def undeclared() -> Mapping[str, Mapping[str, str]]:
-    """Why an adapter does not declare something, by family or runtime, and by the reason of the kit."""
-    return tomllib.loads(ADAPTERS.joinpath("undeclared.toml").read_text("utf-8"))
 
 
 def _summary(found: Object) -> str:
@@ -158,17 +150,25 @@ def _times(number: int, most: int | None) -> str:
     return "once" if number == 1 else f"{number:,} times{more}"
 
 
+ABSENT: Final = "The library does not have what these clauses are about, so that they do not apply to it:"
+OTHER: Final = "These were not tested, or do not apply under what the adapter declares:"
+
+
 def _not_tested(found: Object) -> str:
     """The reasons why clauses were not tested, with the clauses, and why the adapter does not declare it."""
-    own = undeclared().get(found["name"], {})
-    because = {**undeclared()[found["family"]], **own}
-    lines = (
-        f"- {text(why)}: {grouped(names)}. {text(because.get(why, ''))}".rstrip()
+    reasons = [
+        (why, names)
         for verdict in ("untested", "not-applicable")
         for why, names in found["clauses"].get(verdict, {}).items()
-    )
-    return (
-        "## Not tested { #not-tested }\n\n<div data-search-exclude markdown>\n\n"
-        + "\n".join(lines)
-        + "\n\n</div>\n"
-    )
+    ]
+    lists = [
+        f"{head}\n\n" + "\n".join(_reason(found, why, names) for why, names in some)
+        for head, absent in ((ABSENT, True), (OTHER, False))
+        if (some := [(why, names) for why, names in reasons if undeclared.is_absent(found, why) is absent])
+    ]
+    shown = "\n\n".join(lists)
+    return f"## Not tested {{ #not-tested }}\n\n<div data-search-exclude markdown>\n\n{shown}\n\n</div>\n"
+
+
+def _reason(found: Object, why: str, names: list[str]) -> str:
+    return f"- {text(why)}: {grouped(names)}. {text(undeclared.sentence(found, why))}".rstrip()

@@ -12,6 +12,7 @@ from places import ROOT
 from runlock.conformance.campaign.environments import ADAPTERS
 from runlock.conformance.campaign.runtimes import as_of, runtimes
 from runlock.conformance.family.family import families
+from runlock.conformance.report import undeclared
 from runlock.conformance.report.matrix import causes, place
 from runlock.diagrams.charts.playable import packed
 from runlock.spec.model import SEVERITIES
@@ -114,9 +115,17 @@ def test_without_a_trace_the_playground_shows_a_mutant_that_breaks_the_same_clau
     assert runtimes._playground("no one", "message-loop", "WIRE-4") == ""
 
 
-def test_what_an_adapter_does_not_declare_has_a_reason(module):
+def test_what_an_adapter_does_not_declare_has_a_reason():
     """Each feature that a column lacks is explained, and no other."""
-    explained = {(place, why) for place, rows in module("runtimes").undeclared().items() for why in rows}
+    tables = undeclared.tables()
+    absent = tables.get("absent", {})
+    explained = {
+        (place, why)
+        for every in (tables, absent)
+        for place, rows in every.items()
+        if rows is not absent
+        for why in rows
+    }
     lacking = {(one["name"], one["family"], why) for one in REPORT["runtimes"] for why in lacks(one)}
     needed = {(place, why) for name, family, why in lacking for place in (name, family)}
 

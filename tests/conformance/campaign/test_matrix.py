@@ -27,6 +27,7 @@ from runlock.conformance.cli.main import main
 from runlock.conformance.driving.strategies.scripted import script_of
 from runlock.conformance.family.family import DEFAULT, family_named
 from runlock.conformance.family.recordings import from_text, parse
+from runlock.conformance.report import undeclared
 from runlock.conformance.report.matrix import (
     as_json,
     as_markdown,
@@ -245,6 +246,22 @@ def test_the_page_says_how_much_was_tested_in_the_median(committed):
     assert "In the median, 25% of the clauses" in as_markdown(
         {**committed, "runtimes": [{**only, "violations": []}]}
     )
+
+
+def test_what_a_library_does_not_have_does_not_apply_to_it(monkeypatch):
+    """A runtime's own entry comes before that of its family, and says which of the two it is."""
+    tables = {
+        "lifecycle": {"b": "The adapter hides it."},
+        "absent": {"lifecycle": {"a": "None has it."}, "mine": {"b": "It has none."}},
+        "yours": {"a": "It has one, which the adapter hides."},
+    }
+    monkeypatch.setattr(undeclared, "tables", lambda: tables)
+    judged = {"held": {"": ["GATE-2"]}, "untested": {"a": ["RUN-1"], "b": ["RUN-2"], "c": ["RUN-4"]}}
+    mine, yours = ({"name": name, "clauses": judged} for name in ("mine", "yours"))
+
+    assert [share_tested(mine), share_tested(yours)] == [0.5, 0.25]
+    assert undeclared.sentence(mine, "b") == "It has none."
+    assert undeclared.sentence(yours, "c") == ""
 
 
 def test_the_committed_file_is_written_as_the_command_writes_it(committed):

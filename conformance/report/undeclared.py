@@ -1,0 +1,42 @@
+"""Why an adapter leaves something undeclared, in the words of `adapters/undeclared.toml`.
+
+Each table is named after a family or a runtime, and a runtime's own entry comes first.  Those under `absent`
+are about what a library does not have: clauses about it do not apply to that library.
+"""
+
+from __future__ import annotations
+
+import tomllib
+from collections.abc import Mapping
+from functools import cache
+from typing import Any
+
+from runlock.conformance.campaign.environments import ADAPTERS
+from runlock.conformance.trace.scenario_file import DEFAULT_FAMILY
+
+Object = Mapping[str, Any]
+
+
+@cache
+def tables() -> Mapping[str, Any]:
+    """The file: sentences by reason of the kit, by family or runtime; the same under `absent`."""
+    return tomllib.loads(ADAPTERS.joinpath("undeclared.toml").read_text("utf-8"))
+
+
+def sentence(column: Object, reason: str) -> str:
+    """Why the clauses with this reason are untested in a column; "" where the file is silent."""
+    return _found(column, reason)[1]
+
+
+def is_absent(column: Object, reason: str) -> bool:
+    """Whether the library of a column does not have what the clauses with this reason are about."""
+    return _found(column, reason)[0]
+
+
+def _found(column: Object, reason: str) -> tuple[bool, str]:
+    """Whether it is absent, with the sentence."""
+    for place in (column["name"], column.get("family", DEFAULT_FAMILY)):
+        for absent, every in ((False, tables()), (True, tables().get("absent", {}))):
+            if reason in every.get(place, {}):
+                return absent, every[place][reason]
+    return False, ""
