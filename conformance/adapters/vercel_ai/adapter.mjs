@@ -7,7 +7,7 @@
 
 import { generateText, hasToolCall, jsonSchema, tool } from "ai";
 import about from "ai/package.json" with { type: "json" };
-import { needsApproval, policies, refusals, toolApproval, verdicts } from "./approval.mjs";
+import { needsApproval, newMessages, policies, refusals, toolApproval, verdicts } from "./approval.mjs";
 import { Refused, serve } from "./runlock.mjs";
 import { kitModel } from "./model.mjs";
 
@@ -83,7 +83,9 @@ class Adapter {
     const messages = (this.now = [...this.kept.messages, ...said]);
     const abortSignal = (this.stop = new AbortController()).signal;
     const prepareStep = (step) => void (this.now = step.messages);
-    const how = { abortSignal, prepareStep, toolApproval: this.toolApproval, stopWhen: this.stopWhen };
+    const onStepFinish = newMessages((added) => this.keep((this.now = [...this.now, ...added])));
+    const watched = { abortSignal, prepareStep, onStepFinish };
+    const how = { ...watched, toolApproval: this.toolApproval, stopWhen: this.stopWhen };
     try {
       const result = await generateText({ ...how, model: this.model, tools: this.tools, messages });
       const added = result.responseMessages ?? result.response.messages; // of version 7, of version 6

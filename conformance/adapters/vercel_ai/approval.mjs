@@ -36,3 +36,12 @@ export function toolApproval(host, tools) {
   };
   return Object.fromEntries(tools.map((spec) => [spec.name, status(spec)]));
 }
+
+/** A listener of steps that takes their messages: version 7 gives those of a step, version 6 all of the request. */
+export function newMessages(take) {
+  let before = 0;
+  return ({ response: { messages } }) => {
+    take(denies ? messages : messages.slice(before));
+    before = messages.length;
+  };
+}
