@@ -34,13 +34,8 @@ class Adapter {
     implementation: { name: "@mastra/core", version: about.version, language: "javascript" },
     profile: "core",
     // At https://mastra.ai/docs/agents/human-in-the-loop the store keeps a run that waits, a function may say which
-    // calls do, and what is approved is executed; what waits goes on waiting when something new is said.  At
-    // reference/ agents/generate runs one call at a time where approval may be required, tools/create-tool has a
-    // signal that aborts a tool.
-    policies: {
-      state: "runtime", "decision.modes": ["replay"], "round.executor": "sequential", "cancel.inflight": "abort",
-      "input.waiting": "placeholder",
-    },
+    // calls do, and what is approved is executed.
+    policies: { state: "runtime", "decision.modes": ["replay"] },
     control: { store: "own", crash: ["soft", "kill"] },
     gates: ["model", "permission", "tool"],
     observes: ["call.shown"],
