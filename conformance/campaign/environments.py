@@ -13,7 +13,7 @@ import shutil
 import subprocess
 import sys
 import venv
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from importlib.metadata import distribution
 from importlib.resources import files
@@ -75,9 +75,7 @@ class Venv:
 
     def make(self, place: Path) -> None:
         """Install the kit and the runtime's packages with pip."""
-        venv.create(place, with_pip=True, clear=True)
-        pip = [str(place / BIN / "python"), "-m", "pip", "install", "--quiet"]
-        _run([*pip, *_kit(), *self.requirements], place, self.requirements)
+        pip_install(place, self.requirements, _kit())
 
     def at(self, pins: tuple[str, ...]) -> Self:
         """With other versions of some packages."""
@@ -89,7 +87,7 @@ class Venv:
 
     def by_hand(self, file: str, part: str) -> list[str]:
         """Any environment of pip's will do."""
-        return [f"pip install {' '.join(self.requirements)}", f"python {file} {part}".strip()]
+        return in_pip(self.requirements, file, part)
 
 
 @dataclass(frozen=True, slots=True)
@@ -107,7 +105,7 @@ class VenvWithPackages:
 
     def is_made(self, place: Path) -> bool:
         """Whether both are installed."""
-        return self.venv.is_made(place) and _node(place).is_file()
+        return self.venv.is_made(place) and node_in(place).is_file()
 
     def command(self, place: Path) -> str:
         """The command of the virtual environment."""
@@ -117,7 +115,7 @@ class VenvWithPackages:
         """Make the virtual environment, and install the npm packages in its folder."""
         self.venv.make(place)
         (place / "package.json").write_bytes(_manifest(self.package, self.pins))
-        _npm_install(place, self.requirements)
+        npm_install(place, self.requirements)
 
     def at(self, pins: tuple[str, ...]) -> Self:
         """With other versions of some packages of npm's."""
@@ -163,11 +161,11 @@ class Packages:
     def is_made(self, place: Path) -> bool:
         """Whether Node is installed, and the copied files are those of this kit."""
         same = (path.is_file() and path.read_bytes() == ours for path, ours in self._copies(place))
-        return _node(place).is_file() and all(same)
+        return node_in(place).is_file() and all(same)
 
     def command(self, place: Path) -> str:
         """Node, with the adapter."""
-        return shlex.join([str(_node(place)), str(place / Path(self.adapter).name)])
+        return shlex.join([str(node_in(place)), str(place / Path(self.adapter).name)])
 
     def make(self, place: Path) -> None:
         """Copy the adapter's files, and install the packages with npm."""
@@ -175,7 +173,7 @@ class Packages:
         place.mkdir(parents=True)
         for path, ours in self._copies(place):
             path.write_bytes(ours)
-        _npm_install(place, self.requirements)
+        npm_install(place, self.requirements)
 
     def at(self, pins: tuple[str, ...]) -> Self:
         """With other versions of some packages."""
@@ -183,12 +181,11 @@ class Packages:
 
     def interpreter(self, place: Path) -> list[str]:
         """Its Node, which finds packages in the folder in which it is started."""
-        return [str(_node(place)), "--input-type=module", "-"]
+        return [str(node_in(place)), "--input-type=module", "-"]
 
     def by_hand(self, file: str, part: str) -> list[str]:
         """In any folder of npm's."""
-        node = f"npx node --input-type=module - {part}".strip()
-        return [f"npm install --no-save {' '.join(self.requirements)}", f"{node} < {file}"]
+        return in_npm(self.requirements, file, part)
 
     def _copies(self, place: Path) -> Iterator[tuple[Path, bytes]]:
         folder, _, _ = self.adapter.rpartition("/")
@@ -199,7 +196,19 @@ class Packages:
             yield place / ours.name, ours.read_bytes()
 
 
-def _node(place: Path) -> Path:
+def in_pip(requirements: tuple[str, ...], file: str, part: str) -> list[str]:
+    """The lines for a shell that install packages with pip and run a part of a program."""
+    return [f"pip install {' '.join(requirements)}", f"python {file} {part}".strip()]
+
+
+def in_npm(requirements: tuple[str, ...], file: str, part: str) -> list[str]:
+    """The same with npm: Node finds packages in the folder in which it is started."""
+    node = f"npx node --input-type=module - {part}".strip()
+    return [f"npm install --no-save {' '.join(requirements)}", f"{node} < {file}"]
+
+
+def node_in(place: Path) -> Path:
+    """The Node of a folder of npm packages."""
     return place / "node_modules" / ".bin" / "node"
 
 
@@ -229,15 +238,23 @@ def pinned(requirements: tuple[str, ...], pins: tuple[str, ...]) -> tuple[str, .
     return tuple(other.get(VERSION.split(one)[0], one) for one in requirements)
 
 
-def _npm_install(place: Path, requirements: tuple[str, ...]) -> None:
+def pip_install(place: Path, requirements: tuple[str, ...], more: Sequence[str] = ()) -> None:
+    """Make a virtual environment from scratch, with these packages; `more` are other arguments of pip's."""
+    venv.create(place, with_pip=True, clear=True)
+    pip = [str(place / BIN / "python"), "-m", "pip", "install", "--quiet"]
+    _run([*pip, *more, *requirements], place, requirements)
+
+
+def npm_install(place: Path, requirements: tuple[str, ...], named: Sequence[str] = ()) -> None:
+    """Install what the `package.json` of a folder names, and the packages that are `named`."""
     npm = shutil.which("npm")
     if npm is None:
         raise UsageError(
             f"The environment {place} could not be made: there is no `npm` on the PATH.",
             "Node.js brings it, of any version: the one that runs the adapter is installed by npm.",
         )
-    quiet = ["--no-package-lock", "--no-audit", "--no-fund", "--loglevel", "error"]
-    _run([npm, "install", "--prefix", str(place), *quiet], place, requirements)
+    quiet = ["--no-package-lock", "--no-save", "--no-audit", "--no-fund", "--loglevel", "error"]
+    _run([npm, "install", "--prefix", str(place), *quiet, *named], place, requirements)
 
 
 def _of_the_kit(name: str) -> Traversable:

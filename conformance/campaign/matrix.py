@@ -14,7 +14,7 @@ from runlock.conformance.campaign.inference.result import Inferred
 from runlock.conformance.campaign.inference.search import infer
 from runlock.conformance.campaign.order import Inferring, Order, Sampled
 from runlock.conformance.campaign.result import ClauseVerdict, Result
-from runlock.conformance.campaign.runtimes import Runtime
+from runlock.conformance.campaign.runtime import Runtime
 from runlock.conformance.campaign.supervisor import campaign
 from runlock.conformance.errors import RunlockError
 from runlock.conformance.safe_path import spawned

@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from runlock.conformance.campaign.one_program import text_of
-from runlock.conformance.campaign.runtimes import Runtime
+from runlock.conformance.campaign.runtime import Runtime
 
 PROGRAMS: Final = Path("docs/standalone")
 SECONDS: Final = 180.0

@@ -20,7 +20,7 @@ from typing import Any, Final
 
 from runlock.conformance.campaign.entries import ThirdParty
 from runlock.conformance.campaign.environments import split
-from runlock.conformance.campaign.runtimes import Runtime
+from runlock.conformance.campaign.runtime import Runtime
 from runlock.conformance.errors import UsageError
 
 Lookup = Callable[[str], Sequence[str]]

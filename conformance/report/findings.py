@@ -12,7 +12,8 @@ from dataclasses import dataclass
 from functools import cache
 from typing import Any, Final, Literal, NamedTuple
 
-from runlock.conformance.campaign.runtimes import Known, Runtime, runtimes
+from runlock.conformance.campaign.runtime import Known, Runtime
+from runlock.conformance.campaign.runtimes import runtimes
 from runlock.conformance.family.family import Family, family_named
 from runlock.conformance.family.recordings import parse
 from runlock.conformance.trace.moves import Move, moves_of

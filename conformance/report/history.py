@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from runlock.conformance.campaign.releases import followed
-from runlock.conformance.campaign.runtimes import Runtime
+from runlock.conformance.campaign.runtime import Runtime
 from runlock.conformance.inputs import json_of
 from runlock.conformance.report.findings import Finding, findings
 

@@ -18,7 +18,8 @@ from runlock.conformance.campaign.entries import ThirdParty
 from runlock.conformance.campaign.matrix import Column
 from runlock.conformance.campaign.programs import PROGRAMS
 from runlock.conformance.campaign.result import THIN, Result
-from runlock.conformance.campaign.runtimes import Known, Runtime, as_of, runtimes
+from runlock.conformance.campaign.runtime import Known, Runtime
+from runlock.conformance.campaign.runtimes import as_of, runtimes
 from runlock.conformance.driving.findings import Witness
 from runlock.conformance.driving.strategies.scripted import without_answers
 from runlock.conformance.family.family import Family, family_named

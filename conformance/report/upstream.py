@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any, Final, NamedTuple
 
 from runlock.conformance.campaign.one_program import file_name, text_of
-from runlock.conformance.campaign.runtimes import Runtime
+from runlock.conformance.campaign.runtime import Runtime
 from runlock.conformance.report.findings import PROMISE, Finding, findings
 from runlock.conformance.report.markdown import block
 

@@ -16,6 +16,7 @@ from asyncio import events
 from collections import deque
 from collections.abc import Coroutine, Iterator
 from contextlib import contextmanager
+from pathlib import Path
 from typing import Any, ClassVar, Final
 
 from runlock.conformance.errors import Blame, RunlockError
@@ -154,7 +155,7 @@ class VirtualLoop(AsyncioFace):
         task = asyncio.ensure_future(future, loop=self)
         self.settle()
         if not task.done():
-            raise DidNotSettle(f"{task!r} waits for something that nobody will give.")
+            raise DidNotSettle(f"{_where(task)} waits for something that nobody will give.")
         return _result(task)
 
     def close(self) -> None:
@@ -261,3 +262,13 @@ def _close_link(link: Any) -> None:
         except BaseException:  # no code is left that could handle it
             return
         return
+
+
+def _where(task: asyncio.Future[Any]) -> str:
+    """Where a task waits, without the folders of this machine: reports of it are kept."""
+    if not isinstance(task, asyncio.Task):
+        return "A future"
+    name = getattr(task.get_coro(), "__qualname__", "A task")
+    for frame in task.get_stack(limit=1):
+        return f"{name} ({Path(frame.f_code.co_filename).name}:{frame.f_lineno})"
+    return name

@@ -92,7 +92,7 @@ class Acp(Mouth[AcpWire]):
         self.turn: asyncio.Future[Any] | None = None  # the response to the prompt that is under way
         self.asked: dict[str, list[Permission]] = {}  # by call: the permissions that were asked for it
         self.told: set[str] = set()  # calls of which the agent has told the end
-        self.is_cancelling = self.is_waiting = self.is_to_load = False
+        self.is_cancelling = self.is_waiting = self.is_to_load = self.has_left = False
         self.prompts: list[str] = []  # as they were sent
         self.events: list[Json] = []  # of the prompt that is under way
         self.names: dict[str, str] = {}  # of calls, by the agent's ids
@@ -102,7 +102,7 @@ class Acp(Mouth[AcpWire]):
         self.session.noted = self.events.append
 
     async def start(self, text: str) -> Segment:
-        self.is_cancelling = self.is_touched = False
+        self.is_cancelling = self.is_touched = self.has_left = False
         if self.is_to_load:
             self.is_to_load = False
             await self.rest.do(self._load())
@@ -136,7 +136,12 @@ class Acp(Mouth[AcpWire]):
             raise Refused("no prompt is under way")
         was_waiting, self.is_waiting, self.is_cancelling = self.is_waiting, False, True
         races = self.rest.is_moving()
-        await self.rest.do(self._cancel(races=races, until_rest=was_waiting))
+        if self._is_to_close(was_waiting):
+            await self.rest.do(self._close(races=races, until_rest=was_waiting))
+        elif self.wire.has_alone(self.session):
+            await self.rest.do(self._leave())
+        else:
+            await self.rest.do(self._cancel(races=races, until_rest=was_waiting))
         return self._ended() if was_waiting else None
 
     def _give_up(self) -> None:
@@ -192,6 +197,29 @@ class Acp(Mouth[AcpWire]):
         if until_rest:
             await self._until_rest()
 
+    def _is_to_close(self, was_waiting: bool) -> bool:
+        """Whether the client of a loaded session closes it, as it does with every other one."""
+        agent = self.session.agent
+        return agent is self.wire.other and agent.closes and (len(self.prompts) + was_waiting) % 2 == 0
+
+    async def _close(self, *, races: bool, until_rest: bool) -> None:
+        """Close the session inside the prompt; the client of the next one loads it again."""
+        self.is_to_load = True
+        self.session.close(races=races)
+        self.rest.moved()
+        if until_rest:
+            await self._until_rest()
+
+    async def _leave(self) -> None:
+        """Close the pipe inside the prompt; the client of the next one comes back and loads the session."""
+        self.has_left = self.is_to_load = True
+        for one in self.session.open:
+            one.answer = dict(CANCELLED)  # no one is there to answer it
+        await self.wire.hang_up(self.session)
+        if self.turn is not None and not self.turn.done():
+            self.turn.set_exception(Ended("the client has closed the pipe"))
+        self.rest.moved()
+
     async def _cancel_nothing(self) -> None:
         """A cancel that comes too late: it is of no prompt, and so is not kept with one."""
         self.session.cancel_late()
@@ -222,7 +250,7 @@ class Acp(Mouth[AcpWire]):
         try:
             result = self.turn.result() or {}
         except (RpcError, Ended) as error:
-            return self._failed(str(error))
+            return Segment(REASONS["cancelled"]) if self.has_left else self._failed(str(error))
         stop = str(result.get("stopReason"))
         return Segment(REASONS.get(stop) or Reason(code="Error", detail=f"the stop reason {stop}"))
 
@@ -232,7 +260,7 @@ class Acp(Mouth[AcpWire]):
             events, self.events = self.events, []
             self.session.noted = self.events.append
             known = [self._known(self.identity.plain(json.dumps(one))) for one in events]
-            self.host.observe("prompt", events=known, ended="answered")
+            self.host.observe("prompt", events=known, ended="open" if self.has_left else "answered")
 
     def _tell(self, call: str) -> None:
         """Show a call that waits, as far as the agent shows it."""

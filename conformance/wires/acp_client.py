@@ -90,6 +90,14 @@ class Session:
         One that `races` may meet what the agent has sent before it reads the cancel.
         """
         self.agent.peer.notify("session/cancel", {"sessionId": self.id, "_meta": {}})
+        self._note_cancel(races)
+
+    def close(self, *, races: bool = False) -> None:
+        """Close the session, which cancels its prompt in the same way."""
+        self.agent.peer.request("session/close", {"sessionId": self.id})
+        self._note_cancel(races)
+
+    def _note_cancel(self, races: bool) -> None:
         self.noted({"type": "cancel", **({"races": True} if races else {})})
         for one in self.open:
             self.answer(one, dict(CANCELLED))
@@ -192,6 +200,11 @@ class Agent:
     def capabilities(self) -> Json:
         """What it says that it can."""
         return dict(self.info.get("agentCapabilities") or {})
+
+    @property
+    def closes(self) -> bool:
+        """Whether it says that it can close a session."""
+        return "close" in (self.capabilities.get("sessionCapabilities") or {})
 
     async def new(self, folder: str, servers: list[Json]) -> Session:
         """Begin a session in a folder; raises an `AdapterError` if it wants a login."""

@@ -171,6 +171,14 @@ class AgentSession:
         finally:
             self.has_cancelled.set()
 
+    async def close(self) -> None:
+        """The client closes the session, which cancels its prompt."""
+        await self.cancel()
+
+    async def leave(self) -> None:
+        """The client is gone: what is under way is cancelled, and so stored."""
+        await self.cancel()
+
     # What another agent does in another way.
 
     def to_ask(self, pending: Sequence[str]) -> Sequence[str]:
@@ -212,6 +220,7 @@ class ServedAs:
     free: Sequence[str]
     session: type[AgentSession] = AgentSession
     loads: bool = True
+    closes: bool = False
 
     @property
     def scenario(self) -> Any:
@@ -233,7 +242,12 @@ class ServedAgent:
 
     async def initialize(self, protocol_version: int, **more: Any) -> schema.InitializeResponse:
         http = schema.McpCapabilities(http=True)
-        can = schema.AgentCapabilities(load_session=self.served.loads, mcp_capabilities=http)
+        closes = schema.SessionCapabilities(close=schema.SessionCloseCapabilities())
+        can = schema.AgentCapabilities(
+            load_session=self.served.loads,
+            mcp_capabilities=http,
+            session_capabilities=closes if self.served.closes else None,
+        )
         info = schema.Implementation(name="runlock-served", version="1")
         return schema.InitializeResponse(protocol_version=1, agent_capabilities=can, agent_info=info)
 
@@ -277,6 +291,15 @@ class ServedAgent:
         if session_id in self.sessions:
             await self.sessions[session_id].cancel()
 
+    async def close_session(self, session_id: str, **more: Any) -> schema.CloseSessionResponse:
+        await self.sessions[session_id].close()
+        return schema.CloseSessionResponse()
+
+    async def leave(self) -> None:
+        """Its client has closed the pipe."""
+        for session in self.sessions.values():
+            await session.leave()
+
 
 def _chunk(kind: str, text: str) -> Json:
     return {"sessionUpdate": kind, "content": {"type": "text", "text": text}}
@@ -291,4 +314,10 @@ def _model(update: Json) -> Any:
 def serve(served: ServedAs) -> None:
     """Serve over standard input and output, until that ends."""
     agent: Any = ServedAgent(served, {**exported(PORT), **os.environ})  # the library calls what there is
-    asyncio.run(run_agent(agent))
+    asyncio.run(until_left(agent))
+
+
+async def until_left(agent: Any, *pipes: Any) -> None:
+    """Serve until the client closes the pipe."""
+    await run_agent(agent, *pipes, use_unstable_protocol=True)
+    await agent.leave()

@@ -131,6 +131,16 @@ class AcpWire(Wiring):
             self._there.add(session)
         await self._within(self.other.load(session, self.servers), "has not loaded a session")
 
+    def has_alone(self, session: Session) -> bool:
+        """Whether a process has loaded this session, and no other that is played: its pipe can be closed."""
+        return self.other is not None and session.agent is self.other and self._there == {session}
+
+    async def hang_up(self, session: Session) -> None:
+        """Close the pipe of the process that has this session alone, whatever is under way there."""
+        async with self._starting:
+            if self.has_alone(session) and self.other is not None:
+                await self._hang_up(self.other)
+
     def leave(self, session: Session) -> None:
         """A session is not played any more."""
         self._there.discard(session)

@@ -54,7 +54,8 @@ class Address:
     `url` is where it is: over a pipe, the command that starts it.  `ask` and `free` are tools of the kit, by
     the names under which its tool server offers them: a call of one in `ask` waits for an approval.
     `approve` and `reject` are what the runtime takes for an answer, and `declare` the policies that its
-    author says of it.  `recipe` says how an agent is pointed at the ends.
+    author says of it.  `recipe` says how an agent is pointed at the ends.  `package`, as `pydantic-ai==2.0`,
+    names what serves AG-UI, which has no word for it.
     """
 
     url: str
@@ -67,6 +68,7 @@ class Address:
     declare: Any = None
     ends: int = PORT
     recipe: str = ""
+    package: str = ""
 
     def __str__(self) -> str:
         """The text that `address_of` reads; what is as usual is left out."""
@@ -253,6 +255,7 @@ _READ: Final[Mapping[str, Any]] = {
     "declare": _policies,
     "ends": _port,
     "recipe": lambda name, text: text,
+    "package": lambda name, text: text,
 }
 
 

@@ -10,6 +10,7 @@ out that a thread survives a restart: what a run has told at its end is then dur
 from __future__ import annotations
 
 import asyncio
+import re
 from collections.abc import Callable, Sequence
 from copy import deepcopy
 from functools import partial
@@ -42,6 +43,9 @@ from runlock.conformance.wires.wire import Wire
 LOOSE: Final = ("timestamp", "rawEvent", "raw_event", "input")
 """Fields of an event that hold what a server measures, or what was sent to it."""
 
+VERSION: Final = re.compile("==|(?<!^)@")
+"""Separates a package from its version, in the notation of pip or npm."""
+
 COUNTED: Final = "usage"
 """A field that is part of an exchange, and not of what a watcher compares."""
 
@@ -55,7 +59,7 @@ class AgUi(Mouth[Wire]):
         permissions = {"allow": self.address.free, "ask": self.address.ask}
         learned = self.wire.learned
         return Handshake(
-            implementation=Party(name=f"the agent at {self.address.url}", version="unknown"),
+            implementation=self._implementation(),
             policies=self.address.declare or {},
             control=Control(
                 settle="observed",
@@ -91,6 +95,11 @@ class AgUi(Mouth[Wire]):
             history=[],
         )
 
+    def _implementation(self) -> Party:
+        """The package that the user names, since the protocol has no word for it."""
+        name, version, *_ = *VERSION.split(self.address.package, 1), ""
+        return Party(name=name or f"the agent at {self.address.url}", version=version or "unknown")
+
     def _why_not_crashed(self) -> str:
         if self.wire.learned.survives:
             return ""
@@ -116,6 +125,7 @@ class AgUi(Mouth[Wire]):
         self.leaves_out = False
         self.events: list[Json] = []  # of the request that is under way
         self.sit_down(host, self.client.mark)
+        self.approvals.refuse = host.refuse
 
     async def start(self, text: str) -> Segment:
         client = deepcopy(self.client)

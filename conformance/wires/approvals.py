@@ -7,12 +7,13 @@ about one or several of the round, or as a call without a result, which the clie
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
-from runlock.conformance.families.lifecycle.actions.decisions import ABANDONED, ELSEWHERE
+from runlock.conformance.families.lifecycle.actions.decisions import ELSEWHERE
 from runlock.conformance.families.lifecycle.adapter import Refused
 from runlock.conformance.families.lifecycle.messages import Decision
+from runlock.conformance.families.lifecycle.messages.stimuli import ABANDONED
 from runlock.conformance.wires.address import Address
 from runlock.conformance.wires.ag_ui_client import LEGACY, HttpClient
 from runlock.conformance.wires.dialects import payload
@@ -29,6 +30,7 @@ class Approvals:
         self._by_result = by_result
         self._interrupts: dict[str, str] = {}  # the newest one of each call, also after it was answered
         self._kept: dict[str, Decision] = {}  # decisions, until an interrupt for a round can be answered
+        self.refuse: Callable[[str, str], None] = lambda why, decision: None  # the client takes none of it
 
     def waiting(self, client: HttpClient) -> dict[str, str]:
         """The calls that wait, each with the id that the runtime has for it."""
@@ -112,13 +114,22 @@ class Approvals:
         """An answer to each interrupt, once each of the calls is decided."""
         if any(one.call not in waiting for one in decisions):
             raise Refused("no interrupt asks about it")
-        self._kept |= {one.call: one for one in decisions}
+        self._keep(decisions)
         if waiting.keys() - self._kept.keys():
             return None
         if LEGACY in interrupts[0]:
             return {"forwardedProps": {"command": {"resume": self._whole(interrupts[0], [*waiting])}}}
         asked = self._asked(interrupts, waiting)
         return {"resume": [_entry(one["id"], self._whole(one, calls)) for one, calls in asked if calls]}
+
+    def _keep(self, decisions: Sequence[Decision]) -> None:
+        """Keep the first answer to each call: the runtime has not seen it, and cannot refuse another one."""
+        again = [one for one in decisions if one.call in self._kept]
+        for one in again if len(again) < len(decisions) else ():
+            self.refuse("the client has an answer for it", one.id)
+        if again and len(again) == len(decisions):
+            raise Refused("the client has an answer for it")
+        self._kept |= {one.call: one for one in decisions if one not in again}
 
     def _whole(self, interrupt: Json, calls: Sequence[str]) -> Any:
         """What answers an interrupt about these calls: a list of decisions, or one that stands for all."""

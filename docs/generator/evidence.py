@@ -11,7 +11,8 @@ from typing import Any, NamedTuple
 
 from runlock.conformance.campaign.one_program import file_name, text_of
 from runlock.conformance.campaign.programs import programs_of
-from runlock.conformance.campaign.runtimes import Known, runtimes
+from runlock.conformance.campaign.runtime import Known
+from runlock.conformance.campaign.runtimes import runtimes
 from runlock.conformance.family.family import Family, families
 from runlock.conformance.report.findings import counted
 from runlock.conformance.report.matrix import causes

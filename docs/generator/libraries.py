@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 from functools import cache
 
-from runlock.conformance.campaign.runtimes import Runtime, as_of, runtimes
+from runlock.conformance.campaign.runtime import Runtime
+from runlock.conformance.campaign.runtimes import as_of, runtimes
 from runlock.conformance.report import versions
 from runlock.conformance.report.findings import DOCUMENTED, Finding
 

@@ -9,7 +9,8 @@ from html import escape
 from pathlib import Path
 from typing import Any, Final
 
-from runlock.conformance.campaign.runtimes import FOLDER, runtimes
+from runlock.conformance.campaign.runtime import FOLDER
+from runlock.conformance.campaign.runtimes import runtimes
 from runlock.conformance.family.family import DEFAULT, Family, family_named
 from runlock.conformance.report import versions
 from runlock.conformance.report.clause_names import title

@@ -23,7 +23,7 @@ from .matrix import KEPT, history, report
 PROGRAM: Final = re.compile(r"Without the kit: `docs/standalone/([\w.]+(?: \w+)?)`\.")
 AS_ARGUMENT: Final = re.compile(r"(?<=python )docs/standalone/([\w.]+(?: \w+)?)$", re.MULTILINE)
 AS_INPUT: Final = re.compile(r"(?<= -)((?: \w+)?) < docs/standalone/([\w.]+)$", re.MULTILINE)
-ADAPTER: Final = re.compile(r"`conformance/adapters/([\w./]+)`")
+ADAPTER: Final = re.compile(r"`conformance/adapters/([\w./-]+)`")
 FILE: Final = re.compile(r"\]\(witnesses/")
 REPLAY: Final = re.compile(r"^The \[file\]\(\.\./witnesses/[\w-]+/([A-Z]+-\d+)\.", re.MULTILINE)
 SAVED: Final = re.compile(r"^The \[file\]\((.*)\) replays it:(\s+```sh\srunlock replay )\S+/", re.MULTILINE)

@@ -277,18 +277,23 @@ async function approvals_around_a_message() {
   return chat.status === "error" && !ran.length;
 }
 
+/** A tool that works until it is aborted, and the calls that have entered it. */
+function endless(more = {}) {
+  const ran = [];
+  const execute = async (_, { toolCallId, abortSignal }) => {
+    ran.push(toolCallId);
+    await new Promise((_, reject) => abortSignal.addEventListener("abort", () => reject(new Error("stopped"))));
+  };
+  return { ran, read: tool({ inputSchema, execute, ...more }) };
+}
+
 async function approved_again_after_a_stop() {
   about(
     "The user stops a chat while an approved call runs; an approval that comes again runs the call again.",
     "the tool runs once: the call is approved already, and its run was stopped.",
     "what the user approved once is done twice, the second time after a stop.",
   );
-  const ran = [];
-  const execute = async (_, { toolCallId, abortSignal }) => {
-    ran.push(toolCallId);
-    await new Promise((_, reject) => abortSignal.addEventListener("abort", () => reject(new Error("stopped"))));
-  };
-  const write = tool({ inputSchema, needsApproval: true, execute });
+  const { ran, read: write } = endless({ needsApproval: true });
   const chat = new Chat(new ToolLoopAgent({ model: scripted([["c1", "write"]], "done"), tools: { write }, stopWhen }));
   await chat.sendMessage({ text: "hello" });
   const [id] = waiting(chat);
@@ -300,6 +305,25 @@ async function approved_again_after_a_stop() {
   await settled();
   console.log("actual: the tool ran for:", ran);
   return ran.length > 1;
+}
+
+async function message_after_a_stop() {
+  about(
+    "The user stops a chat while a tool runs: every message after that fails.",
+    "the model is shown the new message, and that the call was stopped.",
+    "a chat that was stopped once is lost.",
+  );
+  const { ran, read } = endless();
+  const model = scripted([["c1", "read"]], "done");
+  const chat = new Chat(new ToolLoopAgent({ model, tools: { read }, stopWhen }));
+  const sent = chat.sendMessage({ text: "hello" });
+  while (!ran.length) await settled();
+  await chat.stop();
+  await sent;
+  await chat.sendMessage({ text: "and now?" });
+  await settled();
+  console.log("actual: after a stop and another message, the chat is", chat.status, "with", chat.error?.message);
+  return chat.status === "error";
 }
 
 async function one_id_asks_and_does_not() {
@@ -412,6 +436,7 @@ const programs = {
   approval_after_a_message,
   approvals_around_a_message,
   approved_again_after_a_stop,
+  message_after_a_stop,
   one_id_asks_and_does_not,
   results_told_anew,
   repeated_id,

@@ -184,6 +184,20 @@ class AsksForAFile(AgentSession):
         return await super().prompt(text)
 
 
+class DiesWithItsPipe(AgentSession):
+    """Ends when its client closes the pipe, and stores nothing of the prompt that is under way."""
+
+    async def leave(self) -> None:
+        pass
+
+
+class GoesOnWhenItIsClosed(AgentSession):
+    """Takes a session for closed, and finishes its prompt."""
+
+    async def close(self) -> None:
+        pass
+
+
 class RunsTheLate(AgentSession):
     """Takes what was cancelled for allowed."""
 
@@ -227,6 +241,7 @@ RIGHT: Mapping[str, ServedAs] = {
     "prefixed": _as(Prefixed),
     "other-options": _as(OtherOptions),
     "no-load": _as(loads=False),
+    "closes": _as(closes=True),
 }
 WRONG: Mapping[str, tuple[ServedAs, str]] = {
     "forgets-what-it-loads": (_as(ForgetsWhatItLoads), "AGAIN-2"),
@@ -244,6 +259,10 @@ WRONG: Mapping[str, tuple[ServedAs, str]] = {
     "runs-before-it-asks": (_as(RunsBeforeItAsks), "GATE-1"),
 }
 """By name: the agent, and the clause that it breaks."""
+
+GOING_ON = _as(GoesOnWhenItIsClosed, closes=True)
+DYING = _as(DiesWithItsPipe)
+"""Wrong ones that show it where a session was loaded before."""
 
 MUTATED = {mutant.name: ServedAs(mutant, ("write",), ("read",)) for mutant in MUTANTS}
 AGENTS = {**RIGHT, **{name: served for name, (served, _) in WRONG.items()}, **MUTATED}

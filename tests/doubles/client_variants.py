@@ -23,6 +23,18 @@ class RunsTheAbandoned(Thread):
         ]
 
 
+class EndsWithTheAbandoned(Thread):
+    """A run whose question was given up is over, and its model is not asked again."""
+
+    async def _verb(self, asked: RunAgentInput) -> Segment | None:
+        segment = await super()._verb(asked) if not _gives_up(asked) else await self.adapter.cancel()
+        return Segment("NaturalEnd") if _gives_up(asked) else segment
+
+
+def _gives_up(asked: RunAgentInput) -> bool:
+    return any(one.status == "cancelled" for one in asked.resume or ())
+
+
 class AsksNotWhich(Thread):
     """Takes an answer for what waits, whatever it was asked about."""
 
@@ -85,6 +97,7 @@ def _with(thread: type[Thread]) -> Served:
 
 CLIENT_BOUND: Mapping[str, Served] = {
     "right": _with(Thread),
+    "ends-with-the-abandoned": _with(EndsWithTheAbandoned),
     "runs-the-abandoned": _with(RunsTheAbandoned),
     "one-inbox-for-all": _with(OneInbox),
     "asks-not-which": _with(AsksNotWhich),

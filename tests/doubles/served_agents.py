@@ -6,18 +6,18 @@ import asyncio
 import os
 import tempfile
 from collections.abc import Iterator, Mapping
+from concurrent.futures import wait
 from contextlib import contextmanager
 from copy import copy
 from dataclasses import replace
 from typing import Any
 
-from acp import run_agent
 from served_ends import serving_ends
 
 from runlock.conformance.driving.bench import Bench
 from runlock.conformance.families.lifecycle.host.hosted import Hosted
 from runlock.conformance.wires.acp import Acp
-from runlock.conformance.wires.acp_server import ServedAgent, ServedAs
+from runlock.conformance.wires.acp_server import ServedAgent, ServedAs, until_left
 from runlock.conformance.wires.acp_wire import AcpWire
 from runlock.conformance.wires.address import DATA, Address, exported
 from runlock.conformance.wires.ends import Ends
@@ -32,7 +32,8 @@ class Pipes:
         self.stdin, self.stdout = os.fdopen(reading[1], "wb", 0), os.fdopen(writing[0], "rb", 0)
 
     def wait(self, timeout: float = 0) -> int:
-        """It has ended."""
+        """Until it has ended."""
+        wait([self.running], timeout)
         return 0
 
 
@@ -53,6 +54,7 @@ class Inside:
         """Serve on new pipes."""
         self.process = Pipes()
         self.running = asyncio.run_coroutine_threadsafe(self._serve(self.process), self._ends.real.loop)
+        self.process.running = self.running
 
     async def _serve(self, pipes: Pipes) -> None:
         loop = asyncio.get_running_loop()
@@ -62,7 +64,7 @@ class Inside:
         writer = asyncio.StreamWriter(transport, protocol, reader, loop)
         agent = ServedAgent(self._served, {**exported(self._ends.port), DATA: self.folder})
         try:
-            await run_agent(agent, writer, reader)
+            await until_left(agent, writer, reader)
         finally:
             transport.close()
             read.close()

@@ -27,10 +27,11 @@ class Adapter {
     profile: "core",
     // At https://docs.langchain.com/oss/javascript/ langgraph/persistence keeps the state, and
     // langchain/human-in-the-loop asks for a decision on each call, executes what is approved, and lets a
-    // decision edit the tool and the arguments; ToolNode.ts makes a message of an error.
+    // decision edit the tool and the arguments; ToolNode.ts makes a message of an error, and its reference has the
+    // calls of a turn run in parallel.
     policies: {
       state: "runtime", resume: "all_or_nothing", "decision.modes": ["replay"], "edit.tool": "taken",
-      "tool.raises": "failed_call",
+      "tool.raises": "failed_call", "round.executor": "parallel",
     },
     gates: ["model", "tool"],
     observes: ["call.shown"],

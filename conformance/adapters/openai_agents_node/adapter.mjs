@@ -19,8 +19,12 @@ class Adapter {
     implementation: { name: "@openai/agents", version: about.version, language: "javascript" },
     profile: "core",
     // At https://openai.github.io/openai-agents-js/guides/ human-in-the-loop gives its caller the state, lets it
-    // decide a part of the calls, and executes what is approved, and tools makes a result of an error.
-    policies: { state: "caller", resume: "partial", "decision.modes": ["replay"], "tool.raises": "failed_call" },
+    // decide a part of the calls, and executes what is approved, and tools makes a result of an error; runConfig.ts
+    // starts all calls of a turn unless a limit is set.
+    policies: {
+      state: "caller", resume: "partial", "decision.modes": ["replay"], "tool.raises": "failed_call",
+      "round.executor": "parallel",
+    },
     gates: ["model", "permission", "tool"],
     observes: ["call.shown"],
     stimuli: ["decide", "cancel", "run.again", "run.input", "clock.advance", "deliver"],

@@ -7,7 +7,7 @@
 
 import { generateText, hasToolCall, jsonSchema, tool } from "ai";
 import about from "ai/package.json" with { type: "json" };
-import { needsApproval, policies, toolApproval, verdicts } from "./approval.mjs";
+import { needsApproval, newMessages, policies, refusals, toolApproval, verdicts } from "./approval.mjs";
 import { Refused, serve } from "./runlock.mjs";
 import { kitModel } from "./model.mjs";
 
@@ -20,7 +20,8 @@ class Adapter {
     // response; agents/tool-approvals asks again about what was approved; agents/loop-control stops after the tools.
     policies: {
       state: "caller", resume: "all_or_nothing", "decision.modes": ["replay"], "replay.gate": "yes",
-      "tool.raises": "failed_call", "stop.conditions": ["stop_on_tool"], "stop.tools": "drained", ...policies,
+      "tool.raises": "failed_call", "stop.conditions": ["stop_on_tool"], "stop.tools": "drained",
+      ...policies, ...refusals,
     },
     gates: ["model", "permission", "tool"],
     observes: ["call.shown"],
@@ -82,7 +83,9 @@ class Adapter {
     const messages = (this.now = [...this.kept.messages, ...said]);
     const abortSignal = (this.stop = new AbortController()).signal;
     const prepareStep = (step) => void (this.now = step.messages);
-    const how = { abortSignal, prepareStep, toolApproval: this.toolApproval, stopWhen: this.stopWhen };
+    const onStepFinish = newMessages((added) => this.keep((this.now = [...this.now, ...added])));
+    const watched = { abortSignal, prepareStep, onStepFinish };
+    const how = { ...watched, toolApproval: this.toolApproval, stopWhen: this.stopWhen };
     try {
       const result = await generateText({ ...how, model: this.model, tools: this.tools, messages });
       const added = result.responseMessages ?? result.response.messages; // of version 7, of version 6

@@ -12,8 +12,15 @@ const denies = !about.version.startsWith("6.");
 
 export const verdicts = denies ? ["allow", "block", "suspend"] : ["allow", "suspend"];
 
-/** What the documentation promises of a call that is denied: the model is told so, and the loop goes on. */
-export const policies = denies ? { "round.block": "fail_call" } : {};
+/** What the documentation of version 7 promises: at agents/tool-approvals a denied call is told to the model, and
+ * the loop goes on; at ai-sdk-core/tools-and-tool-calling the calls of a step are executed concurrently, and those
+ * that are at work when the operation is aborted get the signal. */
+export const policies = denies
+  ? { "round.block": "fail_call", "round.executor": "parallel", "cancel.inflight": "abort" }
+  : {};
+
+/** What troubleshooting/missing-tool-results-error of version 7 says of a new message while a call has no response. */
+export const refusals = denies ? { "input.waiting": "refuse" } : {};
 
 /** The function or the answer for a tool of version 6. */
 export function needsApproval(host, { name, permission }) {
@@ -28,4 +35,13 @@ export function toolApproval(host, tools) {
     return async (args, { toolCallId }) => STATUS[(await host.permit(toolCallId, name, args)).kind];
   };
   return Object.fromEntries(tools.map((spec) => [spec.name, status(spec)]));
+}
+
+/** A listener of steps that takes their messages: version 7 gives those of a step, version 6 all of the request. */
+export function newMessages(take) {
+  let before = 0;
+  return ({ response: { messages } }) => {
+    take(denies ? messages : messages.slice(before));
+    before = messages.length;
+  };
 }

@@ -15,7 +15,8 @@ from runlock.conformance.campaign.entries import entry_in
 from runlock.conformance.campaign.matrix import Column, matrix
 from runlock.conformance.campaign.order import Order, Sampled
 from runlock.conformance.campaign.programs import PROGRAMS, THERE, compared
-from runlock.conformance.campaign.runtimes import Runtime, runtimes
+from runlock.conformance.campaign.runtime import Runtime
+from runlock.conformance.campaign.runtimes import runtimes
 from runlock.conformance.cli.commands.output_streams import results
 from runlock.conformance.errors import UsageError
 from runlock.conformance.inputs import json_of

@@ -16,7 +16,7 @@ from runlock.conformance import outputs
 from runlock.conformance.campaign.matrix import Column, matrix
 from runlock.conformance.campaign.order import Order, Sampled
 from runlock.conformance.campaign.releases import Lookup, from_registries, judged_from, newest, remembered
-from runlock.conformance.campaign.runtimes import Runtime
+from runlock.conformance.campaign.runtime import Runtime
 from runlock.conformance.cli.commands.matrix import UNDECIDED, Options, selected, told
 from runlock.conformance.cli.commands.output_streams import results
 from runlock.conformance.errors import UsageError

@@ -44,8 +44,10 @@ def test_a_column_of_the_matrix_is_made_of_it(name):
     given = tomllib.loads((folder / "runlock.toml").read_text("utf-8"))["agents"][name]
     launch = " ".join(f"{folder}/{word}" for word in given["launch"].split())
 
-    assert address_of(entry.address) == address_in_table({**given, "launch": launch})
-    assert entry.requirements and entry.library
+    package = entry.requirements[0]
+
+    assert address_of(entry.address) == address_in_table({**given, "launch": launch, "package": package})
+    assert entry.library
 
 
 @pytest.mark.parametrize("name", IN_PYTHON)

@@ -8,7 +8,8 @@ import pytest
 from places import ROOT
 from sample_result import RESULT
 
-from runlock.conformance.campaign.entries import entry_in
+from runlock.conformance.campaign import entries
+from runlock.conformance.campaign.entries import entry_in, listed
 from runlock.conformance.campaign.matrix import Column
 from runlock.conformance.cli.commands import matrix as command
 from runlock.conformance.cli.main import main
@@ -138,3 +139,63 @@ def test_a_folder_without_an_entry_is_refused(tmp_path):
     """The file is named."""
     with pytest.raises(UsageError, match=r"entry\.toml"):
         entry_in(tmp_path)
+
+
+# --- entries of the kit ---------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(("command", "is_there"), [("no-such-program --flag", False), ("{python} x", True)])
+def test_an_entry_is_there_if_its_program_is(folder, tmp_path, command, is_there):
+    """So that a matrix of all runtimes says which ones are not installed."""
+    entry = entry_in(written(folder, f'name = "a"\ntitle = "A"\ncommand = "{command}"\n'))
+
+    assert entry.is_installed(tmp_path) == is_there
+
+
+@pytest.fixture
+def installed(monkeypatch):
+    """What would be installed, and where."""
+    found = []
+    monkeypatch.setattr(entries, "npm_install", lambda place, *what: found.append(("npm", place, what[-1])))
+    monkeypatch.setattr(entries, "pip_install", lambda place, *what: found.append(("pip", place, what[-1])))
+    return found
+
+
+SERVED = """name = "a-served"
+title = "A"
+requirements = ["a==1"]
+launch = "{folder}/.venv/bin/python {folder}/app.py"
+url = "http://127.0.0.1:{port}/agent"
+"""
+AGENT = """name = "an-agent"
+title = "An agent"
+requirements = ["@an/agent@2.0"]
+acp = ""
+recipe = "gemini-cli"
+"""
+
+
+def test_the_kit_makes_the_environment_of_an_application_in_its_folder(folder, tmp_path, installed):
+    """With the packages that the folder names; the adapter on a page is the file of the entry."""
+    (folder / "requirements.txt").write_text("uvicorn\n")
+    entry = listed(written(folder, SERVED), "conformance/adapters/applications/a")
+    entry.install(tmp_path)
+
+    assert installed == [("pip", folder / ".venv", ["-r", str(folder / "requirements.txt")])]
+    assert entry.adapter_file == "conformance/adapters/applications/a/entry.toml"
+    assert not entry.is_installed(tmp_path)
+    assert entry.lives_in.by_hand("x.py", "") == ["pip install a==1", "python x.py"]
+
+
+def test_the_kit_makes_the_environment_of_an_agent_where_its_recipe_looks(folder, tmp_path, installed):
+    """It is there once its program is."""
+    entry = listed(written(folder, AGENT), "conformance/adapters/agents/a")
+    entry.install(tmp_path)
+
+    assert installed == [("npm", tmp_path / "gemini-cli", ("@an/agent@2.0",))]
+    assert not entry.is_installed(tmp_path)
+    program = tmp_path / "gemini-cli/node_modules/.bin/gemini"
+    program.parent.mkdir(parents=True)
+    program.touch()
+    assert entry.is_installed(tmp_path)
+    assert entry.lives_in.by_hand("x.mjs", "p")[0] == "npm install --no-save @an/agent@2.0"

@@ -10,15 +10,17 @@ import subprocess
 import sys
 import tomllib
 from dataclasses import replace
+from pathlib import Path
 
 import pytest
 from places import ROOT
 
 from runlock.conformance.campaign import matrix as campaign
+from runlock.conformance.campaign.entries import ThirdParty, entry_in
 from runlock.conformance.campaign.environments import ADAPTERS, BIN, ENVIRONMENTS, Packages
 from runlock.conformance.campaign.matrix import Column, unless_hidden
 from runlock.conformance.campaign.order import Inferring, Order, Sampled
-from runlock.conformance.campaign.programs import can_run, run
+from runlock.conformance.campaign.programs import can_run, programs_of, run
 from runlock.conformance.campaign.result import THIN, ClauseVerdict, Result
 from runlock.conformance.campaign.runtimes import runtimes
 from runlock.conformance.cli.main import main
@@ -63,7 +65,9 @@ def defined_in(path):
 
 
 def serves(runtime):
-    """Whether the adapter of a runtime is one of the kit's."""
+    """Whether the adapter of a runtime, or the entry of one behind a wire, is one of the kit's."""
+    if isinstance(runtime, ThirdParty):
+        return entry_in(ROOT / Path(runtime.adapter_file).parent).name == runtime.name
     if isinstance(runtime.lives_in, Packages):
         text = (ROOT / "conformance/adapters" / runtime.adapter).read_text("utf-8")
         return re.search(r"^serve(Runner)?\(", text, re.MULTILINE) is not None
@@ -94,9 +98,9 @@ def test_a_runtime_is_pinned_and_its_adapter_is_there(runtime):
 def test_what_is_known_of_a_violation_can_be_run(runtime):
     """Each program is there, with the part that it names; its clause is of the core, or of a policy."""
     for known in runtime.seen:
-        file, _, part = (known.standalone or "").partition(" ")
         clause = load_spec(runtime.family).clauses[known.clause]
         assert clause.core or clause.applies
+    for file, _, part in (program.partition(" ") for program in programs_of([runtime])):
         assert part in {"", *defined_in(STANDALONE / file)}
 
 
@@ -114,7 +118,7 @@ def test_policies_are_inferred_in_real_time_from_the_scripted_schedules_alone(
 
 def test_each_program_is_about_a_violation():
     """A program whose violation is gone goes with it; some wait for the column of their runtime."""
-    named = {str(known.standalone).partition(" ")[0] for one in RUNTIMES for known in one.seen}
+    named = {program.partition(" ")[0] for program in programs_of(RUNTIMES)}
     named |= tomllib.loads(ADAPTERS.joinpath("runtimes.toml").read_text("utf-8"))["waiting"].keys()
 
     assert {path.name for path in STANDALONE.iterdir() if path.suffix in (".py", ".mjs")} == named
@@ -329,11 +333,12 @@ def test_what_is_known_of_a_violation_is_seen_without_the_kit(runtime, known):
 
 @pytest.mark.parametrize("runtime", RUNTIMES, ids=lambda one: one.name)
 def test_a_program_says_how_to_install_what_it_is_about(runtime):
-    """Its first lines name the packages in the versions that were checked."""
-    for known in runtime.seen:
-        text = (STANDALONE / str(known.standalone).partition(" ")[0]).read_text("utf-8")
+    """Its first lines name the packages in the versions that were checked; of an entry, those it needs."""
+    for program in programs_of([runtime]):
+        text = (STANDALONE / program.partition(" ")[0]).read_text("utf-8")
         head = "".join(line for line in text.splitlines()[:8] if re.search(r"\b(pip|npm) install ", line))
-        assert [pin for pin in runtime.requirements if pin not in head] == []
+        missing = [pin for pin in runtime.requirements if pin not in head]
+        assert missing == [] or (isinstance(runtime, ThirdParty) and len(missing) < len(runtime.requirements))
 
 
 SAYS = {
@@ -352,9 +357,7 @@ def about(path, part):
     return re.sub(r"\n  (?=\S)", " ", ast.get_docstring((named or [tree])[0]))
 
 
-@pytest.mark.parametrize(
-    "program", sorted({known.standalone for one in RUNTIMES for known in one.seen}), ids=str
-)
+@pytest.mark.parametrize("program", programs_of(RUNTIMES))
 def test_a_program_says_what_is_expected_and_whom_it_hurts(program):
     """Before it prints what it sees, it prints one sentence for each."""
     file, _, part = program.partition(" ")

@@ -9,7 +9,8 @@ from places import ROOT
 
 from runlock.conformance.campaign.environments import BIN, split
 from runlock.conformance.campaign.programs import GONE, THERE, UNDECIDED, compared, outcome
-from runlock.conformance.campaign.runtimes import Known, runtimes
+from runlock.conformance.campaign.runtime import Known
+from runlock.conformance.campaign.runtimes import runtimes
 from runlock.conformance.cli.main import main
 from runlock.conformance.report.versions import FILE, absent, known, merged, seen, undecided
 

@@ -7,7 +7,8 @@ import pytest
 from places import ROOT
 
 from runlock.conformance.campaign.programs import programs_of
-from runlock.conformance.campaign.runtimes import Known, runtimes
+from runlock.conformance.campaign.runtime import Known
+from runlock.conformance.campaign.runtimes import runtimes
 from runlock.conformance.cli.main import main
 from runlock.conformance.report.findings import counted, findings
 from runlock.conformance.report.matrix import with_findings

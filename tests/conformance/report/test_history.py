@@ -4,7 +4,8 @@ from dataclasses import replace
 
 import pytest
 
-from runlock.conformance.campaign.runtimes import Known, runtimes
+from runlock.conformance.campaign.runtime import Known
+from runlock.conformance.campaign.runtimes import runtimes
 from runlock.conformance.report.history import changes, dates, merged
 from runlock.conformance.report.summary import text
 

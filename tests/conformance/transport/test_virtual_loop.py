@@ -402,8 +402,19 @@ def test_a_loop_can_run_inside_another():
 
 def test_waiting_for_what_nobody_gives_is_said(loop):
     """A coroutine that cannot come to its end is reported."""
-    with pytest.raises(DidNotSettle, match="nobody will give"):
+    with pytest.raises(DidNotSettle, match=r"^A future waits for something that nobody will give"):
         loop.run_until_complete(loop.create_future())
+
+
+def test_where_it_waits_is_said_without_a_folder_of_the_machine(loop):
+    """The report of a campaign may be kept in a repository."""
+
+    async def waits():
+        await loop.create_future()
+
+    with pytest.raises(DidNotSettle, match=r"waits \(test_virtual_loop\.py:\d+\) waits for") as raised:
+        loop.run_until_complete(waits())
+    assert "/" not in str(raised.value)
 
 
 def test_an_abandoned_loop_runs_no_clean_up():

@@ -48,7 +48,10 @@ def test_other_targets_are_none(target):
         ("http://", "is no URL of an agent"),
         ("http://127.0.0.1:{port}/agent", "leaves its port to the kit"),
         (f"{URL}#asks=write", "Did you mean `ask`?"),
-        (f"{URL}#colour=red", "There are launch, ask, free, approve, reject, declare, ends, recipe."),
+        (
+            f"{URL}#colour=red",
+            "There are launch, ask, free, approve, reject, declare, ends, recipe, package.",
+        ),
         (f"{URL}#approve={{approved", "`approve` is no JSON"),
         (f"{URL}#declare=[1]", "`declare` is no JSON object"),
         (f"{URL}#ends=0", "`ends` is no port"),

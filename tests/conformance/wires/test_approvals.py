@@ -116,3 +116,23 @@ def test_a_call_that_was_never_streamed_is_known(names, shown):
 def test_a_client_has_no_tool_and_no_arguments_of_a_call_that_was_never_streamed():
     """Where reading its function raised an exception."""
     assert HttpClient(URL, MARK).call("c1") == ("", None)
+
+
+def test_the_first_answer_to_a_call_stands_until_it_is_sent():
+    """A runtime that never saw a rejection cannot be blamed for the approval that came after it."""
+    client, approvals = asking({"responseSchema": LIST})
+    refused = []
+    approvals.refuse = lambda why, decision: refused.append(decision)
+
+    assert sent(client, approvals, c2="cancel") is None
+    assert sent(client, approvals, c1="resume", c2="resume") == {"i0": {"decisions": ["approve", "reject"]}}
+    assert refused == ["d-c2"]
+
+
+def test_an_answer_that_brings_nothing_new_is_refused():
+    """No request is sent."""
+    client, approvals = asking({"responseSchema": LIST})
+    sent(client, approvals, c2="cancel")
+
+    with pytest.raises(Refused, match="has an answer"):
+        sent(client, approvals, c2="resume")

@@ -1,7 +1,7 @@
 """A session goes on when another process has loaded it, with all that was said and answered in it."""
 
 import pytest
-from acp_agents import RIGHT, WRONG
+from acp_agents import DYING, GOING_ON, RIGHT, WRONG
 from played_scripts import reasons
 from served_agents import serving
 
@@ -12,6 +12,7 @@ from runlock.conformance.families.lifecycle.host.hosted import Hosted
 from runlock.conformance.families.lifecycle.messages import Scenario
 from runlock.conformance.trace.moves import Move
 from runlock.conformance.wires.acp import Acp
+from runlock.conformance.wires.acp_client import Session
 from runlock.conformance.wires.acp_wire import AcpWire
 from runlock.conformance.wires.address import address_of
 
@@ -21,8 +22,9 @@ WRONG_ONE = "forgets-what-it-loads"
 
 @pytest.fixture(scope="module")
 def agents():
-    """Right ones, and one that forgets."""
-    with serving({**RIGHT, WRONG_ONE: WRONG[WRONG_ONE][0]}) as found:
+    """Right ones, and wrong ones."""
+    more = {WRONG_ONE: WRONG[WRONG_ONE][0], "dying": DYING, "going-on": GOING_ON}
+    with serving({**RIGHT, **more}) as found:
         yield found
 
 
@@ -53,12 +55,30 @@ LOADED = start("r2", resent="loaded")
 SCHEDULES = {
     "after a round": [start("r1"), *ROUND, LOADED, turn(("c2", "write"))],
     "after a rejection": [
-        start("r1"), turn(("c1", "write")), decide("r1", "cancel", "c1"), turn(text="well"), LOADED,
+        start("r1"),
+        turn(("c1", "write")),
+        decide("r1", "cancel", "c1"),
+        turn(text="well"),
+        LOADED,
     ],
     "after a cancel": [start("r1"), turn(("c1", "write")), Move("cancel", {"run": "r1"}), LOADED],
     "twice": [start("r1"), *ROUND, LOADED, turn(text="again"), start("r3", resent="loaded")],
-    "then an answer to what is over": [start("r1"), *ROUND, LOADED, turn(("c2", "write")),
-                                       decide("r2", "resume", "c1"), decide("r2", "cancel", "c2")],
+    "then an answer to what is over": [
+        start("r1"),
+        *ROUND,
+        LOADED,
+        turn(("c2", "write")),
+        decide("r2", "resume", "c1"),
+        decide("r2", "cancel", "c2"),
+    ],
+}
+LEFT = Move("cancel", {"run": "r2"})
+BACK = [start("r3"), turn(text="here you are")]
+LEAVING = {
+    "in a request to the model": [start("r1"), *ROUND, LOADED, LEFT, *BACK],
+    "at a permission": [start("r1"), *ROUND, LOADED, turn(("c2", "write")), LEFT, *BACK],
+    "in a tool": [start("r1"), *ROUND, LOADED, turn(("c2", "read")), LEFT, *BACK],
+    "between two rounds": [start("r1"), *ROUND, LOADED, turn(("c2", "read")), result("c2"), LEFT, *BACK],
 }  # fmt: skip
 
 
@@ -102,6 +122,59 @@ def test_a_client_that_loads_again_closes_the_pipe_and_comes_back(agents):
     assert reasons(tally) == {}
     assert len(before) == 2 and before[0] is not before[1]
     assert not wire._there
+
+
+@pytest.mark.parametrize("where", LEAVING)
+def test_a_client_that_closes_the_pipe_inside_a_prompt_comes_back(agents, where):
+    """The process ends with its prompt; the next one goes on in another process, and no call runs again."""
+    wire, left = agents.wire("right"), []
+    wire.hang_up, hang_up = leaving(wire, left), wire.hang_up
+    try:
+        tally, sent = played(agents, "right", LEAVING[where])
+    finally:
+        wire.hang_up = hang_up
+
+    assert {clause: found.violation.reason for clause, found in tally.found.items()} == {}
+    assert sent[-len(BACK) :] == BACK
+    assert len(left) == 1 and wire.other is not left[0]
+
+
+def test_an_agent_that_dies_with_its_pipe_is_blamed(agents):
+    """The model is not shown any more what the user said last."""
+    tally, _ = played(agents, "dying", LEAVING["in a tool"])
+
+    assert "hello r2" in tally.found["AGAIN-2"].violation.reason
+
+
+@pytest.mark.parametrize("where", LEAVING)
+def test_a_session_that_is_closed_cancels_its_prompt(agents, where, monkeypatch):
+    """Where the agent can close it: at a permission, the client closes the pipe all the same."""
+    closed = []
+    close = Session.close
+    monkeypatch.setattr(Session, "close", lambda session, **more: closed.append(close(session, **more)))
+    tally, sent = played(agents, "closes", LEAVING[where])
+
+    assert {clause: found.violation.reason for clause, found in tally.found.items()} == {}
+    assert sent[-len(BACK) :] == BACK
+    assert bool(closed) == (where != "at a permission")
+
+
+def test_an_agent_that_goes_on_when_it_is_closed_is_blamed(agents):
+    """Its prompt is not cancelled."""
+    tally, _ = played(agents, "going-on", [*LEAVING["in a tool"][: -len(BACK)], result("c2")])
+
+    assert tally.found.keys() & {"CANCEL-1", "CANCEL-2", "PROMPT-2"}
+
+
+def leaving(wire, found):
+    """Notes the process whose pipe is closed."""
+    hang_up = wire.hang_up
+
+    async def left(session):
+        found.append(session.agent)
+        await hang_up(session)
+
+    return left
 
 
 def noting(wire, found):

@@ -1,13 +1,16 @@
 """Recipes: data of a few lines, which point an agent at the ends of the kit."""
 
 import json
+import re
 import tomllib
 from pathlib import Path
 
 import pytest
+from places import ROOT
 
+from runlock.conformance.campaign.entries import listed
 from runlock.conformance.errors import UsageError
-from runlock.conformance.wires.address import exported
+from runlock.conformance.wires.address import address_of, exported
 from runlock.conformance.wires.recipes import FOLDER, KEPT, Recipe, known, recipe_of
 
 LINES_MAX = 10
@@ -68,3 +71,17 @@ def test_a_recipe_that_means_nothing_is_refused(tmp_path, text, says):
     path.write_text(text, "utf-8")
     with pytest.raises(UsageError, match=says):
         recipe_of(str(path))
+
+
+@pytest.mark.parametrize("name", known())
+def test_a_column_of_the_matrix_is_made_with_each_recipe(name):
+    """Its entry names the recipe, and the packages that the page about agents names."""
+    folder = ROOT / "conformance" / "adapters" / "agents" / name
+    entry = listed(folder, f"conformance/adapters/agents/{name}")
+    page = (ROOT / "docs" / "check-an-agent.md").read_text("utf-8")
+    (row,) = [line for line in page.splitlines() if line.startswith(f"| `{name}` |")]
+    package, version = re.split("==|(?<!^)@", entry.requirements[0])
+
+    assert address_of(entry.address).recipe == name
+    assert entry.environment == recipe_of(name).environment
+    assert f"`{package}` {version} |" in row

@@ -10,9 +10,10 @@ from served_apps import site
 from runlock.conformance.driving.bench import Bench
 from runlock.conformance.driving.strategies.random_walk import run_shard
 from runlock.conformance.driving.tally import Tally
-from runlock.conformance.families.lifecycle.actions.decisions import ABANDONED, ELSEWHERE
+from runlock.conformance.families.lifecycle.actions.decisions import ELSEWHERE
 from runlock.conformance.families.lifecycle.host.hosted import Hosted
 from runlock.conformance.families.lifecycle.messages import DecisionSupport, InputSupport, Scenario
+from runlock.conformance.families.lifecycle.messages.stimuli import ABANDONED
 from runlock.conformance.families.lifecycle.reference import ReferenceAdapter
 from runlock.conformance.trace.moves import Move
 
@@ -134,3 +135,10 @@ def test_a_thread_of_the_client_is_sent_whole(apps):
     assert apps.wire("right").learned.remembers
     assert not apps.wire("has-no-thread").learned.remembers
     assert played(apps, "has-no-thread", [start("r1"), turn(text="well"), start("r2")]) == {}
+
+
+def test_a_run_may_end_with_the_question_that_was_given_up(apps):
+    """The protocol leaves it open; the next run is shown what became of the call."""
+    given_up = SCHEDULES["runs-the-abandoned"]
+
+    assert played(apps, "ends-with-the-abandoned", [*given_up, start("r2"), turn(text="well")]) == {}

@@ -5,15 +5,13 @@ from __future__ import annotations
 from typing import Any, Final
 
 from runlock.conformance.families.lifecycle.actions.context import Action, Stage
+from runlock.conformance.families.lifecycle.messages.stimuli import ABANDONED
 from runlock.conformance.families.lifecycle.state.nesting import leaves
 from runlock.conformance.families.lifecycle.state.records import ObservedCall
 from runlock.conformance.family.chooser import Chooser, chance, pick
 from runlock.conformance.trace.moves import Move
 
 PAYLOADS: Final[tuple[Any, ...]] = ("approved", None, False, 0, "", {"v": "changed"}, [1, 2])
-
-ABANDONED: Final = "abandoned"
-"""The payload of a cancel decision that gives up what was asked, instead of answering no."""
 
 ELSEWHERE: Final = "elsewhere:"
 """What stands before the call of a decision that comes on another thread."""

@@ -11,9 +11,11 @@ from runlock.conformance.family.rank import Rank
 
 @check("GATE-1", at=("tool",), rank=Rank.CONSENT)
 def a_call_that_asks_waits_for_approval(state: ObservedState, seen: GateOpened) -> CheckResults:
-    """A call whose tool asks is executed only on an approval of its own."""
+    """A call whose tool asks is executed only on an approval of its own; on a late one it breaks DECIDE-3."""
     call = state.entering(seen)
     if call is None or call.tool is None or call.tool.permission != "ask":
+        return
+    if _is_approved_too_late(state, call):
         return
     if not any(not d.stale for d in call.approvals):
         stray = f"only {call.approvals[-1].id} approved it, which met no wait" if call.approvals else ""
@@ -35,6 +37,12 @@ def a_call_that_asks_runs_once_for_each_approval(state: ObservedState, seen: Gat
         yield broken(
             f"call {call.id} was approved {_times(approvals)}, yet it was executed {_times(executed)}"
         )
+
+
+def _is_approved_too_late(state: ObservedState, call: ObservedCall) -> bool:
+    """Whether the person approves it right now, and no wait is there to be approved."""
+    newest = call.approvals[-1] if call.approvals else None
+    return newest is not None and newest.stale and newest.at == state.stimuli
 
 
 def _has_run_on_each_approval(state: ObservedState, call: ObservedCall) -> bool:

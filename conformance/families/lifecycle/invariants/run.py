@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Mapping, Sequence
+from typing import Any
 
 from runlock.conformance.families.lifecycle.invariants.segment_queries import stops_short
 from runlock.conformance.families.lifecycle.messages import (
@@ -12,6 +14,7 @@ from runlock.conformance.families.lifecycle.messages import (
     RunMoved,
     SegmentEnded,
 )
+from runlock.conformance.families.lifecycle.messages.stimuli import ABANDONED
 from runlock.conformance.families.lifecycle.state import ObservedState
 from runlock.conformance.families.lifecycle.state.disturbances import CANCEL, CRASH, FAULT, INPUT
 from runlock.conformance.families.lifecycle.state.records import (
@@ -186,12 +189,18 @@ def a_turn_without_calls_ends_the_run_naturally(state: ObservedState, seen: Segm
         return
     asked = run.last_turn.get("tool_calls", [])
     code = seen.reason.code
-    if code == "NaturalEnd" and asked:
+    if code == "NaturalEnd" and asked and not _was_given_up(run, asked):
         yield broken(f"the model's last turn asked for {len(asked)} calls, yet the run ended as NaturalEnd")
     elif not asked and _nothing_else_ends(state, run) and not stops_short(run.last_turn):
         heard_late = code == "Cancelled" and run.was_sent_cancel  # one that had lost its race
         right = heard_late or code in ("NaturalEnd", "Suspended")
         yield held_or(right, f"the model asked for nothing more, yet the run ended as {code}")
+
+
+def _was_given_up(run: Run, asked: Sequence[Mapping[str, Any]]) -> bool:
+    """Whether the user gave a question about these calls up, which leaves the run nothing to go on for."""
+    calls = [run.calls[one["id"]] for one in asked if one["id"] in run.calls]
+    return any(one.payload == ABANDONED and not one.stale for call in calls for one in call.decisions)
 
 
 @check("RUN-3", at=("NaturalEnd",), rank=Rank.STATUS, excuses=(CANCEL, CRASH, INPUT))

@@ -22,6 +22,9 @@ from runlock.conformance.protocol.stimuli import (
 )
 from runlock.conformance.protocol.wire import Json, JsonObject, Wire
 
+ABANDONED: Final = "abandoned"
+"""The payload of a cancel decision that gives up what was asked, instead of answering no."""
+
 
 class Edit(Wire):
     """What an approval puts in the place of what was asked for; what it leaves out stays."""
