@@ -132,6 +132,11 @@ class ThirdParty(Runtime):
         return self.address.replace(RELEASES, shlex.join(self.requirements))
 
     @property
+    def wire(self) -> str:
+        """The wire of its address."""
+        return address_of(self.address).wire if is_address(self.address) else ""
+
+    @property
     def is_started_at_a_release(self) -> bool:
         """Whether its command says which releases it starts; else it is judged as it is installed."""
         return RELEASES in self.address

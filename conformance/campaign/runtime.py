@@ -56,6 +56,11 @@ class Runtime:
     older: Sequence[str] = ()  # earlier releases: the pins in place of those of the environment
 
     @property
+    def wire(self) -> str:
+        """The wire that it is behind: `ag-ui` or `acp`; "" for one with an adapter."""
+        return ""
+
+    @property
     def requirements(self) -> tuple[str, ...]:
         """The packages of its environment."""
         return self.lives_in.requirements

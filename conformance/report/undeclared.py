@@ -1,7 +1,7 @@
 """Why an adapter leaves something undeclared, in the words of `adapters/undeclared.toml`.
 
-Each table is named after a family or a runtime, and a runtime's own entry comes first.  Those under `absent`
-are about what a library does not have: clauses about it do not apply to that library.
+Each table is named after a runtime, a library, a wire or a family; the first of these that has an entry counts.
+Those under `absent` are about what a library or a protocol does not have: clauses about it do not apply.
 """
 
 from __future__ import annotations
@@ -12,6 +12,7 @@ from functools import cache
 from typing import Any
 
 from runlock.conformance.campaign.environments import ADAPTERS
+from runlock.conformance.campaign.runtimes import runtimes
 from runlock.conformance.trace.scenario_file import DEFAULT_FAMILY
 
 Object = Mapping[str, Any]
@@ -35,8 +36,15 @@ def is_absent(column: Object, reason: str) -> bool:
 
 def _found(column: Object, reason: str) -> tuple[bool, str]:
     """Whether it is absent, with the sentence."""
-    for place in (column["name"], column.get("family", DEFAULT_FAMILY)):
+    for place in (*_places(column["name"]), column.get("family", DEFAULT_FAMILY)):
         for absent, every in ((False, tables()), (True, tables().get("absent", {}))):
             if reason in every.get(place, {}):
                 return absent, every[place][reason]
     return False, ""
+
+
+@cache
+def _places(name: str) -> tuple[str, ...]:
+    """The tables about a runtime, apart from its family's; a runtime that the kit does not list has its own."""
+    own = [(one.name, one.library, one.wire) for one in runtimes() if one.name == name]
+    return own[0] if own else (name,)
