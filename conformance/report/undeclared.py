@@ -1,6 +1,6 @@
 """Why an adapter leaves something undeclared, in the words of `adapters/undeclared.toml`.
 
-Each table is named after a runtime, a library, a wire or a family; the first of these that has an entry counts.
+A table is named after a runtime, a library, a wire or a family; the first of these that has an entry counts.
 Those under `absent` are about what a library or a protocol does not have: clauses about it do not apply.
 """
 
@@ -45,6 +45,6 @@ def _found(column: Object, reason: str) -> tuple[bool, str]:
 
 @cache
 def _places(name: str) -> tuple[str, ...]:
-    """The tables about a runtime, apart from its family's; a runtime that the kit does not list has its own."""
+    """The tables about a runtime, apart from its family's; one that the kit does not list has its own."""
     own = [(one.name, one.library, one.wire) for one in runtimes() if one.name == name]
     return own[0] if own else (name,)
