@@ -190,18 +190,20 @@ class WorkerPool:
     def shorten(self, found: Sequence[Found]) -> list[Witness]:
         waiting = deque(enumerate(found))
         short: dict[int, Witness] = {}
+        batch = object()  # a worker may still be at work for a call that was interrupted
 
-        def next_found() -> tuple[int, tuple[str, Any]] | None:
+        def next_found() -> tuple[Any, tuple[str, Any]] | None:
             if not waiting:
                 return None
             number, one = waiting.popleft()
-            return number, ("shorten", one)
+            return (batch, number), ("shorten", one)
 
         with suppress(RunlockError):  # a worker that was lost could not be replaced
             while not self._limits.is_terminated and (waiting or len(short) < len(found)):
                 self._share_out(next_found)
-                for _, number, outcome in self._answers():
-                    short[number] = self._short(found[number], outcome)
+                for _, (of, number), outcome in self._answers():
+                    if of is batch:
+                        short[number] = self._short(found[number], outcome)
         return [short.get(number) or as_found(one) for number, one in enumerate(found)]
 
     def _short(self, found: Found, outcome: Witness | Lost) -> Witness:

@@ -3,6 +3,11 @@
 import pytest
 from command_line import run
 
+from runlock.conformance.campaign.interrupts import Limits
+from runlock.conformance.campaign.order import Means, Order, Sampled
+from runlock.conformance.campaign.stages import stages_of, units_of
+from runlock.conformance.campaign.supervisor import employed, facts_of
+
 pytestmark = pytest.mark.usefixtures("folder")
 
 TARGET = "py:cli_fakes:TwoFaults"
@@ -108,3 +113,27 @@ def test_a_skipped_violation_does_not_end_a_campaign_that_stops_at_the_first(cap
 
     assert again.code == 1
     assert others and broken not in others
+
+
+@pytest.mark.processes
+def test_the_witness_of_an_interrupted_call_is_not_taken_for_another_one(monkeypatch):
+    """A worker may still shorten what was asked for before the interrupt."""
+    order = Order(TARGET, Sampled(10, 0))
+    with employed(order, Means(jobs=2)) as pool:
+        units = units_of(stages_of(order.plan, facts_of(pool).family))
+        first, other = (
+            next(one for each in played.values() for one in each.tally.found.values())
+            for muted in (frozenset(), frozenset({SHALLOW}))
+            for played in [pool.play(units, Limits(), lambda _: None, muted)]
+        )
+        with monkeypatch.context() as patched, pytest.raises(KeyboardInterrupt):
+            patched.setattr(type(pool), "_answers", interrupted)
+            pool.shorten([first, first])
+        [short] = pool.shorten([other])
+
+    assert short.clause == other.violation.clause
+
+
+def interrupted(_):
+    """What a user does while the answers are waited for."""
+    raise KeyboardInterrupt
