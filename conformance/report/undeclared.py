@@ -36,15 +36,20 @@ def is_absent(column: Object, reason: str) -> bool:
 
 def _found(column: Object, reason: str) -> tuple[bool, str]:
     """Whether it is absent, with the sentence."""
-    for place in (*_places(column["name"]), column.get("family", DEFAULT_FAMILY)):
+    for place in places(column):
         for absent, every in ((False, tables()), (True, tables().get("absent", {}))):
             if reason in every.get(place, {}):
                 return absent, every[place][reason]
     return False, ""
 
 
+def places(column: Object) -> tuple[str, ...]:
+    """The tables that are about a column, the first of which counts."""
+    return (*_own(column["name"]), column.get("family", DEFAULT_FAMILY))
+
+
 @cache
-def _places(name: str) -> tuple[str, ...]:
+def _own(name: str) -> tuple[str, ...]:
     """The tables about a runtime, apart from its family's; one that the kit does not list has its own."""
     own = [(one.name, one.library, one.wire) for one in runtimes() if one.name == name]
     return own[0] if own else (name,)

@@ -126,18 +126,13 @@ def test_what_an_adapter_does_not_declare_has_a_reason():
         if rows is not absent
         for why in rows
     }
-    lacking = {(one["name"], one["family"], why) for one in REPORT["runtimes"] for why in lacks(one)}
-    needed = {
-        (place, why)
-        for one in REPORT["runtimes"]
-        for why in untested(one)
-        for place in (one["name"], one["family"])
-    }
+    found = REPORT["runtimes"]
+    used = {(place, why) for one in found for why in untested(one) for place in undeclared.places(one)}
 
-    assert {
-        why for name, family, why in lacking if explained.isdisjoint({(name, why), (family, why)})
-    } == set()
-    assert explained - needed == set()
+    assert [
+        (one["name"], why) for one in found for why in lacks(one) if not undeclared.sentence(one, why)
+    ] == []
+    assert explained - used == set()
 
 
 LACKED = re.compile(

@@ -126,7 +126,7 @@ def test_the_committed_history_is_of_these_programs_and_releases():
     programs = {(one.environment, it.standalone) for one in RUNTIMES.values() for it in one.seen}
 
     assert {(name, program) for name, one in history.items() for program in one["programs"]} <= programs
-    for one in RUNTIMES.values():
+    for one in (one for one in RUNTIMES.values() if not one.wire):
         assert history.get(one.environment, {"versions": [*one.releases()]})["versions"] == [*one.releases()]
     assert {said[-1] for one in history.values() for said in one["programs"].values()} <= {THERE}
 
