@@ -61,7 +61,7 @@ class World:
         body = {"model": "kit", "messages": said, "tools": tools}
         answer = await self.upstream.http.post(f"{self.upstream.model}/chat/completions", json=body)
         if answer.status_code != 200:
-            raise ModelFault(answer.json()["error"]["message"])
+            raise ModelFault(_fault(answer))
         turn = _turn(answer.json()["choices"][0]["message"])
         self._tell(turn.text)
         return turn
@@ -120,6 +120,14 @@ SHOWN: Final[Mapping[str, Sequence[str]]] = {
     "TOOL_CALL_END": ["toolCallId"],
     "TOOL_CALL_RESULT": ["toolCallId", "content", "role"],
 }
+
+
+def _fault(answer: httpx.Response) -> str:
+    """What a model end says of a request that it refuses; one that ends meanwhile says nothing in JSON."""
+    try:
+        return str(answer.json()["error"]["message"])
+    except (ValueError, LookupError, TypeError):
+        return f"the model end answered {answer.status_code}"
 
 
 def _said(message: Mapping[str, Any]) -> Json:
