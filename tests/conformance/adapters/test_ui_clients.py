@@ -54,7 +54,7 @@ def test_on_ag_ui_a_call_id_that_comes_again_is_another_call():
 
 
 def test_on_ag_ui_a_chunk_is_a_start_and_a_piece():
-    """What has no id, or the same one, goes on with what came last; another id is another message, or call."""
+    """What has no id, or the same one, goes on with what came last; another id is another message or call."""
     text, call = {"type": "TEXT_MESSAGE_CHUNK"}, {"type": "TOOL_CALL_CHUNK"}
     named = {"toolCallName": "read", "parentMessageId": "b"}
     messages = taken(
