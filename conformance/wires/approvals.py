@@ -37,7 +37,9 @@ class Approvals:
         ids = [one["toolCallId"] for one in client.interrupts if one.get("toolCallId")]
         is_for_round = len(ids) < len(client.interrupts)
         if is_for_round or (not client.interrupts and self._by_result):
-            ids = [one for one in client.unanswered() if client.call(one)[0] in self._address.ask]
+            left = client.unanswered()
+            asking = [one for one in left if client.call(one)[0] in self._address.ask]
+            ids = asking or (left if client.interrupts else [])  # one id may hide the call that asks
         found = {self._call_of(client, one): one for one in ids}
         asked = self._asked(client.interrupts, found)
         self._interrupts |= dict.fromkeys(found, "")

@@ -93,7 +93,7 @@ class Identity:
 
     def streamed(self, event: Json) -> str:
         """An event of the stream as JSON, with the kit's ids."""
-        if event["type"] == "TOOL_CALL_START":
+        if event["type"] in ("TOOL_CALL_START", "TOOL_CALL_CHUNK") and event.get("toolCallName"):
             event = {**event, "toolCallName": self._plain_name(str(event.get("toolCallName")))}
             self._recognise(str(event.get("toolCallId")), event["toolCallName"])
         return self.named(event)

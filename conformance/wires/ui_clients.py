@@ -51,6 +51,11 @@ class AgUiClient(Client):
     def __init__(self) -> None:
         super().__init__()
         self.pending: dict[str, str] = {}  # the interrupts that are open, by their calls
+        self._chunked: Json = {}  # the ids of the message and of the call that came in chunks last
+
+    def request(self, text: str | None = None) -> None:
+        super().request(text)
+        self._chunked = {}
 
     def said(self, text: str) -> Json:
         return {"content": text}
@@ -90,6 +95,19 @@ class AgUiClient(Client):
         """The message of a call that names none: a new one, also where the id of the call was used before."""
         return f"{call}-{len(self.messages)}" if self._message(call) else call
 
+    def _text_chunk(self, event: Json) -> None:
+        """A start and a piece in one; without an id it goes on with the last one."""
+        name = self._chunked["messageId"] = event.get("messageId") or self._chunked["messageId"]
+        self._text_start({"messageId": name})
+        self._text({"messageId": name, "delta": event.get("delta") or ""})
+
+    def _call_chunk(self, event: Json) -> None:
+        """The same for a call."""
+        if event.get("toolCallId") not in (None, self._chunked.get("toolCallId")):
+            self._call_start(event)
+            self._chunked["toolCallId"] = event["toolCallId"]
+        self._call_args({"delta": event.get("delta") or "", "toolCallId": self._chunked["toolCallId"]})
+
     def _call_args(self, event: Json) -> None:
         self._call(event["toolCallId"])["function"]["arguments"] += event["delta"]
 
@@ -114,8 +132,10 @@ class AgUiClient(Client):
     takes = {
         "TEXT_MESSAGE_START": _text_start,
         "TEXT_MESSAGE_CONTENT": _text,
+        "TEXT_MESSAGE_CHUNK": _text_chunk,
         "TOOL_CALL_START": _call_start,
         "TOOL_CALL_ARGS": _call_args,
+        "TOOL_CALL_CHUNK": _call_chunk,
         "TOOL_CALL_RESULT": _result,
         "REASONING_ENCRYPTED_VALUE": _encrypted,
         "RUN_FINISHED": _finished,

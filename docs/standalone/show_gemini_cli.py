@@ -34,6 +34,7 @@ class World(BaseHTTPRequestHandler):
     """The model, which gives its turns one after the other: text, or ids of calls; and the tool server."""
 
     turns, requests = [], []
+    asked = None  # called when the model is asked for its first turn
     entered = None  # called when a tool is entered, which then waits until `over`
     over, told, hung_up = Event(), [], False
 
@@ -48,6 +49,8 @@ class World(BaseHTTPRequestHandler):
             self.answer("application/json", json.dumps(answer) if "id" in body else "")
         else:
             self.requests.append(body["contents"])
+            if World.asked is not None and len(self.requests) == 1:
+                World.asked()
             turn = self.turns.pop(0)
             calls = [{"functionCall": {"id": one, "name": "mcp_kit_mark", "args": {}}} for one in turn]
             content = {"role": "model", "parts": [{"text": turn}] if isinstance(turn, str) else calls}
@@ -219,6 +222,31 @@ def grant_outlives_its_session():
     return "permission asked" not in agent.seen and results == ["c2"]
 
 
+def cancelled_prompt_is_forgotten():
+    """A prompt that is cancelled before the model has answered is in no later request.
+
+    expected: the model is shown "not the red one" in the next request.
+    it hurts: the user sees what was said stand in the conversation, and the model is never shown it.
+    """
+    agent = Agent("", "done")
+    session = agent.session()
+
+    def cancel():
+        agent.send(method="session/cancel", params={"sessionId": session})
+        World.over.wait(3)  # the prompt ends before the model answers
+
+    World.asked = cancel
+    World.over.clear()
+    print("actual: the first prompt ends as", agent.prompt(session, "not the red one"))
+    World.over.set()
+    World.asked = None
+    agent.prompt(session, "now go on")
+    was_shown, last = ("not the red one" in json.dumps(World.requests[one]) for one in (0, -1))
+    print("actual: its first request shows the prompt:", was_shown, "and the next one:", last)
+    agent.process.kill()
+    return was_shown and not last
+
+
 PROGRAMS = {
     one.__name__: one
     for one in (
@@ -227,6 +255,7 @@ PROGRAMS = {
         cancelled_tool_runs_on,
         repeated_id,
         grant_outlives_its_session,
+        cancelled_prompt_is_forgotten,
     )
 }
 

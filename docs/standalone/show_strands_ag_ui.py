@@ -110,7 +110,36 @@ async def interrupts_share_an_id():
     return len(ids) > len(set(ids))
 
 
-PROGRAMS = {one.__name__: one for one in (runs_again_before_the_model, interrupts_share_an_id)}
+async def result_becomes_json():
+    """A client sends the messages that it was sent: the model is shown the result of its call as JSON text.
+
+    expected: the result as the model was shown it within the run.
+    it hurts: a history that changes is not in the cache of the provider, and is paid for again.
+    """
+
+    @tool
+    def read() -> str:
+        """Read."""
+        return "read"
+
+    model = Scripted([("c1", "read")], "done", "done again")
+    served = StrandsAgent(agent=Agent(model=model, tools=[read], callback_handler=None), name="agent")
+    events = await run(served, "r1", USER)
+    kept = [one for one in events if one["type"] == "MESSAGES_SNAPSHOT"][-1]["messages"]
+    await run(served, "r2", *kept, {"id": "u2", "role": "user", "content": "and now?"})
+    seen = [results(shown) for shown in model.shown[1:]]
+    print("actual: the model is shown:", *seen, sep="\n  ")
+    return seen == [["read"], ['"read"']]
+
+
+def results(shown):
+    parts = [part for message in json.loads(shown) for part in message["content"]]
+    return [part["toolResult"]["content"][0]["text"] for part in parts if "toolResult" in part]
+
+
+PROGRAMS = {
+    one.__name__: one for one in (runs_again_before_the_model, interrupts_share_an_id, result_becomes_json)
+}
 
 
 async def main():

@@ -53,6 +53,26 @@ def test_on_ag_ui_a_call_id_that_comes_again_is_another_call():
     assert client.call("c1") == ("read", {"k": 1})
 
 
+def test_on_ag_ui_a_chunk_is_a_start_and_a_piece():
+    """What has no id, or the same one, goes on with what came last; another id is another message or call."""
+    text, call = {"type": "TEXT_MESSAGE_CHUNK"}, {"type": "TOOL_CALL_CHUNK"}
+    named = {"toolCallName": "read", "parentMessageId": "b"}
+    messages = taken(
+        AgUiClient(),
+        {**text, "messageId": "a", "delta": "I "},
+        {**text, "delta": "read"},
+        {**text, "messageId": "b", "delta": "it"},
+        {**call, **named, "toolCallId": "c1"},
+        {**call, "toolCallId": "c1", "delta": '{"k": 1}'},
+        {**call, **named, "toolCallId": "c2", "delta": "{"},
+        {**call, "delta": "}"},
+    )
+
+    assert [message["content"] for message in messages] == ["I read", "it"]
+    made = [(one["id"], one["function"]["arguments"]) for one in messages[1]["toolCalls"]]
+    assert made == [("c1", '{"k": 1}'), ("c2", "{}")]
+
+
 def test_on_ag_ui_the_open_interrupts_are_those_of_the_last_run():
     """A run that finishes without one closes them."""
     client = AgUiClient()

@@ -127,9 +127,11 @@ def test_each_program_is_about_a_violation():
 def test_what_is_broken_is_known_and_what_is_known_is_broken(committed):
     """On the committed page, each violation can be shown without the kit, and nothing else is claimed."""
     seen = {one.name: {known.clause for known in one.seen} for one in RUNTIMES}
-    broken = {one["name"]: {found["clause"] for found in causes(one)} for one in committed["runtimes"]}
 
-    assert broken == seen
+    assert {one["name"] for one in committed["runtimes"]} == seen.keys()
+    for one in committed["runtimes"]:
+        causing, broken = ({found["clause"] for found in some} for some in (causes(one), one["violations"]))
+        assert causing <= seen[one["name"]] <= broken
 
 
 @pytest.mark.parametrize(

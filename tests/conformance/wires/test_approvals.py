@@ -50,6 +50,17 @@ def sent(client, approvals, **actions):
     return found and {one["interruptId"]: one["payload"] for one in found["resume"]}
 
 
+def test_an_interrupt_waits_though_no_call_is_known_to_ask():
+    """Where two calls have one id, the client shows that of the tool that is free."""
+    client, approvals = asking({})
+    shown = client.call
+    client.call = lambda name: ("read", shown(name)[1])
+
+    assert approvals.waiting(client).keys() == {"c1", "c2"}
+    client.interrupts = []
+    assert not approvals.waiting(client)
+
+
 @pytest.mark.parametrize(
     "shown",
     [

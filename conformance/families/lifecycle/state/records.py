@@ -107,7 +107,7 @@ class Run:
     left_to_drain: list[ObservedCall] = field(
         default_factory=list
     )  # executed for the first time when it came
-    turn_alone: bool = True  # the newest turn of the model did not race
+    turn_alone: bool = True  # the newest turn of the model did not race, and came before the end
     began_alone: bool = True  # whether it met no race when it was asked for
     began_at_ms: int = 0  # when it was asked for
     seen_at_ms: int | None = None  # when it showed something first

@@ -90,7 +90,7 @@ def _turned(state: Knowledge, run: Run, turn: Mapping[str, Any]) -> None:
     usage = turn.get("usage") or {}
     run.tokens += usage.get("input", 0) + usage.get("output", 0)
     run.texts.append(turn.get("text", ""))
-    run.last_turn, run.turn_alone = turn, state.alone
+    run.last_turn, run.turn_alone = turn, state.alone and not run.is_done
     run.taken_out, run.left_in = set(), set()
     asked = turn.get("tool_calls", []) if turn["kind"] == "turn" else []
     _asked(state, run, asked)
