@@ -252,9 +252,7 @@ class DoesNotAskTheThird(Runtime):
         return ("allow", None) if kind == "suspend" and third else (kind, content)
 
 
-@fault(
-    "GATE-1", "needs approval and nobody approved it, yet it was executed", also=("CALL-7",), is_masked=True
-)
+@fault("CALL-7", "nobody decided about call c1, yet it is Resuming")
 class KeepsAnEarlyDecisionForTheNextCall(Runtime):
     """A decision that was kept for a call which never waited acts on a later call of the same id."""
 
