@@ -99,7 +99,7 @@ class EndsInABatch(AnswersInABatch):
     kinds = ("ok", "warning", "error")
 
 
-@fault("ROUND-67", "yet its status is Running", profile=CONCURRENT)
+@fault("ROUND-67", "yet its status is Running", also=("PAIR-1",), profile=CONCURRENT)
 class EndsReplaysInABatch(AnswersInABatch):
     """Ends a replayed call whose tool answered only when nothing else executes."""
 

@@ -30,7 +30,7 @@ class TakesAWaitForAResult(Runtime):
         return Left("ok", "it waits for an approval") if waits else answer
 
 
-@fault("NEST-2", "yet it began anew")
+@fault("NEST-2", "yet it began anew", also=("NEST-6",))
 class BeginsAnew(Runtime):
     """On a decision, the run within the call is begun once more."""
 

@@ -255,7 +255,7 @@ class ReturnsAtAFailure(Runtime):
         await asyncio.sleep(0)  # what is left begins
 
 
-@fault("ROUND-50", "is judged while its round executes")
+@fault("ROUND-50", "is judged while its round executes", also=("GATE-3",))
 class JudgesWhileItExecutes(Runtime):
     """Judges a call once more as its turn comes, while the round executes."""
 

@@ -26,7 +26,7 @@ class ReportsTheSecondCallLate(Runtime):
         super().say_call(call, target, None if first else before)
 
 
-@fault("CANCEL-8", "by one")
+@fault("CANCEL-8", "by one", also=("RUN-27",))
 class LeavesOneWaitOfTwo(Runtime):
     """Of two calls that wait when the run is cancelled, the second one is left as it is."""
 
