@@ -130,9 +130,9 @@ def _row(family: Family, clause: Clause, verdicts: Sequence[str], judged: Sequen
 def _cell(clause: Clause, runtime: Mapping[str, Any], verdict: str) -> str:
     look, sign = MARKS[verdict]
     if look == "untested":  # most are; the head and the first column stay in view
-        return f'<td class="cell {look}">{sign}</td>'
-    said = f"{runtime['title']}: {clause.id} is {verdict or 'untested'}"
+        return f"<td>{sign}</td>"
+    named = escape(runtime["title"])
     if verdict == "broken":
         place = f"runtimes/{runtime['name']}.html#{clause.id.lower()}"
-        sign = f'<a href="{place}" aria-label="{escape(said)}">{sign}</a>'
-    return f'<td class="cell {look}" title="{escape(said)}">{sign}</td>'
+        sign = f'<a href="{place}" aria-label="{named}: {clause.id} is broken">{sign}</a>'
+    return f'<td class="cell {look}" title="{named}">{sign}</td>'

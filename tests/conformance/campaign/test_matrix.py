@@ -219,7 +219,7 @@ def test_each_witness_can_be_replayed(committed):
     for path, text in files.items():
         name = from_text(text).records[0]["scenario"]["scenario"]
         assert script_of(family_named(parse(text).family or DEFAULT), name, text).moves
-        assert f"runlock replay {path} \\\n  'cmd:" in page or f"]({path}): " in page
+        assert f"runlock replay {path} \\\n  '" in page or f"]({path}): " in page
 
 
 def test_the_page_counts_what_the_matrix_holds(committed):

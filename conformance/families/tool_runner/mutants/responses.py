@@ -45,6 +45,7 @@ class AppendsAResponse(Runner):
     "though the user changed nothing",
     also=(
         "RUNNER-20",
+        "RUNNER-24",
         "RUNNER-48",
         "RUNNER-6",
     ),

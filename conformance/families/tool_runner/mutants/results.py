@@ -12,7 +12,7 @@ from runlock.machines.tool_runner.runtime.runner import Runner
 from runlock.machines.tool_runner.runtime.world import Answer
 
 
-@fault("PAIR-1", "without its result", also=("ROUND-1",))
+@fault("PAIR-1", "without its result", also=("ROUND-1", "RUNNER-34"))
 class LosesResultsOfFailures(Runner):
     """A failed call has no result in the state."""
 
@@ -20,7 +20,7 @@ class LosesResultsOfFailures(Runner):
         super().put_results(turn, [one for one in results if one["status"] == "ok"])
 
 
-@fault("PAIR-4", "its tool answered ok", also=("RUNNER-17",))
+@fault("PAIR-4", "its tool answered", also=("RUNNER-17",))
 class MarksAnswersDown(Runner):
     """The answer of a tool is replaced by the word "done"."""
 
