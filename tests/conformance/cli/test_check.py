@@ -41,6 +41,7 @@ def test_a_runtime_that_breaks_nothing_is_held(played_once: PlayedOnce) -> None:
     )
 
 
+@pytest.mark.long
 def test_a_violation_is_told_to_a_person(played_once: PlayedOnce) -> None:
     """Headline, because, clause, other symptoms, timeline, witness, what to look at, how to see it again."""
     ran = checked(played_once, "ExecutesRejected")

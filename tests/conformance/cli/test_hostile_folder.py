@@ -81,7 +81,7 @@ def _started_there(folder: Path, *words: str) -> tuple[int, list[str]]:
     ("words", "jobs"),
     [
         (COMMANDS[1], "2"),
-        (COMMANDS[2], "2"),
+        pytest.param(COMMANDS[2], "2", marks=pytest.mark.processes),
         *(
             pytest.param(words, jobs, marks=pytest.mark.processes)
             for words, jobs in itertools.product(COMMANDS, ("1", "4"))
