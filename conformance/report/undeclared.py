@@ -20,7 +20,7 @@ Object = Mapping[str, Any]
 
 @cache
 def tables() -> Mapping[str, Any]:
-    """The file: sentences by reason of the kit, by family or runtime; the same under `absent`."""
+    """The file: in each table, sentences by the reason that the kit gives; the same under `absent`."""
     return tomllib.loads(ADAPTERS.joinpath("undeclared.toml").read_text("utf-8"))
 
 
@@ -30,12 +30,12 @@ def sentence(column: Object, reason: str) -> str:
 
 
 def is_absent(column: Object, reason: str) -> bool:
-    """Whether the library of a column does not have what the clauses with this reason are about."""
+    """Whether the library or the protocol of a column does not have what these clauses are about."""
     return _found(column, reason)[0]
 
 
 def _found(column: Object, reason: str) -> tuple[bool, str]:
-    """Whether it is absent, with the sentence."""
+    """Whether what the clauses are about is absent, and the sentence that says why they are untested."""
     for place in places(column):
         for absent, every in ((False, tables()), (True, tables().get("absent", {}))):
             if reason in every.get(place, {}):

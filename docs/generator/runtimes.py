@@ -150,7 +150,9 @@ def _times(number: int, most: int | None) -> str:
     return "once" if number == 1 else f"{number:,} times{more}"
 
 
-ABSENT: Final = "The library does not have what these clauses are about, so that they do not apply to it:"
+ABSENT: Final = (
+    "The library or the protocol does not have what these clauses are about, so they do not apply:"
+)
 OTHER: Final = "These were not tested, or do not apply under what the adapter declares:"
 
 
