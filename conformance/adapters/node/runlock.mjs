@@ -23,7 +23,7 @@ import { readSync } from "node:fs";
  *   suspension?: number, scope?: "run" | "session"}} Decision
  * @typedef {{reason: string | {code: string}, pending?: string[]}} Segment  how a segment of a run ended
  * @typedef {{scenario: string, data: string | null, tools: {name: string, permission: string,
- *   resume_mode: string, agent?: {tools: string[]}}[], agent: {stop: object[]}, hold: string[]}} Scenario
+ *   resume_mode: string, abort?: "ignored", agent?: {tools: string[]}}[], agent: {stop: object[]}, hold: string[]}} Scenario
  * @typedef {{trigger: string, cause?: string, force?: boolean, state?: object}} Checkpoint
  *
  * @typedef {object} Adapter  what the author of a runtime writes; what is missing here is not declared
@@ -303,7 +303,7 @@ export class Host {
   }
 
   /**
-   * Enter a tool's body.
+   * Enter a tool's body.  An aborted signal gives it up, unless the tool ignores that.
    * @param {string} call @param {string} name @param {Record<string, unknown>} args
    * @param {{signal?: AbortSignal, step?: number, attempt?: number, resume?: object | null,
    *   activity?: (content: unknown) => void}} [more]
@@ -313,7 +313,8 @@ export class Host {
     const { attempts } = this.#counts;
     attempts[call] = attempt ?? (attempts[call] ?? 0) + 1;
     const shown = { call, name, args, attempt: attempts[call], resume: this.#resume(call, resume) };
-    const outcome = await this.#pass("tool", shown, { signal, step, activity });
+    const ignores = this.#life.scenario.tools.some((tool) => tool.name === name && tool.abort === "ignored");
+    const outcome = await this.#pass("tool", shown, { signal: ignores ? undefined : signal, step, activity });
     if (outcome.kind === "raise") throw new ToolRaised(outcome.message ?? String(outcome.content ?? "the tool raised"));
     return outcome;
   }

@@ -13,6 +13,7 @@ LACKING: Final = {
     "expires": "its waits do not expire",
     "timeout": "its tools have no time limit",
     "retries": "its tools are not tried again after their time limit",
+    "unabortable": "its tools get no abort signal that they could ignore",
     "offered": "the runtime does not show which tools the model is offered",
 }
 

@@ -45,8 +45,7 @@ class Life(HostedLife[KitHost]):
         self.takes_live_decisions = adapter.handshake.decisions.live
         self.verbs: list[Verb] = []
         self._announced: Announced | None = None
-        hold = scenario.hold
-        super().__init__(adapter, scenario, lambda loop: KitHost(loop, counts, hold, self._moved))
+        super().__init__(adapter, scenario, lambda loop: KitHost(loop, counts, scenario, self._moved))
 
     @property
     def is_over(self) -> bool:

@@ -8,6 +8,7 @@ from runlock.conformance.families.lifecycle.messages import (
     FINAL_CALL_STATUSES,
     CallMoved,
     GateOpened,
+    RunMoved,
     SegmentEnded,
 )
 from runlock.conformance.families.lifecycle.state.knowledge import Knowledge
@@ -25,6 +26,7 @@ def left_by(state: Knowledge, seen: Observation) -> list[ObservedGate]:
 def _over_by(state: Knowledge, seen: Observation) -> Iterator[ObservedCall]:
     if not any(gate.on == "tool" for gate in state.volatile.open_gates):
         return
+    yield from (call for call in _at_work(state) if _is_aborted_by(call, seen))
     if isinstance(seen, GateOpened) and seen.on == "model":
         told = {m.call for m in seen.messages or () if m.role == "tool" and m.status in RESULT_STATUSES}
         yield from (call for call in _at_work(state) if call.id in told)
@@ -54,3 +56,14 @@ def _is_passed_by(state: Knowledge, call: ObservedCall, seen: Observation) -> bo
     other = state.call_of(seen) if isinstance(seen, GateOpened) and seen.on == "tool" else None
     is_next = other is not None and other.step == call.step and other.run == call.run
     return is_next and other is not None and not other.entries
+
+
+def _is_aborted_by(call: ObservedCall, seen: Observation) -> bool:
+    """Whether a body that ignores aborts is left, since its call or its run has ended."""
+    if not call.executing[0].ignores_aborts:
+        return False
+    if isinstance(seen, CallMoved):
+        return seen.call == call.id and seen.to == "Cancelled"
+    if isinstance(seen, SegmentEnded):
+        return seen.run == call.run and seen.reason.code != "Suspended"
+    return isinstance(seen, RunMoved) and seen.run == call.run and seen.to == "Done"

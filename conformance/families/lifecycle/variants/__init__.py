@@ -6,6 +6,7 @@ order that nothing prescribes, less that is shown, or more.
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Final
@@ -22,10 +23,11 @@ from runlock.conformance.families.lifecycle.variants.parts import runtime_with
 from runlock.conformance.protocol import Control
 from runlock.machines.lifecycle.runtime.producer import Producer
 from runlock.machines.lifecycle.runtime.prompter import Prompter
+from runlock.machines.lifecycle.runtime.rounds import Resume
 from runlock.machines.lifecycle.runtime.runtime import Runtime
 from runlock.machines.lifecycle.runtime.sink import Data, Encoded, EventSink
 from runlock.machines.lifecycle.runtime.state import Call, Decision, Reason
-from runlock.machines.lifecycle.runtime.world import ModelTurn, WorldFault
+from runlock.machines.lifecycle.runtime.world import Answer, ModelTurn, WorldFault
 
 __all__ = ["VARIANTS", "Variant"]
 
@@ -62,6 +64,21 @@ class Eager(Runtime):
     async def _step(self) -> None:
         await self.commit("AcmeBefore", "step")
         await super()._step()
+
+
+class WaitsForItsTools(Runtime):
+    """Aborts its tools on a cancel, and is Done when those that ignore it have answered."""
+
+    async def _try(self, call: Call, args: dict[str, Any], resume: Resume) -> Answer:
+        if self.tools[call.name]["abort"] is None:
+            return await super()._try(call, args, resume)
+        body = asyncio.ensure_future(self.world.execute(call.id, call.name, args, resume))
+        try:
+            answer: Answer = await self.outside(asyncio.wait_for(asyncio.shield(body), None), drains=True)
+        except BaseException:
+            await body
+            raise
+        return answer
 
 
 class JoinsInputs(Runtime):
@@ -326,6 +343,11 @@ VARIANTS: Final[tuple[Variant, ...]] = (
     Variant("sequential-tirea", "calls run one after the other", "tirea", {"round.executor": "sequential"}),
     Variant(
         "draining", "tools that run at a cancel end by themselves", policies={"cancel.inflight": "drain"}
+    ),
+    Variant(
+        "waiting-for-its-tools",
+        "a run that aborts its tools is Done when those that ignore it have answered",
+        make=WaitsForItsTools,
     ),
     Variant(
         "starting-before-it-looks",
