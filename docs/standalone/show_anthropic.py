@@ -126,6 +126,47 @@ async def eager_tool_holds_the_stream():
     return held and "text" in seen
 
 
+async def denied_call_runs():
+    """A user takes over the history and answers a call with a denial; the call runs all the same.
+
+    expected: the call does not run: the documentation says that one who takes over builds the results.
+    it hurts: the tool acts although it was denied, and the model is never shown that it did.
+    """
+    ran = []
+
+    @beta_async_tool
+    async def read() -> str:
+        """Read."""
+        ran.append("read")
+        return "read"
+
+    server = Server(called("c1"), [{"type": "text", "text": "not read, then"}])
+    run = runner(server, read)
+    async for turn in run:
+        if turn.stop_reason == "tool_use":
+            denial = {"type": "tool_result", "tool_use_id": "c1", "content": "denied", "is_error": True}
+            run.append_messages(turn, {"role": "user", "content": [denial]})
+    print(
+        "actual: the tool ran:", ran, "and the model is shown:", server.asked[-1][-1]["content"][0]["content"]
+    )
+    return ran == ["read"]
+
+
+async def follow_up_is_never_sent():
+    """What a user appends to the history when the last turn has come is not sent.
+
+    expected: another request with what was appended, since the history was changed.
+    it hurts: what the user says is lost without a word.
+    """
+    server = Server([{"type": "text", "text": "done"}], [{"type": "text", "text": "and that too"}])
+    run = runner(server)
+    async for turn in run:
+        if len(server.asked) == 1:
+            run.append_messages(turn, {"role": "user", "content": "and the other one"})
+    print("actual: requests:", len(server.asked))
+    return len(server.asked) == 1
+
+
 async def changed_by_the_first_call(change):
     """What ran, when the first of two calls changes the tool of the second one."""
     ran = []
@@ -179,7 +220,14 @@ async def replaced_tool_runs():
 
 PROGRAMS = {
     one.__name__: one
-    for one in (repeated_id, eager_tool_holds_the_stream, removed_tool_runs, replaced_tool_runs)
+    for one in (
+        repeated_id,
+        eager_tool_holds_the_stream,
+        removed_tool_runs,
+        replaced_tool_runs,
+        denied_call_runs,
+        follow_up_is_never_sent,
+    )
 }
 
 

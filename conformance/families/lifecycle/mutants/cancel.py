@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Coroutine
+from collections.abc import Awaitable, Coroutine
 from typing import Any
 
 from runlock.conformance.families.lifecycle.mutants.mutant import NO_PROFILE
@@ -168,7 +168,7 @@ class LeavesToolsAtWork(Runtime):
         return await super().outside(_going_on(waiting) if goes_on else waiting, drains)
 
 
-async def _going_on(waiting: Coroutine[Any, Any, Any]) -> Any:
+async def _going_on(waiting: Awaitable[Any]) -> Any:
     return await asyncio.shield(waiting)
 
 
