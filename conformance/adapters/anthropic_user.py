@@ -64,7 +64,7 @@ class Runner(ABC):
     options: ClassVar[Mapping[str, Any]] = {}
     policies: ClassVar[Mapping[str, Any]] = {
         # https://platform.claude.com/docs/en/agents-and-tools/tool-use/tool-runner: nothing is added to a
-        # history that was appended to, so that its user builds the results; the calls of each message are run; a
+        # history that was appended to, so that its user builds the results; the calls of each message run; a
         # turn without calls ends the loop unless the history was changed; a tool that throws gives an error.
         "runner.append": "unless_pushed",
         "runner.inspects": "received",
