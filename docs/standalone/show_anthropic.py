@@ -59,6 +59,17 @@ class Streamed(httpx2.AsyncByteStream):
         yield event("message_stop")
 
 
+class Broken(httpx2.AsyncByteStream):
+    """Some text, and an error of the API."""
+
+    async def __aiter__(self):
+        block = {"type": "text", "text": ""}
+        yield event("message_start", message={**message([block]), "content": [], "stop_reason": None})
+        yield event("content_block_start", index=0, content_block=block)
+        yield event("content_block_delta", index=0, delta={"type": "text_delta", "text": "the first"})
+        yield event("error", error={"type": "overloaded_error", "message": "overloaded"})
+
+
 def event(kind, **fields):
     """A server-sent event."""
     return f"event: {kind}\ndata: {json.dumps({'type': kind, **fields})}\n\n".encode()
@@ -167,6 +178,27 @@ async def follow_up_is_never_sent():
     return len(server.asked) == 1
 
 
+async def broken_stream_ends_well():
+    """A stream breaks while it is read. Its reader catches the error, and the loop ends as if all were well.
+
+    expected: the loop raises an error, as it does for a broken stream that is not read.
+    it hurts: an answer that was cut off counts as the whole answer.
+    """
+    caught = []
+    try:
+        async for stream in runner(Server(Broken()), stream=True):
+            try:
+                async for _ in stream:
+                    pass
+            except anthropic.APIError as error:
+                caught.append(type(error).__name__)
+    except anthropic.APIError as error:
+        print("actual: the loop raises", type(error).__name__)
+        return False
+    print("actual: the reader caught", caught, "and the loop ended without an error")
+    return bool(caught)
+
+
 async def changed_by_the_first_call(change):
     """What ran, when the first of two calls changes the tool of the second one."""
     ran = []
@@ -227,6 +259,7 @@ PROGRAMS = {
         replaced_tool_runs,
         denied_call_runs,
         follow_up_is_never_sent,
+        broken_stream_ends_well,
     )
 }
 
