@@ -313,8 +313,8 @@ export class Host {
     const { attempts } = this.#counts;
     attempts[call] = attempt ?? (attempts[call] ?? 0) + 1;
     const shown = { call, name, args, attempt: attempts[call], resume: this.#resume(call, resume) };
-    const ignores = this.#life.scenario.tools.some((tool) => tool.name === name && tool.abort === "ignored");
-    const outcome = await this.#pass("tool", shown, { signal: ignores ? undefined : signal, step, activity });
+    const heeded = this.#life.ignoresAborts(name) ? undefined : signal;
+    const outcome = await this.#pass("tool", shown, { signal: heeded, step, activity });
     if (outcome.kind === "raise") throw new ToolRaised(outcome.message ?? String(outcome.content ?? "the tool raised"));
     return outcome;
   }
@@ -393,6 +393,11 @@ class Life {
 
   append(kind, fields) {
     this.log.push(structuredClone({ kind, run: this.counts.run, ...fields }));
+  }
+
+  /** Whether a tool of the scenario stays at work when its signal is aborted. */
+  ignoresAborts(name) {
+    return this.scenario.tools.some((tool) => tool.name === name && tool.abort === "ignored");
   }
 
   count(counts, kind, fields) {
@@ -540,7 +545,7 @@ class Served {
     if (!this.scenario) throw illegal("no scenario is open");
     const { life } = this;
     const isOver = ["Done", null].includes(this.counts.status);
-    const gates = life && isOver ? [...life.gates.values()] : [];
+    const gates = life && isOver ? [...life.gates.values()].filter(({ state }) => !life.ignoresAborts(state.name)) : [];
     if (life) life.isDead = true;
     await life?.adapter.close?.();
     this.clock.forget();

@@ -45,6 +45,7 @@ class KitHost(GateHost):
         self._numbers = counts.gates
         self._holds_store = "store.put" in scenario.hold
         self._holds_results = "apply" in scenario.hold
+        self.bodies: list[asyncio.Task[Any]] = []  # of tools that ignore their abort
         self._unabortable = {tool.name for tool in scenario.tools if tool.abort == "ignored"}
         self.moved = moved
 
@@ -97,7 +98,8 @@ class KitHost(GateHost):
 
     def _stays(self, body: Coroutine[Any, Any, Any]) -> Awaitable[Any]:
         """The body stays at work when its wait is cancelled, and what it answers then reaches no one."""
-        return asyncio.shield(self._loop.create_task(body))
+        self.bodies.append(self._loop.create_task(body))
+        return asyncio.shield(self.bodies[-1])
 
     async def permit(
         self,
@@ -208,7 +210,7 @@ class InnerHost(KitHost):
         self._loop, self._numbers = around._loop, around._numbers
         self.log, self.refused, self.open_gates = around.log, around.refused, around.open_gates
         self._holds_store = self._holds_results = False
-        self._unabortable = around._unabortable
+        self._unabortable, self.bodies = around._unabortable, around.bodies
 
     @property
     def dead(self) -> bool:  # type: ignore[override]

@@ -20,13 +20,13 @@ RESULT_STATUSES = ("ok", "error", "cancelled")
 
 def left_by(state: Knowledge, seen: Observation) -> list[ObservedGate]:
     """The bodies at work of calls that this observation shows to be over for their run."""
-    return [gate for call in _over_by(state, seen) for gate in call.executing]
+    over = [gate for call in _over_by(state, seen) for gate in call.executing]
+    return over + [gate for gate in state.volatile.open_gates if _is_aborted_by(gate, seen)]
 
 
 def _over_by(state: Knowledge, seen: Observation) -> Iterator[ObservedCall]:
     if not any(gate.on == "tool" for gate in state.volatile.open_gates):
         return
-    yield from (call for call in _at_work(state) if _is_aborted_by(call, seen))
     if isinstance(seen, GateOpened) and seen.on == "model":
         told = {m.call for m in seen.messages or () if m.role == "tool" and m.status in RESULT_STATUSES}
         yield from (call for call in _at_work(state) if call.id in told)
@@ -58,12 +58,12 @@ def _is_passed_by(state: Knowledge, call: ObservedCall, seen: Observation) -> bo
     return is_next and other is not None and not other.entries
 
 
-def _is_aborted_by(call: ObservedCall, seen: Observation) -> bool:
+def _is_aborted_by(gate: ObservedGate, seen: Observation) -> bool:
     """Whether a body that ignores aborts is left, since its call or its run has ended."""
-    if not call.executing[0].ignores_aborts:
+    if not gate.ignores_aborts:
         return False
     if isinstance(seen, CallMoved):
-        return seen.call == call.id and seen.to == "Cancelled"
+        return seen.call == gate.opened.call and seen.to == "Cancelled"
     if isinstance(seen, SegmentEnded):
-        return seen.run == call.run and seen.reason.code != "Suspended"
-    return isinstance(seen, RunMoved) and seen.run == call.run and seen.to == "Done"
+        return seen.run == gate.run and seen.reason.code != "Suspended"
+    return isinstance(seen, RunMoved) and seen.run == gate.run and seen.to == "Done"

@@ -78,6 +78,14 @@ def test_a_tool_that_ignores_its_abort_stays_at_work():
 
     assert ended["reason"]["code"] == "Cancelled"
     assert talk.release(gate, OK) == {"observations": [], "quiescent": True, "refused": []}
+
+
+def test_a_tool_that_ignores_its_abort_is_no_leak():
+    """It is the kit's, and not the runtime's, that is at work when the scenario is closed."""
+    talk = Talk(toy(start=one_tool), tools=[{"name": "t0", "abort": "ignored"}])
+    talk.start()
+    talk("cancel", run="r1")
+
     assert talk("scenario.close") == {"leaks": []}
 
 
