@@ -28,6 +28,7 @@ class Learned:
 
     name: str
     version: str
+    protocol: int  # the version of it that was spoken
     waits: bool  # whether a permission was asked
     together: bool  # whether several permissions of a round were open at once
     shows: bool  # whether a permission shows the arguments of its call
@@ -42,7 +43,7 @@ class Learned:
         return list(self._notes())
 
     def _notes(self) -> Iterator[str]:
-        yield "It is judged by the core, and speaks version 1 of the Agent Client Protocol."
+        yield f"It is judged by the core, and speaks version {self.protocol} of the Agent Client Protocol."
         yield f"Its model was asked, and is offered {', '.join(self.offered)}."
         yield f"Its tools were reached: {', '.join(self.entered) or 'none'}."
         if self.waits:
@@ -106,17 +107,18 @@ class Ask(FirstRound):
 
     def learned(self, agent: Agent, loads: bool) -> Learned:
         """What it showed."""
-        info: Json = dict(agent.info.get("agentInfo") or {})
+        info = agent.version.implementation(agent.info)
         return Learned(
             name=str(info.get("name") or agent.says),
             version=str(info.get("version") or "unknown"),
+            protocol=agent.version.number,
             waits=bool(self.session.permissions),
             together=self._together > 1,
             shows=self._shows,
             entered=self.entered,
             offered=tuple(self._ends.offered),
             loads=loads,
-            says_it_loads=bool(agent.capabilities.get("loadSession")),
+            says_it_loads=agent.offers.loads,
         )
 
 
