@@ -97,6 +97,12 @@ class Ask(FirstRound):
                 "A call waits as a request for a permission. Name what needs none with --free.",
             )
 
+    def so_far(self) -> str:
+        """How far it came, also by its states, where the end of a prompt is one."""
+        turn = self.session.turn
+        stated = f" {turn.so_far()}" if turn is not None and not turn.ended.done() else ""
+        return f"{super().so_far()}{stated}".rstrip()
+
     def _not_offered(self) -> str:
         offered = ", ".join(self._ends.offered) or "no tool"
         wanted = ", ".join([*self._address.ask, *self._address.free])

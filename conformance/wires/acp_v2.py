@@ -22,6 +22,7 @@ class ReportedTurn(Turn):
     def __init__(self, ended: asyncio.Future[Any]) -> None:
         super().__init__(ended)
         self.is_begun = False  # accepted, or worked on
+        self.state = ""  # the newest one that was told
 
     def answered(self, message: Params) -> None:
         error, result = message.get("error"), table(message, "result")
@@ -36,10 +37,15 @@ class ReportedTurn(Turn):
     def told(self, update: Json) -> None:
         if update.get("sessionUpdate") != "state_update":
             return
-        if update.get("state") != "idle":
+        self.state = str(update.get("state"))
+        if self.state != "idle":
             self.is_begun = True
         elif self.is_begun:
             self.end({"stopReason": update.get("stopReason") or "end_turn", "error": update.get("error")})
+
+    def so_far(self) -> str:
+        said = f"its state is `{self.state}`" if self.state else "no `state_update` came"
+        return f"A prompt is over when its agent is `idle`: {said}."
 
 
 class Version2(Version):

@@ -40,6 +40,10 @@ class Turn(ABC):
     def told(self, update: Json) -> None:
         """Take in an update of the session."""
 
+    def so_far(self) -> str:
+        """What is missing for its end, in a sentence, where it can be told."""
+        return ""
+
     def end(self, result: Any) -> None:
         """The prompt is over, if it was not before."""
         if not self.ended.done():
