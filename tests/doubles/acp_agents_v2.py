@@ -59,7 +59,7 @@ class Subjectless(ReportingFront):
 
 
 class Repeating(ReportingFront):
-    """States come twice, also the one from before a prompt, and something is told while it is idle."""
+    """States come twice, also the one from before a prompt, and something comes while it is idle."""
 
     def accept(self, number: Any, message: str) -> None:
         for session in self.agent.sessions:
@@ -123,7 +123,7 @@ class WorksInSilence(ReportingFront):
     """It says when it is idle, and not when it works."""
 
     async def move(self, session: str, state: str) -> None:
-        """Nothing is told."""
+        """It tells nothing."""
 
 
 class WaitsInSilence(ReportingFront):

@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterator
 from typing import Any, Final
 
 from runlock.conformance.families.lifecycle.invariants.prompt_reader import Reader
-from runlock.conformance.families.lifecycle.invariants.prompt_states import StatesReader
+from runlock.conformance.families.lifecycle.invariants.states_reader import StatesReader
 from runlock.conformance.families.lifecycle.messages import Prompted
 from runlock.conformance.families.lifecycle.state import ObservedState
 from runlock.conformance.families.lifecycle.state.knowledge import once
