@@ -43,6 +43,8 @@ def unmet(need: str, handshake: Handshake) -> str:
         return LACKING.get(what, f"the runtime has no tools of permission {what}")
     if word in LISTS:
         return "" if what in getattr(handshake, LISTS[word]) else LACKING_OF[word].format(what)
+    if word == "prompts":
+        return "" if what == str(handshake.prompts) else f"its prompts are not of version {what} of ACP"
     if word == "hook" and "hook" not in handshake.gates:
         return "the runtime has no hook gate"
     if word == "hook":

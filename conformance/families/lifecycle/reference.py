@@ -50,6 +50,9 @@ PRODUCES: Final[Mapping[str, Any]] = {"observes": [*OBSERVES, "exchange"]}
 PROMPTS: Final[Mapping[str, Any]] = {"observes": [*OBSERVES, "prompt"]}
 """What it says of one that shows what it would say as an agent of the Agent Client Protocol."""
 
+STATES: Final[Mapping[str, Any]] = {**PROMPTS, "prompts": 2}
+"""The same in version 2 of the protocol."""
+
 MODEL_OUTCOMES: Final[list[ModelOutcome]] = [
     "turn", "fault", "length", "refusal", "pause", "malformed", "delta",
 ]  # fmt: skip

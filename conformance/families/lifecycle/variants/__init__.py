@@ -17,12 +17,17 @@ from runlock.conformance.families.lifecycle.messages import (
     InputSupport,
     OfferedOutcomes,
 )
-from runlock.conformance.families.lifecycle.reference import PRODUCES, PROMPTS, ReferenceAdapter
+from runlock.conformance.families.lifecycle.reference import (
+    PRODUCES,
+    PROMPTS,
+    STATES,
+    ReferenceAdapter,
+)
 from runlock.conformance.families.lifecycle.variants import prompting, serving
 from runlock.conformance.families.lifecycle.variants.parts import runtime_with
 from runlock.conformance.protocol import Control
 from runlock.machines.lifecycle.runtime.producer import Producer
-from runlock.machines.lifecycle.runtime.prompter import Prompter
+from runlock.machines.lifecycle.runtime.prompter import Prompter, StatePrompter
 from runlock.machines.lifecycle.runtime.rounds import Resume
 from runlock.machines.lifecycle.runtime.runtime import Runtime
 from runlock.machines.lifecycle.runtime.sink import Data, Encoded, EventSink
@@ -322,6 +327,13 @@ PROMPTING: Final = {
 }
 """Right agents of ACP, by name: the freedom, and the producer."""
 
+PROMPTING_IN_STATES: Final = {
+    "prompting-states": ("what is said as an agent of version 2 of ACP is shown", StatePrompter),
+    "prompting-chunks": ("messages come in chunks, and before the response", prompting.StreamsItsMessages),
+    "prompting-own-words": ("statuses and reasons are words of its own", prompting.UsesWordsOfItsOwn),
+}
+"""Those of version 2."""
+
 
 def for_both(name: str, freedom: str, **more: Any) -> tuple[Variant, Variant]:
     """A freedom of both sources: one variant for each."""
@@ -521,7 +533,7 @@ VARIANTS: Final[tuple[Variant, ...]] = (
     Variant("explaining", "gives every end a detail", make=SaysWhy),
     *(
         Variant(name, freedom, "tirea", make=runtime_with("producer", part), declare=shown)
-        for shown, made in ((PRODUCES, SERVING), (PROMPTS, PROMPTING))
+        for shown, made in ((PRODUCES, SERVING), (PROMPTS, PROMPTING), (STATES, PROMPTING_IN_STATES))
         for name, (freedom, part) in made.items()
     ),
 )
