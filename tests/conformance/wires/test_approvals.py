@@ -50,6 +50,20 @@ def sent(client, approvals, **actions):
     return found and {one["interruptId"]: one["payload"] for one in found["resume"]}
 
 
+@pytest.mark.parametrize("waits", [True, False])
+def test_an_interrupt_waits_for_a_call_of_before_the_newest_input(waits):
+    """A server may say again that it waits, and else the input takes the place of an answer."""
+    client = HttpClient(URL, MARK)
+    approvals = Approvals(Address(URL, ask=("write",)), Identity(MARK, {"write": "write"}), by_result=False)
+    call = {"id": "call-c1", "function": {"name": "write", "arguments": f'{{"k": "c1{MARK}"}}'}}
+    client.request("write it")
+    client.messages.append({"id": "a1", "role": "assistant", "toolCalls": [call]})
+    client.request("and now?")
+    client.interrupts = [{"id": "i1"}] * waits
+
+    assert approvals.waiting(client) == ({"c1": "call-c1"} if waits else {})
+
+
 def test_an_interrupt_waits_though_no_call_is_known_to_ask():
     """Where two calls have one id, the client shows that of the tool that is free."""
     client, approvals = asking({})
