@@ -161,3 +161,27 @@ def test_an_answer_that_brings_nothing_new_is_refused():
 
     with pytest.raises(Refused, match="has an answer"):
         sent(client, approvals, c2="resume")
+
+
+def test_a_decision_that_is_kept_outlives_an_input():
+    """The runtime waits as before, and takes the decisions of its round together."""
+    client, approvals = asking({"responseSchema": LIST})
+    assert sent(client, approvals, c1="cancel") is None
+    approvals.taken(client)
+
+    with pytest.raises(Refused, match="has an answer"):
+        sent(client, approvals, c1="resume")
+    assert sent(client, approvals, c2="resume") == {"i0": {"decisions": ["reject", "approve"]}}
+
+
+@pytest.mark.parametrize("decided", [["c1", "c2"], ["c1"]], ids=["that was sent", "of what waits no more"])
+def test_a_decision_is_not_kept_for_ever(decided):
+    """Later calls may have the id of its call."""
+    client, approvals = asking({"responseSchema": LIST})
+    interrupts = client.interrupts
+    sent(client, approvals, **dict.fromkeys(decided, "cancel"))
+    client.interrupts = []
+    approvals.taken(client)
+    client.interrupts = interrupts
+
+    assert sent(client, approvals, c1="resume") is None
