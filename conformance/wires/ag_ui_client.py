@@ -73,9 +73,13 @@ class HttpClient(AgUiClient):
         return next(filter(None, turns), []) if self.interrupts else turns[0]
 
     def _unanswered(self, since: Sequence[Json]) -> list[str]:
-        done = {one.get("toolCallId") for one in since if one["role"] == "tool"}
-        asked = [call["id"] for one in since for call in one.get("toolCalls") or ()]
-        return [call for call in dict.fromkeys(asked) if call not in done]
+        """In order: a later turn may use the id of a call that has its result for another one."""
+        left: dict[str, None] = {}
+        for one in since:
+            left |= dict.fromkeys(call["id"] for call in one.get("toolCalls") or ())
+            if one["role"] == "tool":
+                left.pop(one.get("toolCallId", ""), None)
+        return list(left)
 
     def answer(self, call: str, content: Any) -> None:
         """Say the result of a call, as the application that runs a tool of its own does."""

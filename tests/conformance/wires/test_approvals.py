@@ -64,6 +64,17 @@ def test_an_interrupt_waits_for_a_call_of_before_the_newest_input(waits):
     assert approvals.waiting(client) == ({"c1": "call-c1"} if waits else {})
 
 
+def test_a_call_waits_that_has_the_id_of_an_earlier_one():
+    """That one has its result, which is none of this one."""
+    client = HttpClient(URL, MARK)
+    asked = {"role": "assistant", "toolCalls": [{"id": "call-c1"}]}
+    client.messages = [{"role": "user"}, asked, {"role": "tool", "toolCallId": "call-c1"}]
+
+    assert client.unanswered() == []
+    client.messages.append(asked)
+    assert client.unanswered() == ["call-c1"]
+
+
 def test_an_interrupt_waits_though_no_call_is_known_to_ask():
     """Where two calls have one id, the client shows that of the tool that is free."""
     client, approvals = asking({})
