@@ -149,8 +149,9 @@ class Acp(Mouth[AcpWire]):
             self.wire.leave(self.session)
             self.session.asked = lambda permission: self.session.answer(permission, dict(CANCELLED))
             self.session.updated = lambda update: None
-            if self._is_under_way():
-                self.session.cancel()
+            for one in self.session.open:
+                self.session.answer(one, dict(CANCELLED))
+            self.session.give_up(is_under_way=self._is_under_way())
 
     def _is_left(self) -> bool:
         return self.is_cancelling

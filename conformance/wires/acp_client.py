@@ -108,6 +108,13 @@ class Session:
         self.agent.peer.request("session/close", {"sessionId": self.id})
         self._note_cancel(races)
 
+    def give_up(self, *, is_under_way: bool) -> None:
+        """The client is done with the session, whatever becomes of it."""
+        if self.agent.closes:
+            self.agent.peer.request("session/close", {"sessionId": self.id})
+        elif is_under_way:
+            self.agent.peer.notify("session/cancel", {"sessionId": self.id})
+
     def _note_cancel(self, races: bool) -> None:
         self.noted({"type": "cancel", **({"races": True} if races else {})})
         for one in self.open:

@@ -39,7 +39,8 @@ class AcpWire(Wiring):
 
     def __init__(self, address: Address, ends: Ends | None = None) -> None:
         super().__init__(address, ends, 0)
-        self._sessions = 0
+        self._folders = 0
+        self._free: list[str] = []  # folders of sessions that are not played any more
         self.other: Agent | None = None  # another process, which loads sessions of the first
         self._there: set[Session] = set()  # those that it has loaded, and that are played
         self._starting = asyncio.Lock()
@@ -114,16 +115,23 @@ class AcpWire(Wiring):
         return [self.agent.version.piped(server)]
 
     async def session(self) -> Session:
-        """A session in a folder of its own, of a process that is started again if it has ended."""
+        """A session in a folder that is free, of a process that is started again if it has ended.
+
+        Some agents keep all that they load for a folder.
+        """
         async with self._starting:
             if not self.agent.is_alive:
                 await self._restart()
-        self._sessions += 1
+        folder = self._free.pop() if self._free else self._new_folder()
+        return await self._within(self.agent.new(folder, self.servers), "has not begun a session")
+
+    def _new_folder(self) -> str:
         assert self.process is not None
-        folder = Path(self.process.folder, f"workspace-{self._sessions}")
+        self._folders += 1
+        folder = Path(self.process.folder, f"workspace-{self._folders}")
         folder.mkdir()
         self.recipe.write(str(folder), self.home, self.exported)
-        return await self._within(self.agent.new(str(folder), self.servers), "has not begun a session")
+        return str(folder)
 
     async def load(self, session: Session) -> None:
         """Have another process load a session, which goes on there; raises `RpcError` if it is refused.
@@ -151,6 +159,7 @@ class AcpWire(Wiring):
     def leave(self, session: Session) -> None:
         """A session is not played any more."""
         self._there.discard(session)
+        self._free.append(session.folder)
 
     async def _another(self) -> Agent:
         assert self.process is not None

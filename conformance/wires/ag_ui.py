@@ -251,7 +251,7 @@ class AgUi(Mouth[Wire]):
 
     def _ended(self, client: HttpClient, error: str | None) -> Segment:
         self.client = client
-        self.approvals.taken()
+        self.approvals.taken(client)
         if error is not None:
             return Segment(Reason(code="Error", detail=error))
         if self.has_left:

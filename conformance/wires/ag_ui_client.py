@@ -7,7 +7,7 @@ an interrupt that is unknown or was answered before, and a text while something 
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Final
 from uuid import NAMESPACE_URL, uuid5
 
@@ -64,12 +64,22 @@ class HttpClient(AgUiClient):
         self.fresh = self.messages[known:]
 
     def unanswered(self) -> list[str]:
-        """The calls since the user last spoke that have no result, by the ids of the runtime."""
-        last = max((at for at, one in enumerate(self.messages) if one["role"] == "user"), default=-1)
-        since = self.messages[last + 1 :]
-        done = {one.get("toolCallId") for one in since if one["role"] == "tool"}
-        asked = [call["id"] for one in since for call in one.get("toolCalls") or ()]
-        return [call for call in dict.fromkeys(asked) if call not in done]
+        """The calls since the user last spoke that have no result, by the ids of the runtime.
+
+        Where an interrupt waits, he may have spoken since it came: then they are from before that.
+        """
+        spoken = [at for at, one in enumerate(self.messages) if one["role"] == "user"] or [-1]
+        turns = [self._unanswered(self.messages[at + 1 :]) for at in reversed(spoken)]
+        return next(filter(None, turns), []) if self.interrupts else turns[0]
+
+    def _unanswered(self, since: Sequence[Json]) -> list[str]:
+        """In order: a later turn may use the id of a call that has its result for another one."""
+        left: dict[str, None] = {}
+        for one in since:
+            left |= dict.fromkeys(call["id"] for call in one.get("toolCalls") or ())
+            if one["role"] == "tool":
+                left.pop(one.get("toolCallId", ""), None)
+        return list(left)
 
     def answer(self, call: str, content: Any) -> None:
         """Say the result of a call, as the application that runs a tool of its own does."""

@@ -30,6 +30,7 @@ class Approvals:
         self._by_result = by_result
         self._interrupts: dict[str, str] = {}  # the newest one of each call, also after it was answered
         self._kept: dict[str, Decision] = {}  # decisions, until an interrupt for a round can be answered
+        self._is_sent = False  # whether the newest request has brought them
         self.refuse: Callable[[str, str], None] = lambda why, decision: None  # the client takes none of it
 
     def waiting(self, client: HttpClient) -> dict[str, str]:
@@ -74,9 +75,11 @@ class Approvals:
         text = json.dumps(interrupt)
         return json.dumps(called) in text or f"{call}{self._identity.mark}" in text
 
-    def taken(self) -> None:
-        """The runtime has taken a request: what was kept for it has gone."""
-        self._kept.clear()
+    def taken(self, client: HttpClient) -> None:
+        """The runtime has taken a request: what it brought is kept no longer, nor what waits no more."""
+        waiting = {} if self._is_sent else self.waiting(client)
+        self._kept = {call: one for call, one in self._kept.items() if call in waiting}
+        self._is_sent = False
 
     def answers(self, client: HttpClient, decisions: Sequence[Decision]) -> Json | None:
         """What a request adds that brings these decisions; None if the client waits for more of them.
@@ -119,6 +122,7 @@ class Approvals:
         self._keep(decisions)
         if waiting.keys() - self._kept.keys():
             return None
+        self._is_sent = True
         if LEGACY in interrupts[0]:
             return {"forwardedProps": {"command": {"resume": self._whole(interrupts[0], [*waiting])}}}
         asked = self._asked(interrupts, waiting)

@@ -171,7 +171,7 @@ class Ends:
         if guest is None or params.name not in self.tools:
             self._set_aside(f"a call of {params.name} with {_cut(json.dumps(args))}")
             return _result("this call is of no schedule that is being played", True)
-        return _result(*await guest.tool(params.name, args))
+        return await _unless_over(guest.tool(params.name, args))
 
     def seat(self, guest: Guest) -> None:
         """What holds the mark of a guest belongs to it from now on."""
@@ -247,6 +247,17 @@ def serve_alone(tools: Sequence[str], port: int) -> None:
 
 def _result(text: str, is_error: bool) -> types.CallToolResult:
     return types.CallToolResult(content=[types.TextContent(type="text", text=text)], is_error=is_error)
+
+
+async def _unless_over(tool: Awaitable[tuple[str, bool]]) -> types.CallToolResult:
+    """The result of a tool, or that its schedule is over: a cancel would end the session of the client."""
+    try:
+        return _result(*await tool)
+    except asyncio.CancelledError:
+        task = asyncio.current_task()
+        if task is None or task.cancelling():  # the client gave the call up
+            raise
+        return _result("the schedule of this call is over", True)
 
 
 async def _unless_left(request: Request, work: Coroutine[Any, Any, T]) -> T:

@@ -96,6 +96,13 @@ class ByResult(Thread):
         return [(call, json.loads(str(given[call]))["approved"]) for call in self.pending if call in given]
 
 
+class ByResultAlone(ByResult):
+    """Its runs end without an outcome: what has no result then waits for one."""
+
+    def finished(self, ids: Mapping[str, str]) -> Json:
+        return {"type": "RUN_FINISHED", **ids}
+
+
 class Worded(Thread):
     """Takes a word for an answer."""
 
@@ -230,6 +237,7 @@ VARIANTS: Mapping[str, Served] = {
     "batch": _with({}, Batch),
     "nameless": _with({}, Nameless),
     "by-result": _with({}, ByResult),
+    "by-result-alone": _with({}, ByResultAlone),
     "worded": _with({}, Worded),
     "plain": _with({}, Plain),
     "legacy": _with({}, Legacy),

@@ -5,9 +5,13 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from typing import Any, Protocol
+from itertools import count
+from typing import Any, Final, Protocol
+from uuid import UUID
 
 from runlock.conformance.protocol import Message, ToolCall, Turn
+
+_NUMBERS: Final = count(1)
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,6 +44,11 @@ class ModelApi(Protocol):
     def fault(self, why: str) -> dict[str, Any]:
         """The body of an error."""
         ...
+
+
+def new_id(kind: str) -> str:
+    """The id of an answer or a part of it: clients take two with one id for the same message."""
+    return f"{kind}_{UUID(int=next(_NUMBERS))}"
 
 
 def text_of(content: Any) -> str:

@@ -6,11 +6,18 @@ from collections.abc import Iterator, Mapping
 from typing import Any, Final
 
 from runlock.conformance.protocol import Message, ToolCall, Turn
-from runlock.conformance.wires.model_apis.api import ModelRequest, arguments_of, event, text_of, written
+from runlock.conformance.wires.model_apis.api import (
+    ModelRequest,
+    arguments_of,
+    event,
+    new_id,
+    text_of,
+    written,
+)
 
 PATH: Final = "/v1/chat/completions"
 _USAGE: Final = {"prompt_tokens": 1, "completion_tokens": 1, "total_tokens": 2}
-_HEAD: Final = {"id": "chatcmpl-kit", "created": 1, "model": "kit"}
+_HEAD: Final = {"created": 1, "model": "kit"}
 
 
 def asked(body: Mapping[str, Any]) -> ModelRequest:
@@ -37,17 +44,17 @@ def whole(turn: Turn) -> dict[str, Any]:
     calls = {"tool_calls": [_made(call, written(call)) for call in turn.tool_calls]}
     said = {"role": "assistant", "content": turn.text or None, **(calls if turn.tool_calls else {})}
     choice = {"index": 0, "message": said, "finish_reason": _reason(turn)}
-    return {**_HEAD, "object": "chat.completion", "choices": [choice], "usage": _USAGE}
+    head = {"id": new_id("chatcmpl"), **_HEAD}
+    return {**head, "object": "chat.completion", "choices": [choice], "usage": _USAGE}
 
 
 def events(turn: Turn) -> Iterator[bytes]:
     """A turn as chunks: its text, the name and the arguments of each call, and its end."""
-    yield _chunk({"role": "assistant", "content": turn.text})
-    for index, call in enumerate(turn.tool_calls):
-        yield _chunk({"tool_calls": [{"index": index, **_made(call, "")}]})
-        yield _chunk({"tool_calls": [{"index": index, "function": {"arguments": written(call)}}]})
-    yield _chunk({}, _reason(turn))
-    yield event({**_HEAD, "object": "chat.completion.chunk", "choices": [], "usage": _USAGE})
+    head = {"id": new_id("chatcmpl"), **_HEAD, "object": "chat.completion.chunk"}
+    for delta in _deltas(turn):
+        yield event({**head, "choices": [{"index": 0, "delta": delta, "finish_reason": None}]})
+    yield event({**head, "choices": [{"index": 0, "delta": {}, "finish_reason": _reason(turn)}]})
+    yield event({**head, "choices": [], "usage": _USAGE})
     yield b"data: [DONE]\n\n"
 
 
@@ -56,9 +63,11 @@ def fault(why: str) -> dict[str, Any]:
     return {"error": {"message": why, "type": "invalid_request_error", "param": None, "code": None}}
 
 
-def _chunk(delta: Mapping[str, Any], ended: str | None = None) -> bytes:
-    choice = {"index": 0, "delta": delta, "finish_reason": ended}
-    return event({**_HEAD, "object": "chat.completion.chunk", "choices": [choice]})
+def _deltas(turn: Turn) -> Iterator[dict[str, Any]]:
+    yield {"role": "assistant", "content": turn.text}
+    for index, call in enumerate(turn.tool_calls):
+        yield {"tool_calls": [{"index": index, **_made(call, "")}]}
+        yield {"tool_calls": [{"index": index, "function": {"arguments": written(call)}}]}
 
 
 def _made(call: ToolCall, arguments: str) -> dict[str, Any]:

@@ -3,15 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from itertools import count
 from typing import Any, Final
 
 from runlock.conformance.protocol import Message, ToolCall, Turn
-from runlock.conformance.wires.model_apis.api import ModelRequest, event, text_of, written
+from runlock.conformance.wires.model_apis.api import ModelRequest, event, new_id, text_of, written
 
 PATH: Final = "/v1/messages"
 
-NUMBERS: Final = count(1)
 """For the ids of messages: two of one id are one to Claude Code, which writes it down so."""
 
 
@@ -91,7 +89,7 @@ def _event(kind: str, **fields: Any) -> bytes:
 def _empty() -> dict[str, Any]:
     usage = {"input_tokens": 1, "output_tokens": 1}
     message = {
-        "id": f"msg_kit_{next(NUMBERS)}",
+        "id": new_id("msg"),
         "type": "message",
         "role": "assistant",
         "model": "kit",

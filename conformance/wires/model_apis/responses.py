@@ -7,7 +7,14 @@ from itertools import count
 from typing import Any, Final
 
 from runlock.conformance.protocol import Message, ToolCall, Turn
-from runlock.conformance.wires.model_apis.api import ModelRequest, arguments_of, event, text_of, written
+from runlock.conformance.wires.model_apis.api import (
+    ModelRequest,
+    arguments_of,
+    event,
+    new_id,
+    text_of,
+    written,
+)
 
 PATH: Final = "/v1/responses"
 SPACE: Final = "/"
@@ -70,16 +77,16 @@ def _other(item: Mapping[str, Any]) -> Iterator[Message]:
 
 def whole(turn: Turn) -> dict[str, Any]:
     """A turn as one response."""
-    return _response("completed", list(_items(turn)))
+    return _response(new_id("resp"), "completed", list(_items(turn)))
 
 
 def events(turn: Turn) -> Iterator[bytes]:
     """A turn as events: each item with its content, and the response at both ends."""
-    numbers = count()
-    yield _event(numbers, "response.created", response=_response("in_progress", []))
-    for index, item in enumerate(_items(turn)):
+    numbers, name, items = count(), new_id("resp"), list(_items(turn))
+    yield _event(numbers, "response.created", response=_response(name, "in_progress", []))
+    for index, item in enumerate(items):
         yield from _shown(numbers, index, item)
-    yield _event(numbers, "response.completed", response=whole(turn))
+    yield _event(numbers, "response.completed", response=_response(name, "completed", items))
 
 
 def fault(why: str) -> dict[str, Any]:
@@ -113,7 +120,7 @@ def _items(turn: Turn) -> Iterator[dict[str, Any]]:
     if turn.text or not turn.tool_calls:
         content = [{"type": "output_text", "text": turn.text, "annotations": []}]
         said = {"type": "message", "role": "assistant", "status": "completed", "content": content}
-        yield {"id": "msg_kit", **said}
+        yield {"id": new_id("msg"), **said}
     for call in turn.tool_calls:
         space, split, name = call.name.rpartition(SPACE)
         made = {"type": "function_call", "call_id": call.id, "name": name, "status": "completed"}
@@ -121,7 +128,7 @@ def _items(turn: Turn) -> Iterator[dict[str, Any]]:
         yield {"id": f"fc_{call.id}", **made, **within, "arguments": written(call)}
 
 
-def _response(status: str, output: list[dict[str, Any]]) -> dict[str, Any]:
-    fixed = {"id": "resp_kit", "object": "response", "created_at": 1, "model": "kit", "error": None}
+def _response(name: str, status: str, output: list[dict[str, Any]]) -> dict[str, Any]:
+    fixed = {"id": name, "object": "response", "created_at": 1, "model": "kit", "error": None}
     loose = {"tools": [], "tool_choice": "auto", "parallel_tool_calls": True, "incomplete_details": None}
     return {**fixed, **loose, "status": status, "output": output, "usage": _USAGE}

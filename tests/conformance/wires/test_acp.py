@@ -1,5 +1,7 @@
 """Agents behind ACP: right ones hold, and wrong ones are blamed as they are in process."""
 
+from pathlib import Path
+
 import pytest
 from acp_agents import AGENTS, RIGHT, WRONG
 from played_scripts import played_on, reasons
@@ -93,6 +95,15 @@ def test_a_wrong_agent_is_blamed(agents, name, clause):
     scripts = sorted(corpus(FAMILY), key=lambda script: clause not in script.about)
 
     assert clause in played(agents, name, scripts, until=clause).found
+
+
+def test_the_next_session_has_the_folder_of_one_that_is_over(agents):
+    """Some agents keep all that they load for a folder, and would grow with each schedule."""
+    played(agents, "right", [script for script in corpus(FAMILY) if script.name in FEW])
+    wire = agents.wire("right")
+
+    assert len(wire.agent.sessions) >= len(FEW)
+    assert len(list(Path(wire.process.folder).glob("workspace-*"))) <= 3
 
 
 def test_what_was_learned_is_said(agents):

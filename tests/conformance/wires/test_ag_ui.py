@@ -13,7 +13,10 @@ from runlock.conformance.wires.learned import Learned
 DIALECTS = {"plain": {"approve": True, "reject": False}}
 """What a user says of an application whose interrupts do not tell how they are answered."""
 
-WAITS = {"batch": "batch", "nameless": "batch", "by-result": "result", "legacy": "custom"}
+WAITS = {
+    "batch": "batch", "nameless": "batch", "legacy": "custom",
+    "by-result": "result", "by-result-alone": "result",
+}  # fmt: skip
 
 EXERCISED = [f"PRODUCER-{number}" for number in (1, 2, 3, *range(5, 12), 16, 17, 18, 24, 30)]
 """Clauses about what a server sends that every application meets."""

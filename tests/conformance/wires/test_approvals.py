@@ -50,6 +50,31 @@ def sent(client, approvals, **actions):
     return found and {one["interruptId"]: one["payload"] for one in found["resume"]}
 
 
+@pytest.mark.parametrize("waits", [True, False])
+def test_an_interrupt_waits_for_a_call_of_before_the_newest_input(waits):
+    """A server may say again that it waits, and else the input takes the place of an answer."""
+    client = HttpClient(URL, MARK)
+    approvals = Approvals(Address(URL, ask=("write",)), Identity(MARK, {"write": "write"}), by_result=False)
+    call = {"id": "call-c1", "function": {"name": "write", "arguments": f'{{"k": "c1{MARK}"}}'}}
+    client.request("write it")
+    client.messages.append({"id": "a1", "role": "assistant", "toolCalls": [call]})
+    client.request("and now?")
+    client.interrupts = [{"id": "i1"}] * waits
+
+    assert approvals.waiting(client) == ({"c1": "call-c1"} if waits else {})
+
+
+def test_a_call_waits_that_has_the_id_of_an_earlier_one():
+    """That one has its result, which is none of this one."""
+    client = HttpClient(URL, MARK)
+    asked = {"role": "assistant", "toolCalls": [{"id": "call-c1"}]}
+    client.messages = [{"role": "user"}, asked, {"role": "tool", "toolCallId": "call-c1"}]
+
+    assert client.unanswered() == []
+    client.messages.append(asked)
+    assert client.unanswered() == ["call-c1"]
+
+
 def test_an_interrupt_waits_though_no_call_is_known_to_ask():
     """Where two calls have one id, the client shows that of the tool that is free."""
     client, approvals = asking({})
@@ -147,3 +172,27 @@ def test_an_answer_that_brings_nothing_new_is_refused():
 
     with pytest.raises(Refused, match="has an answer"):
         sent(client, approvals, c2="resume")
+
+
+def test_a_decision_that_is_kept_outlives_an_input():
+    """The runtime waits as before, and takes the decisions of its round together."""
+    client, approvals = asking({"responseSchema": LIST})
+    assert sent(client, approvals, c1="cancel") is None
+    approvals.taken(client)
+
+    with pytest.raises(Refused, match="has an answer"):
+        sent(client, approvals, c1="resume")
+    assert sent(client, approvals, c2="resume") == {"i0": {"decisions": ["reject", "approve"]}}
+
+
+@pytest.mark.parametrize("decided", [["c1", "c2"], ["c1"]], ids=["that was sent", "of what waits no more"])
+def test_a_decision_is_not_kept_for_ever(decided):
+    """Later calls may have the id of its call."""
+    client, approvals = asking({"responseSchema": LIST})
+    interrupts = client.interrupts
+    sent(client, approvals, **dict.fromkeys(decided, "cancel"))
+    client.interrupts = []
+    approvals.taken(client)
+    client.interrupts = interrupts
+
+    assert sent(client, approvals, c1="resume") is None

@@ -39,7 +39,13 @@ class Guest:
 
     async def tool(self, name, args):
         self.came.append((name, args))
+        if self.turn == "never":
+            return await asyncio.ensure_future(self._until_over())
         return "written", name == "fails"
+
+    async def _until_over(self):
+        """As a gate that is open when its schedule ends."""
+        raise asyncio.CancelledError
 
 
 @pytest.fixture
@@ -186,6 +192,22 @@ def test_a_tool_is_entered_over_mcp(ends):
     assert results[:2] == [("written", False), ("written", True)]
     assert results[2] == ("this call is of no schedule that is being played", True)
     assert guest.came == [("write", {"k": f"c1{MARK}"}), ("fails", {"k": f"c2{MARK}"})]
+
+
+def test_a_schedule_that_ends_in_a_call_leaves_the_session_of_its_client_open(ends):
+    """A client keeps one session for all its threads, and calls tools for later schedules."""
+    over, later = Guest("never"), Guest()
+    over.mark, later.mark = "~1~", "~2~"
+    ends.seat(over)
+    ends.seat(later)
+
+    async def calls():
+        async with Client(f"http://127.0.0.1:{ends.port}/mcp", mode="legacy") as client:
+            return [await client.call_tool("write", {"k": mark}) for mark in ("~1~", "~2~")]
+
+    results = [(one.content[0].text, one.is_error) for one in asyncio.run(calls())]
+
+    assert results == [("the schedule of this call is over", True), ("written", False)]
 
 
 def test_a_port_that_is_taken_is_named(ends):

@@ -1,6 +1,7 @@
 """The APIs of models: what is written is what a client of the API would send back with its next request."""
 
 import json
+import re
 
 import pytest
 
@@ -76,6 +77,23 @@ def test_a_whole_turn_is_the_turn(turn):
     assert [one.messages for one in back] == 3 * [
         [Message(role="assistant", text=turn.text, tool_calls=turn.tool_calls)]
     ]
+
+
+@pytest.mark.parametrize(
+    ("api", "named"),
+    [
+        (chat_completions, r'"id": "(chatcmpl[^"]+)"'),
+        (messages, r'"id": "(msg_[^"]+)"'),
+        (responses, r'"id": "(resp_[^"]+)"'),
+        (responses, r'"item_id": "(msg_[^"]+)"'),
+    ],
+)
+def test_each_turn_has_an_id_of_its_own(api, named):
+    """One all over its stream: clients keep what they know under the id of an answer."""
+    told = [set(re.findall(named, b"".join(api.events(TURNS[0])).decode())) for _ in range(2)]
+
+    assert [len(ids) for ids in told] == [1, 1]
+    assert told[0] != told[1]
 
 
 def test_a_request_is_read():

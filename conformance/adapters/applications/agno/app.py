@@ -15,7 +15,15 @@ tools = MCPTools(
     url=os.environ["RUNLOCK_MCP_URL"],
     requires_confirmation_tools=["write"],
 )
-agent = Agent(name="agent", model=OpenAIChat(id="any"), tools=[tools], db=InMemoryDb(), telemetry=False)
+agent = Agent(
+    name="agent",
+    model=OpenAIChat(id="any"),
+    tools=[tools],
+    db=InMemoryDb(),
+    add_history_to_context=True,
+    num_history_runs=1_000,  # instead of the last 3
+    telemetry=False,
+)
 served = AgentOS(agents=[agent], interfaces=[AGUI(agent=agent)], telemetry=False)
 
 uvicorn.run(served.get_app(), port=int(os.environ["PORT"]), log_level="warning")

@@ -66,12 +66,17 @@ def _listed(data: Any, name: str) -> Sequence[Any]:
 
 
 def asks_at_large(seen: Published) -> bool:
-    """Whether an event of AG-UI asks for a decision without naming a call, and so for all that wait."""
-    if seen.stream == "ag-ui" and seen.name == "CUSTOM":  # as before interrupts were a part of the end
-        return isinstance(seen.data, Mapping) and seen.data.get("name") == "on_interrupt"
-    is_end = seen.name == "RUN_FINISHED" and seen.stream == "ag-ui"
+    """Whether an event of AG-UI asks for a decision without naming a call, and so for all that wait.
+
+    Before an end had an outcome, a custom event asked, or the call itself, which the client had to answer.
+    """
+    if seen.stream != "ag-ui" or not isinstance(seen.data, Mapping):
+        return False
+    if seen.name == "CUSTOM":
+        return bool(seen.data.get("name") == "on_interrupt")
     asked = [one for one in _listed(seen.data, "interrupts") if isinstance(one, Mapping)]
-    return is_end and any(one.get("toolCallId") is None for one in asked)
+    is_unnamed = any(one.get("toolCallId") is None for one in asked)
+    return seen.name == "RUN_FINISHED" and (is_unnamed or not seen.data.get("outcome"))
 
 
 def _output(data: Mapping[str, Any]) -> Iterator[EventPart]:
