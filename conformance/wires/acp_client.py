@@ -110,7 +110,7 @@ class Session:
 
     def give_up(self, *, is_under_way: bool) -> None:
         """The client is done with the session, whatever becomes of it."""
-        if self.agent.closes:
+        if self.agent.offers.closes:
             self.agent.peer.request("session/close", {"sessionId": self.id})
         elif is_under_way:
             self.agent.peer.notify("session/cancel", {"sessionId": self.id})
