@@ -58,7 +58,9 @@ class Acp(Mouth[AcpWire]):
         permissions = {"allow": self.address.free, "ask": self.address.ask}
         learned = self.wire.learned
         return Handshake(
-            implementation=Party(name=learned.name, version=learned.version),
+            implementation=Party(
+                name=learned.name, version=learned.version, over=f"version {learned.protocol} of ACP"
+            ),
             policies=self.address.declare or {},
             control=Control(
                 settle="observed", clock="real", step="none", store="none", crash=[], told="lost",
