@@ -29,6 +29,7 @@ class Party(Declared):
     name: str
     version: str
     language: str | None = None  # that it is written in
+    over: str | None = None  # the protocol by which it is reached, and its version
 
 
 class SpecRevision(Wire):

@@ -130,7 +130,10 @@ def question_name(number: int) -> str:
 
 def _who(result: Result) -> str:
     name = plain(result.implementation.get("name", "?"))
-    return f"{name} {plain(result.implementation.get('version', '?'))}, profile {plain(result.profile)}"
+    over = result.implementation.get("over")
+    spoken = f", over {plain(over)}" if over else ""
+    version = plain(result.implementation.get("version", "?"))
+    return f"{name} {version}, profile {plain(result.profile)}{spoken}"
 
 
 def _many(number: int, noun: str) -> str:

@@ -58,7 +58,9 @@ class Acp(Mouth[AcpWire]):
         permissions = {"allow": self.address.free, "ask": self.address.ask}
         learned = self.wire.learned
         return Handshake(
-            implementation=Party(name=learned.name, version=learned.version),
+            implementation=Party(
+                name=learned.name, version=learned.version, over=f"version {learned.protocol} of ACP"
+            ),
             policies=self.address.declare or {},
             control=Control(
                 settle="observed", clock="real", step="none", store="none", crash=[], told="lost",
@@ -252,9 +254,9 @@ class Acp(Mouth[AcpWire]):
             result = self.turn.result() or {}
         except (RpcError, Ended) as error:
             return Segment(REASONS["cancelled"]) if self.has_left else self._failed(str(error))
+        if result.get("error") is not None:
+            return self._failed(json.dumps(result["error"]))
         stop = str(result.get("stopReason"))
-        if stop == "error":
-            return self._failed(json.dumps(result.get("error")))
         return Segment(REASONS.get(stop) or Reason(code="Error", detail=f"the stop reason {stop}"))
 
     def _note(self, event: Json) -> None:

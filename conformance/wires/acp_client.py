@@ -38,8 +38,6 @@ EXTENSION: Final = "_"
 
 ASKS: Final = "session/request_permission"
 OVER: Final = ("completed", "failed", "cancelled")
-KNOWN: Final = frozenset({"tool_call", "tool_call_update"})
-"""The updates that tell something of a call as a whole."""
 
 
 @dataclass(eq=False)
@@ -137,7 +135,7 @@ class Session:
 
     def take(self, update: Json) -> None:
         """Take in what the agent tells."""
-        if update.get("sessionUpdate") in (KNOWN & {*self.version.of_calls}):
+        if update.get("sessionUpdate") in ("tool_call", "tool_call_update"):
             known = self.calls.setdefault(str(update.get("toolCallId")), {})
             known.update({key: value for key, value in update.items() if value is not None})
         self.updated(update)

@@ -24,6 +24,7 @@ from typing import Any, Final
 
 from runlock.conformance.errors import UsageError
 from runlock.conformance.inputs import toml_of
+from runlock.conformance.wires.address import protocol_of
 from runlock.spec.text import known_words
 
 FOLDER: Final = files("runlock.conformance.adapters") / "recipes"
@@ -104,6 +105,8 @@ def _read(name: str, found: Mapping[str, Any]) -> Recipe:
     kinds = {
         one.name: Mapping if one.name in ("env", "files", "workspace") else str for one in fields(Recipe)
     }
+    if "protocol" in found:
+        found = {**found, "protocol": protocol_of(str(found["protocol"]))}
     for key, value in found.items():
         if key not in kinds:
             raise UsageError(f"The recipe `{name}` has a field `{key}`; {known_words(key, list(kinds))}")

@@ -8,6 +8,8 @@ from served_agents import serving
 from runlock.conformance.driving.strategies.scripted import corpus
 from runlock.conformance.families.lifecycle.family import FAMILY
 from runlock.conformance.wires.acp import Acp
+from runlock.conformance.wires.acp_client import SPOKEN
+from runlock.conformance.wires.address import PROTOCOLS
 
 FEW = (
     "reject", "partial-resume", "again-after-a-stop-in-a-round", "again-after-a-stop-in-a-wait",
@@ -74,3 +76,8 @@ def test_the_version_that_was_spoken_is_said(agents):
     assert (new.prompts, new.implementation.name) == (2, "runlock-served")
     assert new.notes[0].endswith("speaks version 2 of the Agent Client Protocol.")
     assert new.inputs.loaded and "A session goes on when another process loads it." in new.notes
+
+
+def test_each_version_that_can_be_asked_for_is_spoken():
+    """An address knows them without the client."""
+    assert tuple(map(str, SPOKEN)) == PROTOCOLS

@@ -45,6 +45,18 @@ def test_the_environment_has_no_key_of_the_user(tmp_path, monkeypatch):
     assert made.keys() <= fixed | set(KEPT)
 
 
+@pytest.mark.parametrize("written", ["2", '"2"'])
+def test_a_recipe_may_say_which_version_is_spoken(tmp_path, written):
+    """As a number, or as a text; one that the kit does not speak is refused."""
+    path = tmp_path / "new.toml"
+    path.write_text(f'command = "agent"\nprotocol = {written}\n', "utf-8")
+    assert recipe_of(str(path)).protocol == "2"
+
+    path.write_text('command = "agent"\nprotocol = 3\n', "utf-8")
+    with pytest.raises(UsageError, match="The kit speaks no version 3"):
+        recipe_of(str(path))
+
+
 def test_files_are_written_where_they_belong(tmp_path):
     """Those of the home there, and those of a session in its folder."""
     recipe = Recipe(files={".a/b.json": "{base}"}, workspace={"c.json": "{home}"})
