@@ -61,4 +61,4 @@ class AsyncEagerRunner(AsyncStreamRunner):
 
     read = ["all"]
     options = {"run_tools_eagerly": True}
-    policies = {"tools.start": "streaming"}
+    policies = {**Runner.policies, "tools.start": "streaming"}

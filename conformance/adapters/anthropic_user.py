@@ -62,14 +62,29 @@ class Runner(ABC):
     stream: ClassVar[list[bool]] = [False]
     read: ClassVar[list[str]] = ["all", "none"]
     options: ClassVar[Mapping[str, Any]] = {}
-    policies: ClassVar[Mapping[str, Any]] = {}
+    policies: ClassVar[Mapping[str, Any]] = {
+        # https://platform.claude.com/docs/en/agents-and-tools/tool-use/tool-runner: nothing is added to a
+        # history that was appended to, so that its user builds the results; the calls of each message run; a
+        # turn without calls ends the loop unless the history was changed; a tool that throws gives an error.
+        "runner.append": "unless_pushed",
+        "runner.inspects": "received",
+        "runner.results": "dropped",
+        "runner.answered": "skipped",
+        "runner.finish": "state",
+        "tools.start": "after_resume",
+        "tool.raises": "failed_call",
+        # The docstrings of `add_tools` and `remove_tools`.
+        "tools.added": "at_once",
+        "tools.removed": "at_once",
+    }
+    """What the documentation promises, and not what the code does."""
 
     def __init__(self) -> None:
         self.handshake = Handshake(
             implementation=Party(
                 name=f"anthropic {type(self).__name__}", version=anthropic.__version__, language="python"
             ),
-            profile="tool-runner-python",
+            profile="tool-runner-core",
             policies=dict(self.policies),
             gates=["model", "tool", "yield"],
             stimuli=[

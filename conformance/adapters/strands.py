@@ -56,6 +56,7 @@ class Strands(Thread):
         # https://strandsagents.com/docs/user-guide/sdk/agents/hooks/: a hook may change the input of a call.
         decisions=YES_OR_NO.model_copy(update={"edit": ["args"]}),
         observes=["call.shown"],
+        tools=["unabortable"],  # a signal is set, which the tools of the kit do not look at
     )
 
     async def open(self, host: Host, scenario: Scenario) -> None:

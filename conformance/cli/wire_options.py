@@ -45,6 +45,10 @@ SETTINGS: Final[dict[str, Any]] = {
         str | None,
         typer.Option("--recipe", metavar="NAME", help="How an agent is wired up: a name, or a file."),
     ],
+    "protocol": Annotated[
+        str | None,
+        typer.Option("--protocol", metavar="NUMBER", help="The version of ACP: 1, or 2, which is a draft."),
+    ],
 }
 """By the name of the setting in an address."""
 

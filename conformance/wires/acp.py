@@ -39,10 +39,6 @@ from runlock.conformance.wires.ui_clients import Json
 LOOK_SECONDS: Final = 0.004
 """How often the client looks whether an agent that asks for a permission does anything else."""
 
-OF_CALLS: Final = ("tool_call", "tool_call_update")
-OF_TEXT: Final = ("agent_message_chunk", "agent_thought_chunk", "plan")
-"""The updates that a prompt keeps: those of calls, and that something is said."""
-
 REASONS: Final[Mapping[str, Reason]] = {
     "end_turn": Reason(code="NaturalEnd"),
     "cancelled": Reason(code="Cancelled"),
@@ -72,6 +68,7 @@ class Acp(Mouth[AcpWire]):
             gates=["model", "tool"],
             profile="core",
             observes=["prompt", *(["call.shown"] if learned.shows else [])],
+            prompts=learned.protocol,  # type: ignore[arg-type]
             stimuli=["decide", "run.again", "deliver", "cancel", "cancel.waiting"],
             outcomes=OfferedOutcomes(model=["turn"], tool=["ok", "error"]),
             tools=[name for name, tools in permissions.items() if tools],  # type: ignore[misc]
@@ -96,10 +93,11 @@ class Acp(Mouth[AcpWire]):
         self.prompts: list[str] = []  # as they were sent
         self.events: list[Json] = []  # of the prompt that is under way
         self.names: dict[str, str] = {}  # of calls, by the agent's ids
+        self.messages: dict[str, str] = {}  # names for messages, by the agent's ids
         self.sit_down(host, mark)
         self.session: Session = await self.rest.do(self.wire.session())
         self.session.asked, self.session.updated = self._asked, self._updated
-        self.session.noted = self.events.append
+        self.session.noted = self._note
 
     async def start(self, text: str) -> Segment:
         self.is_cancelling = self.is_touched = self.has_left = False
@@ -201,7 +199,7 @@ class Acp(Mouth[AcpWire]):
     def _is_to_close(self, was_waiting: bool) -> bool:
         """Whether the client of a loaded session closes it, as it does with every other one."""
         agent = self.session.agent
-        return agent is self.wire.other and agent.closes and (len(self.prompts) + was_waiting) % 2 == 0
+        return agent is self.wire.other and agent.offers.closes and (len(self.prompts) + was_waiting) % 2 == 0
 
     async def _close(self, *, races: bool, until_rest: bool) -> None:
         """Close the session inside the prompt; the client of the next one loads it again."""
@@ -245,6 +243,8 @@ class Acp(Mouth[AcpWire]):
             pending = [call for call in self.asked if self._is_open(call)]
             for call in pending:
                 self._tell(call)
+            if self.session.version.has_states:
+                self.events.append({"type": "waits"})
             return Segment("Suspended", pending)
         assert self.turn is not None
         self._keep_prompt()
@@ -253,13 +253,20 @@ class Acp(Mouth[AcpWire]):
         except (RpcError, Ended) as error:
             return Segment(REASONS["cancelled"]) if self.has_left else self._failed(str(error))
         stop = str(result.get("stopReason"))
+        if stop == "error":
+            return self._failed(json.dumps(result.get("error")))
         return Segment(REASONS.get(stop) or Reason(code="Error", detail=f"the stop reason {stop}"))
+
+    def _note(self, event: Json) -> None:
+        """Keep what either side says, next to the updates."""
+        if event.get("messageId"):
+            event = {**event, "messageId": self._message_of(event["messageId"])}
+        self.events.append(event)
 
     def _keep_prompt(self) -> None:
         """Observe the prompt that has ended, or what came after its end."""
         if self.events and not self._is_under_way():
             events, self.events = self.events, []
-            self.session.noted = self.events.append
             known = [self._known(self.identity.plain(json.dumps(one))) for one in events]
             self.host.observe("prompt", events=known, ended="open" if self.has_left else "answered")
 
@@ -279,19 +286,20 @@ class Acp(Mouth[AcpWire]):
             {"optionId": one.get("optionId"), "kind": one.get("kind")}
             for one in permission.params.get("options") or ()
         ]
-        named = {"id": permission.name, "toolCallId": self._name_of(permission.call)}
+        named: Json = {"id": permission.name}
+        if permission.is_of_call:
+            named["toolCallId"] = self._name_of(permission.call)
+        if self.session.version.has_titles:
+            named["title"] = permission.params.get("title")
         self.events.append({"type": "permission", **named, "options": options})
         self.rest.moved()
         if self.is_cancelling:
             self.session.answer(permission, dict(CANCELLED))
 
     def _updated(self, update: Json) -> None:
-        kind = update.get("sessionUpdate")
-        if kind in OF_CALLS:
-            named = {"toolCallId": self._name_of(str(update.get("toolCallId")))}
-            self.events.append({"type": kind, **named, "status": update.get("status")})
-        elif kind in OF_TEXT and self.events[-1:] != [{"type": kind}]:
-            self.events.append({"type": kind})
+        event = self._event(update)
+        if event is not None and ("toolCallId" in event or self.events[-1:] != [event]):
+            self.events.append(event)
         if update.get("status") in OVER:
             call = self._call_of(str(update.get("toolCallId")))
             self.told.add(call)
@@ -299,6 +307,23 @@ class Acp(Mouth[AcpWire]):
                 self.wire.pace.habits[RESULT].kept += 1
             self.untold.discard(call)
         self.rest.moved()
+
+    def _event(self, update: Json) -> Json | None:
+        """What a prompt keeps of an update; that something is said is kept once in a row."""
+        version, kind = self.session.version, update.get("sessionUpdate")
+        if kind in version.of_calls:
+            named = {"toolCallId": self._name_of(str(update.get("toolCallId")))}
+            return {"type": kind, **named, "status": update.get("status")}
+        if kind in version.of_messages:
+            name = update.get("messageId") if version.names_messages else None
+            return {"type": kind, **({"messageId": self._message_of(name)} if name else {})}
+        if kind == "state_update" and version.has_states:
+            return {"type": kind, **{key: update[key] for key in ("state", "stopReason") if key in update}}
+        return None
+
+    def _message_of(self, called: Any) -> str:
+        """A name for a message, which is the same when a schedule is played again."""
+        return self.messages.setdefault(str(called), f"message-{len(self.messages) + 1}")
 
     def _call_of(self, called: str) -> str:
         """The kit's id of a call that the agent calls so: by its arguments, by its id, or by its turn."""

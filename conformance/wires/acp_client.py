@@ -1,4 +1,4 @@
-"""A client of the Agent Client Protocol, version 1: one process of an agent, and its sessions.
+"""A client of the Agent Client Protocol, in any of its versions: one process of an agent, and its sessions.
 
 It does what an editor does, and also what an editor should not: it answers a permission again, or one that
 was never asked.
@@ -13,16 +13,16 @@ from dataclasses import dataclass, field
 from typing import Any, Final
 
 from runlock.conformance.errors import AdapterError
+from runlock.conformance.wires.acp_v1 import Version1
+from runlock.conformance.wires.acp_v2 import Version2
+from runlock.conformance.wires.acp_version import Offers, Turn, Version
 from runlock.conformance.wires.json_rpc import LINE_MAX, Ended, Params, Peer, RpcError, first_line
 from runlock.conformance.wires.launch import Launched
 from runlock.conformance.wires.ui_clients import Json
 
-VERSION: Final = 1
-GREETING: Final = {
-    "protocolVersion": VERSION,
-    "clientCapabilities": {"fs": {"readTextFile": False, "writeTextFile": False}, "terminal": False},
-    "clientInfo": {"name": "runlock", "version": "1"},
-}
+SPOKEN: Final[Mapping[int, Version]] = {one.number: one for one in (Version1(), Version2())}
+"""The versions of the protocol that the kit speaks, by their numbers."""
+
 CANCELLED: Final = {"outcome": {"outcome": "cancelled"}}
 LOGIN: Final = -32000
 """The code of an error that asks for an authentication."""
@@ -37,7 +37,9 @@ EXTENSION: Final = "_"
 """How the names of methods begin that are none of the protocol."""
 
 ASKS: Final = "session/request_permission"
-OVER: Final = ("completed", "failed")
+OVER: Final = ("completed", "failed", "cancelled")
+KNOWN: Final = frozenset({"tool_call", "tool_call_update"})
+"""The updates that tell something of a call as a whole."""
 
 
 @dataclass(eq=False)
@@ -49,6 +51,7 @@ class Permission:
     params: Params
     answer: Any = None
     name: str = ""  # in what a prompt keeps
+    is_of_call: bool = True  # whether the agent says for which call it is
 
     def outcome(self, approves: bool) -> Json:
         """The answer that says so; as cancelled, if no option does."""
@@ -72,17 +75,25 @@ class Session:
     asked: Callable[[Permission], None] = lambda permission: None
     updated: Callable[[Json], None] = lambda update: None
     noted: Callable[[Json], None] = lambda event: None  # what either side says, as a prompt keeps it
+    turn: Turn | None = None  # the newest prompt
+
+    @property
+    def version(self) -> Version:
+        """The words that its agent speaks."""
+        return self.agent.version
 
     def prompt(self, text: str) -> asyncio.Future[Any]:
-        """Send a prompt; the future has its response."""
-        self.noted({"type": "prompt"})
+        """Send a prompt; the future has how it ended."""
+        number = {"version": self.version.number} if self.version.number > 1 else {}
+        self.noted({"type": "prompt", **number})
+        self.turn = turn = self.version.turn(self.agent.peer.promise())
         prompt = {"sessionId": self.id, "prompt": [{"type": "text", "text": text}]}
-        return self.agent.peer.request("session/prompt", prompt, self._answered)
+        self.agent.peer.request("session/prompt", prompt, lambda message: self._answered(turn, message))
+        return turn.ended
 
-    def _answered(self, message: Params) -> None:
-        result = message.get("result") or {}
-        said = {"error": message["error"]} if "error" in message else {"stopReason": result.get("stopReason")}
-        self.noted({"type": "response", **said})
+    def _answered(self, turn: Turn, message: Params) -> None:
+        self.noted({"type": "response", **self.version.response(message)})
+        turn.answered(message)
 
     def cancel(self, *, races: bool = False) -> None:
         """Cancel the prompt, and answer each open permission as cancelled, as the protocol has it.
@@ -99,7 +110,7 @@ class Session:
 
     def give_up(self, *, is_under_way: bool) -> None:
         """The client is done with the session, whatever becomes of it."""
-        if self.agent.closes:
+        if self.agent.offers.closes:
             self.agent.peer.request("session/close", {"sessionId": self.id})
         elif is_under_way:
             self.agent.peer.notify("session/cancel", {"sessionId": self.id})
@@ -126,18 +137,21 @@ class Session:
 
     def take(self, update: Json) -> None:
         """Take in what the agent tells."""
-        if update.get("sessionUpdate") in ("tool_call", "tool_call_update"):
+        if update.get("sessionUpdate") in (KNOWN & {*self.version.of_calls}):
             known = self.calls.setdefault(str(update.get("toolCallId")), {})
             known.update({key: value for key, value in update.items() if value is not None})
         self.updated(update)
+        if self.turn is not None:
+            self.turn.told(update)
 
     def take_permission(self, number: Any, params: Params) -> None:
         """Take in what the agent asks."""
-        told = dict(params.get("toolCall") or {})
-        call = str(told.get("toolCallId"))
+        told, name = self.version.subject(params), f"permission-{len(self.permissions) + 1}"
+        is_of_call = bool(told.get("toolCallId"))
+        call = str(told["toolCallId"]) if is_of_call else name
         known = self.calls.setdefault(call, {})
         known.update({key: value for key, value in told.items() if value is not None})
-        permission = Permission(number, call, params, name=f"permission-{len(self.permissions) + 1}")
+        permission = Permission(number, call, params, name=name, is_of_call=is_of_call)
         self.permissions.append(permission)
         self.asked(permission)
 
@@ -145,8 +159,9 @@ class Session:
 class Agent:
     """One process of an agent."""
 
-    def __init__(self, process: Launched, says: str) -> None:
+    def __init__(self, process: Launched, says: str, version: Version = SPOKEN[1]) -> None:
         self.process = process
+        self.version = version
         self.says = says  # the command, as a sentence names it
         self.info: Json = {}
         self.sessions: dict[str, Session] = {}
@@ -162,6 +177,7 @@ class Agent:
         popen = self.process.process
         assert popen.stdin is not None and popen.stdout is not None
         self.peer = Peer(self._asked, self._notified, self._other)
+        self.peer.takes_batches = self.version.takes_batches
         self.peer.write = _writer(popen.stdin)
         reader = asyncio.StreamReader(LINE_MAX)
         protocol = asyncio.StreamReaderProtocol(reader)
@@ -169,17 +185,30 @@ class Agent:
         self._pipe, _ = await loop.connect_read_pipe(lambda: protocol, popen.stdout)
         self._reading = loop.create_task(self.peer.read(reader))
         try:
-            self.info = dict(await self.peer.request("initialize", GREETING) or {})
+            self.info = dict(await self.peer.request("initialize", self.version.greeting) or {})
         except Ended:
             raise self._gone() from None
         except RpcError as error:
             raise AdapterError(
                 f"`{self.says}` refused `initialize`: {error}.", self.process.tail()
             ) from error
-        if self.info.get("protocolVersion") != VERSION:
+        self._refuse_other_words()
+
+    def _refuse_other_words(self) -> None:
+        """Raise an `AdapterError` if it speaks another version than it was greeted with."""
+        number, asked = self.info.get("protocolVersion"), self.version.number
+        if number == asked and (why := self.version.misspoken(self.info)):
             raise AdapterError(
-                f"`{self.says}` speaks version {self.info.get('protocolVersion')} of the protocol.",
-                f"The kit speaks version {VERSION}.",
+                f"`{self.says}` says that it speaks version {asked} of the protocol, and does not: {why}.",
+                "An agent that sends back each number it is asked for speaks version 1: "
+                "leave `--protocol` out.",
+            )
+        if number != asked:
+            raise AdapterError(
+                f"`{self.says}` speaks version {number} of the protocol, and not version {asked}.",
+                f"Add `--protocol {number}`."
+                if number in SPOKEN
+                else f"The kit speaks version {' and version '.join(map(str, SPOKEN))}.",
             )
 
     async def stop(self) -> None:
@@ -204,14 +233,9 @@ class Agent:
         return not self.peer.is_ended
 
     @property
-    def capabilities(self) -> Json:
+    def offers(self) -> Offers:
         """What it says that it can."""
-        return dict(self.info.get("agentCapabilities") or {})
-
-    @property
-    def closes(self) -> bool:
-        """Whether it says that it can close a session."""
-        return "close" in (self.capabilities.get("sessionCapabilities") or {})
+        return self.version.offers(self.info)
 
     async def new(self, folder: str, servers: list[Json]) -> Session:
         """Begin a session in a folder; raises an `AdapterError` if it wants a login."""
@@ -228,7 +252,7 @@ class Agent:
         params = {"sessionId": session.id, "cwd": session.folder, "mcpServers": servers}
         loading = Session(self, session.id, session.folder, session.calls, session.permissions)
         self.sessions[session.id] = loading
-        await self.peer.request("session/load", params)
+        await self.peer.request(self.version.resumes, self.version.resuming(params))
         self.sessions[session.id] = session
         session.agent = self
         for one in session.permissions:  # this process may ask under the same numbers
@@ -236,7 +260,8 @@ class Agent:
 
     def _refused(self, method: str, error: RpcError) -> AdapterError:
         if error.code == LOGIN or "auth" in error.message.lower():
-            ways = ", ".join(str(one.get("id")) for one in self.info.get("authMethods") or ())
+            methods = self.info.get("authMethods") or ()
+            ways = ", ".join(str(one.get("id") or one.get("methodId")) for one in methods)
             named = f" (it names {ways})" if ways else ""
             return AdapterError(
                 f"`{self.says}` wants a login before `{method}`{named}: {error.message}",

@@ -28,6 +28,7 @@ class Learned:
 
     name: str
     version: str
+    protocol: int  # the version of it that was spoken
     waits: bool  # whether a permission was asked
     together: bool  # whether several permissions of a round were open at once
     shows: bool  # whether a permission shows the arguments of its call
@@ -42,7 +43,7 @@ class Learned:
         return list(self._notes())
 
     def _notes(self) -> Iterator[str]:
-        yield "It is judged by the core, and speaks version 1 of the Agent Client Protocol."
+        yield f"It is judged by the core, and speaks version {self.protocol} of the Agent Client Protocol."
         yield f"Its model was asked, and is offered {', '.join(self.offered)}."
         yield f"Its tools were reached: {', '.join(self.entered) or 'none'}."
         if self.waits:
@@ -96,6 +97,12 @@ class Ask(FirstRound):
                 "A call waits as a request for a permission. Name what needs none with --free.",
             )
 
+    def so_far(self) -> str:
+        """How far it came, also by its states, where the end of a prompt is one."""
+        turn = self.session.turn
+        stated = f" {turn.so_far()}" if turn is not None and not turn.ended.done() else ""
+        return f"{super().so_far()}{stated}".rstrip()
+
     def _not_offered(self) -> str:
         offered = ", ".join(self._ends.offered) or "no tool"
         wanted = ", ".join([*self._address.ask, *self._address.free])
@@ -106,17 +113,18 @@ class Ask(FirstRound):
 
     def learned(self, agent: Agent, loads: bool) -> Learned:
         """What it showed."""
-        info: Json = dict(agent.info.get("agentInfo") or {})
+        info = agent.version.implementation(agent.info)
         return Learned(
             name=str(info.get("name") or agent.says),
             version=str(info.get("version") or "unknown"),
+            protocol=agent.version.number,
             waits=bool(self.session.permissions),
             together=self._together > 1,
             shows=self._shows,
             entered=self.entered,
             offered=tuple(self._ends.offered),
             loads=loads,
-            says_it_loads=bool(agent.capabilities.get("loadSession")),
+            says_it_loads=agent.offers.loads,
         )
 
 

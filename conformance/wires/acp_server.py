@@ -1,5 +1,6 @@
 """An agent of the Agent Client Protocol: a runtime of the kit, right or wrong, over a pipe as any other is.
 
+It speaks the version that its client asks for.
 It finds its model and a folder for its data by the environment, and its tools where its client says; it knows
 nothing of the kit.  A session that was stored goes on in another process.
 """
@@ -16,12 +17,21 @@ from typing import Any, Final
 
 import httpx
 from acp import RequestError, run_agent, schema
+from acp.stdio import stdio_streams
 from mcp import Client
 
 from runlock.conformance.families.lifecycle.adapter import AdapterFactory, Refused, Segment
 from runlock.conformance.families.lifecycle.messages import Outcome
 from runlock.conformance.protocol import Message, ToolCall, Turn
+from runlock.conformance.wires.acp_fronts import (
+    INFO,
+    AnsweringFront,
+    ReportingFront,
+    put_back,
+    wants_states,
+)
 from runlock.conformance.wires.address import DATA, PORT, exported
+from runlock.conformance.wires.json_rpc import LINE_MAX
 from runlock.conformance.wires.served_world import (
     OPEN_TIME_SECONDS,
     Upstream,
@@ -102,8 +112,8 @@ class AgentSession:
         """Begin."""
         await self.adapter.open(self.world, self.agent.served.scenario)
 
-    async def load(self) -> None:
-        """Go on from what was stored, and tell of it."""
+    async def load(self, replays: bool = True) -> None:
+        """Go on from what was stored, and tell of it if it `replays`."""
         stored = self.store.read()
         if stored is None:
             raise RequestError.resource_not_found(self.name)
@@ -112,7 +122,7 @@ class AgentSession:
         self.pending = [name for name, call in state["calls"].items() if call["status"] == "Suspended"]
         await self.adapter.restore(self.world, self.agent.served.scenario, state)
         self._keep(state)
-        for one in state.get("messages") or ():
+        for one in (state.get("messages") or ()) if replays else ():
             await self._replay(Message.model_validate(one))
 
     async def _replay(self, said: Message) -> None:
@@ -128,7 +138,7 @@ class AgentSession:
         self.store.write({"run": self.world.run, "runs": self.runs, "state": state})
 
     async def _update(self, update: Json) -> None:
-        await self.agent.client.session_update(session_id=self.name, update=_model(update))
+        await self.agent.front.update(self.name, update)
 
     # A prompt.
 
@@ -191,7 +201,11 @@ class AgentSession:
             if call not in self.asking:
                 self.asking[call] = kept(self.ask(call))
         waiting = [task for call, task in self.asking.items() if call in pending]
+        await asyncio.sleep(0)  # the permissions are asked before it is said that they are waited for
+        await self.agent.front.move(self.name, "requires_action")
         await asyncio.wait(waiting, return_when=asyncio.FIRST_COMPLETED)
+        if not self.is_cancelled:
+            await self.agent.front.move(self.name, "running")
         answered = {call: task.result() for call, task in self.asking.items() if task.done()}
         self.asking = {call: task for call, task in self.asking.items() if call not in answered}
         for call, approves in answered.items():
@@ -202,13 +216,8 @@ class AgentSession:
 
     async def ask(self, call: str) -> bool | None:
         """Ask for one permission; None if the prompt is cancelled instead."""
-        told = schema.ToolCallUpdate(tool_call_id=call)
-        answer = await self.agent.client.request_permission(
-            session_id=self.name, tool_call=told, options=list(self.options)
-        )
-        if isinstance(answer.outcome, schema.AllowedOutcome):
-            return bool(answer.outcome.option_id == "allow")
-        return None
+        chosen = await self.agent.front.ask(self.name, call, self.options)
+        return None if chosen is None else chosen == "allow"
 
 
 @dataclass(frozen=True, slots=True)
@@ -221,6 +230,7 @@ class ServedAs:
     session: type[AgentSession] = AgentSession
     loads: bool = True
     closes: bool = False
+    states: type[ReportingFront] | None = ReportingFront  # what speaks version 2, if anything does
 
     @property
     def scenario(self) -> Any:
@@ -237,8 +247,11 @@ class ServedAgent:
         self.sessions: dict[str, AgentSession] = {}
         self._upstream: asyncio.Future[Upstream] | None = None
 
+    front: Any  # what its sessions tell, in the version that was asked for
+
     def on_connect(self, conn: Any) -> None:
         self.client = conn
+        self.front = AnsweringFront(conn)
 
     async def initialize(self, protocol_version: int, **more: Any) -> schema.InitializeResponse:
         http = schema.McpCapabilities(http=True)
@@ -248,26 +261,34 @@ class ServedAgent:
             mcp_capabilities=http,
             session_capabilities=closes if self.served.closes else None,
         )
-        info = schema.Implementation(name="runlock-served", version="1")
+        info = schema.Implementation.model_validate(INFO)
         return schema.InitializeResponse(protocol_version=1, agent_capabilities=can, agent_info=info)
 
     async def new_session(self, cwd: str, mcp_servers: Any = None, **more: Any) -> schema.NewSessionResponse:
-        name = f"session-{os.getpid()}-{len(self.sessions) + 1}"
-        session = await self._session(name, mcp_servers)
-        await session.open()
-        return schema.NewSessionResponse(session_id=name)
+        return schema.NewSessionResponse(session_id=await self.begin(mcp_servers[0].url))
 
     async def load_session(
         self, cwd: str, session_id: str, mcp_servers: Any = None, **more: Any
     ) -> schema.LoadSessionResponse:
-        session = await self._session(session_id, mcp_servers)
-        await session.load()
+        await self.resume(session_id, mcp_servers[0].url)
         return schema.LoadSessionResponse()
 
-    async def _session(self, name: str, servers: Any) -> AgentSession:
+    async def begin(self, tools: str) -> str:
+        """Begin a session with the tools at a URL; its id."""
+        name = f"session-{os.getpid()}-{len(self.sessions) + 1}"
+        session = await self._session(name, tools)
+        await session.open()
+        return name
+
+    async def resume(self, name: str, tools: str, **more: Any) -> None:
+        """Go on with a session that was stored."""
+        session = await self._session(name, tools)
+        await session.load(**more)
+
+    async def _session(self, name: str, tools: str) -> AgentSession:
         if self._upstream is None:
             self._upstream = asyncio.get_running_loop().create_future()
-            kept(self._connect(servers[0].url, self._upstream))
+            kept(self._connect(tools, self._upstream))
         session = self.served.session(self, await self._upstream, name)
         self.sessions[name] = session
         return session
@@ -305,12 +326,6 @@ def _chunk(kind: str, text: str) -> Json:
     return {"sessionUpdate": kind, "content": {"type": "text", "text": text}}
 
 
-def _model(update: Json) -> Any:
-    """An update as the library has it."""
-    whole = {"sessionId": "", "update": update}
-    return schema.SessionNotification.model_validate(whole).update
-
-
 def serve(served: ServedAs) -> None:
     """Serve over standard input and output, until that ends."""
     agent: Any = ServedAgent(served, {**exported(PORT), **os.environ})  # the library calls what there is
@@ -318,6 +333,15 @@ def serve(served: ServedAs) -> None:
 
 
 async def until_left(agent: Any, *pipes: Any) -> None:
-    """Serve until the client closes the pipe."""
-    await run_agent(agent, *pipes, use_unstable_protocol=True)
+    """Serve until the client closes the pipe, in the version that its first line asks for."""
+    writer: Any
+    reader: Any
+    writer, reader = pipes or (await stdio_streams(limit=LINE_MAX))[::-1]
+    line = await reader.readline()
+    reader = put_back(line, reader)
+    if agent.served.states is not None and wants_states(line):
+        agent.front = agent.served.states(agent, writer.write)
+        await agent.front.serve(reader)
+    else:
+        await run_agent(agent, writer, reader, use_unstable_protocol=True)
     await agent.leave()

@@ -12,8 +12,9 @@ from typing import Any, Final, TypeVar
 
 from runlock.conformance.errors import AdapterError
 from runlock.conformance.wires import wiring
-from runlock.conformance.wires.acp_client import Agent, Session
+from runlock.conformance.wires.acp_client import SPOKEN, Agent, Session
 from runlock.conformance.wires.acp_contact import Ask, Learned, Loaded
+from runlock.conformance.wires.acp_version import Version
 from runlock.conformance.wires.address import Address, exported
 from runlock.conformance.wires.ends import SERVER, Ends
 from runlock.conformance.wires.json_rpc import Ended, RpcError
@@ -66,7 +67,12 @@ class AcpWire(Wiring):
         words = self.recipe.words(self.address.url)
         self.exported = exported(self.ends.port)
         self.process = self.launched(words)
-        return Agent(self.process, " ".join(words))
+        return Agent(self.process, " ".join(words), self.version)
+
+    @property
+    def version(self) -> Version:
+        """The version of the protocol that it is greeted with: the first one, unless another is asked for."""
+        return SPOKEN[int(self.address.protocol or self.recipe.protocol or 1)]
 
     def launched(self, words: list[str]) -> Launched:
         """The process of a command, which is not started yet."""
@@ -101,11 +107,12 @@ class AcpWire(Wiring):
     def servers(self) -> list[Json]:
         """The tool server of the kit: over HTTP where the agent says that it can, or over a pipe."""
         url = self.exported["RUNLOCK_MCP_URL"]
-        if (self.agent.capabilities.get("mcpCapabilities") or {}).get("http"):
+        if self.agent.offers.http:
             return [{"type": "http", "name": SERVER, "url": url, "headers": []}]
         args = ["-m", "runlock.conformance.wires.mcp_pipe", url]
         paths = [{"name": "PYTHONPATH", "value": ":".join(path for path in sys.path if path)}]
-        return [{"name": SERVER, "command": sys.executable, "args": args, "env": paths}]
+        server = {"name": SERVER, "command": sys.executable, "args": args, "env": paths}
+        return [self.agent.version.piped(server)]
 
     async def session(self) -> Session:
         """A session in a folder that is free, of a process that is started again if it has ended.
@@ -156,7 +163,7 @@ class AcpWire(Wiring):
 
     async def _another(self) -> Agent:
         assert self.process is not None
-        found = Agent(self.process.twin(), self.agent.says)
+        found = Agent(self.process.twin(), self.agent.says, self.agent.version)
         await self._within(found.start(), "has not answered `initialize`")
         return found
 
@@ -196,8 +203,8 @@ class AcpWire(Wiring):
         finally:
             self.ends.unseat(contact)
         contact.refuse_unwired()
-        loads = bool(self.agent.capabilities.get("loadSession"))
-        return contact.learned(self.agent, await self._loads(contact) if loads else False)
+        loads = self.agent.offers.loads and await self._loads(contact)
+        return contact.learned(self.agent, loads)
 
     def _last_words(self) -> str:
         assert self.process is not None

@@ -25,6 +25,9 @@ WIRES: Final = ("ag-ui", "acp")
 PIPED: Final = "acp"
 """The one whose runtime is a child process of the kit."""
 
+PROTOCOLS: Final = ("1", "2")
+"""The versions of it that the kit speaks; the second one is a draft."""
+
 PORT: Final = 8901
 """Where the ends are, unless the kit starts the application itself."""
 
@@ -55,7 +58,7 @@ class Address:
     the names under which its tool server offers them: a call of one in `ask` waits for an approval.
     `approve` and `reject` are what the runtime takes for an answer, and `declare` the policies that its
     author says of it.  `recipe` says how an agent is pointed at the ends.  `package`, as `pydantic-ai==2.0`,
-    names what serves AG-UI, which has no word for it.
+    names what serves AG-UI, which has no word for it.  `protocol` is the version of ACP that is spoken.
     """
 
     url: str
@@ -69,6 +72,7 @@ class Address:
     ends: int = PORT
     recipe: str = ""
     package: str = ""
+    protocol: str = ""
 
     def __str__(self) -> str:
         """The text that `address_of` reads; what is as usual is left out."""
@@ -176,6 +180,10 @@ def _check_piped(address: Address) -> None:
 
 
 def _check_url(address: Address) -> None:
+    if address.protocol:
+        raise UsageError(
+            "`protocol` is of an agent behind `acp:`.", "A server of AG-UI names its version itself."
+        )
     if address.recipe:
         raise UsageError("A recipe is of an agent behind `acp:`.", "Name the command, as in `acp:my-agent`.")
     url = address.url.replace(PLACE, "1")
@@ -236,6 +244,16 @@ def _port(name: str, text: str) -> int:
     return int(text)
 
 
+def protocol_of(text: str) -> str:
+    """A version of ACP; raises a `UsageError` for one that the kit does not speak."""
+    if text not in PROTOCOLS:
+        raise UsageError(
+            f"The kit speaks no version {text} of the Agent Client Protocol.",
+            f"There are {' and '.join(PROTOCOLS)}; 2 is a draft.",
+        )
+    return text
+
+
 def _command(name: str, text: str) -> str:
     try:
         words = shlex.split(text)
@@ -256,6 +274,7 @@ _READ: Final[Mapping[str, Any]] = {
     "ends": _port,
     "recipe": lambda name, text: text,
     "package": lambda name, text: text,
+    "protocol": lambda name, text: protocol_of(text),
 }
 
 

@@ -47,6 +47,7 @@ class Peer:
         self._ids = itertools.count(1)
         self._open: dict[Any, asyncio.Future[Any]] = {}
         self._arrived: dict[Any, Callable[[Params], None]] = {}  # what each answer is shown to at once
+        self.takes_batches = False  # a line may hold several messages, as an array
         self.write: Callable[[bytes], None] = lambda line: None
         self.is_ended = False
 
@@ -68,6 +69,11 @@ class Peer:
             message = json.loads(line)
         except ValueError:
             message = None
+        is_batch = self.takes_batches and isinstance(message, list) and bool(message)
+        for one in message if is_batch else [message]:
+            self._take_one(one, line)
+
+    def _take_one(self, message: Any, line: bytes) -> None:
         if isinstance(message, dict) and ("method" in message or message.get("id") in self._open):
             self._take(message)
         elif line.strip() and not _tells_of_an_error(message):
@@ -112,6 +118,17 @@ class Peer:
             self.send({"id": number, "method": method, "params": params})
         return answer
 
+    def promise(self) -> asyncio.Future[Any]:
+        """A future that its owner ends; it fails with `Ended` if the other side ends its output before."""
+        made: asyncio.Future[Any] = asyncio.get_running_loop().create_future()
+        made.add_done_callback(_seen)
+        if self.is_ended:
+            made.set_exception(Ended("the agent has ended its output"))
+        else:
+            self._open[made] = made
+            made.add_done_callback(lambda done: self._open.pop(done, None))
+        return made
+
     def notify(self, method: str, params: Params) -> None:
         """Say something that has no answer."""
         self.send({"method": method, "params": params})
@@ -122,8 +139,11 @@ class Peer:
 
     def decline(self, number: Any, method: str) -> None:
         """Answer a request whose method is not known."""
-        error = {"code": UNKNOWN_METHOD, "message": f"the client has no {method}"}
-        self.send({"id": number, "error": error})
+        self.refuse(number, UNKNOWN_METHOD, f"this side has no {method}")
+
+    def refuse(self, number: Any, code: int, message: str) -> None:
+        """Answer a request with an error."""
+        self.send({"id": number, "error": {"code": code, "message": message}})
 
     def send(self, message: Params) -> None:
         """Write a message."""

@@ -8,7 +8,7 @@
 
 `{base}` is where the ends are, `{home}` the home folder.  `files` are written there, and `workspace` in the
 folder of each session.  `environment` is a folder in `.runlock` whose programs come first on the `PATH`.
-`login` says why an agent cannot be driven without one.
+`login` says why an agent cannot be driven without one; `protocol` is the version to speak, 1 or 2.
 """
 
 from __future__ import annotations
@@ -41,6 +41,7 @@ class Recipe:
     command: str = ""
     environment: str = ""
     login: str = ""
+    protocol: str = ""
     env: Mapping[str, str] = field(default_factory=dict)
     files: Mapping[str, str] = field(default_factory=dict)
     workspace: Mapping[str, str] = field(default_factory=dict)

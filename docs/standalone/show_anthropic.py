@@ -59,6 +59,17 @@ class Streamed(httpx2.AsyncByteStream):
         yield event("message_stop")
 
 
+class Broken(httpx2.AsyncByteStream):
+    """Some text, and an error of the API."""
+
+    async def __aiter__(self):
+        block = {"type": "text", "text": ""}
+        yield event("message_start", message={**message([block]), "content": [], "stop_reason": None})
+        yield event("content_block_start", index=0, content_block=block)
+        yield event("content_block_delta", index=0, delta={"type": "text_delta", "text": "the first"})
+        yield event("error", error={"type": "overloaded_error", "message": "overloaded"})
+
+
 def event(kind, **fields):
     """A server-sent event."""
     return f"event: {kind}\ndata: {json.dumps({'type': kind, **fields})}\n\n".encode()
@@ -126,6 +137,68 @@ async def eager_tool_holds_the_stream():
     return held and "text" in seen
 
 
+async def denied_call_runs():
+    """A user takes over the history and answers a call with a denial; the call runs all the same.
+
+    expected: the call does not run: the documentation says that one who takes over builds the results.
+    it hurts: the tool acts although it was denied, and the model is never shown that it did.
+    """
+    ran = []
+
+    @beta_async_tool
+    async def read() -> str:
+        """Read."""
+        ran.append("read")
+        return "read"
+
+    server = Server(called("c1"), [{"type": "text", "text": "not read, then"}])
+    run = runner(server, read)
+    async for turn in run:
+        if turn.stop_reason == "tool_use":
+            denial = {"type": "tool_result", "tool_use_id": "c1", "content": "denied", "is_error": True}
+            run.append_messages(turn, {"role": "user", "content": [denial]})
+    print(
+        "actual: the tool ran:", ran, "and the model is shown:", server.asked[-1][-1]["content"][0]["content"]
+    )
+    return ran == ["read"]
+
+
+async def follow_up_is_never_sent():
+    """What a user appends to the history when the last turn has come is not sent.
+
+    expected: another request with what was appended, since the history was changed.
+    it hurts: what the user says is lost without a word.
+    """
+    server = Server([{"type": "text", "text": "done"}], [{"type": "text", "text": "and that too"}])
+    run = runner(server)
+    async for turn in run:
+        if len(server.asked) == 1:
+            run.append_messages(turn, {"role": "user", "content": "and the other one"})
+    print("actual: requests:", len(server.asked))
+    return len(server.asked) == 1
+
+
+async def broken_stream_ends_well():
+    """A stream breaks while it is read. Its reader catches the error, and the loop ends as if all were well.
+
+    expected: the loop raises an error, as it does for a broken stream that is not read.
+    it hurts: an answer that was cut off counts as the whole answer.
+    """
+    caught = []
+    try:
+        async for stream in runner(Server(Broken()), stream=True):
+            try:
+                async for _ in stream:
+                    pass
+            except anthropic.APIError as error:
+                caught.append(type(error).__name__)
+    except anthropic.APIError as error:
+        print("actual: the loop raises", type(error).__name__)
+        return False
+    print("actual: the reader caught", caught, "and the loop ended without an error")
+    return bool(caught)
+
+
 async def changed_by_the_first_call(change):
     """What ran, when the first of two calls changes the tool of the second one."""
     ran = []
@@ -179,7 +252,15 @@ async def replaced_tool_runs():
 
 PROGRAMS = {
     one.__name__: one
-    for one in (repeated_id, eager_tool_holds_the_stream, removed_tool_runs, replaced_tool_runs)
+    for one in (
+        repeated_id,
+        eager_tool_holds_the_stream,
+        removed_tool_runs,
+        replaced_tool_runs,
+        denied_call_runs,
+        follow_up_is_never_sent,
+        broken_stream_ends_well,
+    )
 }
 
 

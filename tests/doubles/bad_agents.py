@@ -11,20 +11,32 @@ from typing import Any
 
 TOOLS = {"toolless": [], "half": ["read"]}
 
+GREETINGS: dict[str, Any] = {
+    "newer": {"protocolVersion": 7},
+    "second": {"protocolVersion": 2, "capabilities": {"session": {}}},
+    "mute": {"protocolVersion": 2, "capabilities": {"session": {}}},
+    "echo": {"protocolVersion": 2, "agentCapabilities": {}, "agentInfo": {}},
+    "wordless": {"protocolVersion": 2},
+    "sessionless": {"protocolVersion": 2, "capabilities": {"auth": {}}},
+}
+"""How agents answer `initialize` that do not speak the version which they are asked for, or not all of it."""
+
 
 def answers(name: str, asked: dict[str, Any]) -> Iterator[dict[str, Any]]:
     """What a message is answered with."""
     method, number = asked.get("method"), {"id": asked.get("id")}
     if method == "initialize":
-        version = 7 if name == "newer" else 1
+        greeting = GREETINGS.get(name, {"protocolVersion": 1})
         ways = [{"id": "browser", "name": "Log in"}]
-        yield {**number, "result": {"protocolVersion": version, "authMethods": ways}}
+        yield {**number, "result": {**greeting, "authMethods": ways}}
     elif method == "session/new" and name == "locked":
         yield {**number, "error": {"code": -32000, "message": "Authentication required"}}
     elif method == "session/new":
         yield {**number, "result": {"sessionId": "s1"}}
     elif method == "session/prompt" and name == "failing":
         yield {**number, "error": {"code": -32603, "message": "no API key"}}
+    elif method == "session/prompt" and name == "mute":
+        yield {**number, "result": {"messageId": "m1"}}
     elif method == "session/prompt":
         if name in TOOLS:
             ask_model(asked["params"]["prompt"][0]["text"], TOOLS[name])

@@ -58,6 +58,7 @@ class Toy {
     if (input === "late") return this.isLate();
     if (input === "nests") return this.nests();
     if (input === "hooks") await this.host.hook("RunStart", { state: {} });
+    if (input === "acts") await this.host.tool("c1", "t0", {}, { signal: this.stop.signal });
     if (input === "works") await this.host.tool("c1", "t0", {}, { activity: (told) => this.tell(told) });
     if (input === "stores") await this.host.commit({ trigger: "UserMessage", state: { run: { status: "Running" } } });
     const detail = await DOES[input]?.();

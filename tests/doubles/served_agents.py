@@ -101,13 +101,14 @@ class Agents:
     def __init__(self, agents: Mapping[str, ServedAs], ends: Ends) -> None:
         self._agents = agents
         self.ends = ends
-        self._wires: dict[str, InsideWire] = {}
+        self._wires: dict[tuple[str, str], InsideWire] = {}
 
     def wire(self, name: str, **settings: Any) -> InsideWire:
         """The wire to an agent."""
-        if name not in self._wires:
-            self._wires[name] = InsideWire(self._agents[name], self.ends, **settings)
-        return self._wires[name]
+        key = name, str(settings)
+        if key not in self._wires:
+            self._wires[key] = InsideWire(self._agents[name], self.ends, **settings)
+        return self._wires[key]
 
     def close(self) -> None:
         """End all of them."""

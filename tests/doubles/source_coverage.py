@@ -30,7 +30,7 @@ from runlock.spec.model import (
 
 __all__ = [
     "ACP",
-    "ACP_PAGES",
+    "ACP_SOURCES",
     "PAGES",
     "PAGE_REVISIONS",
     "SOURCES",
@@ -70,6 +70,22 @@ ACP_PAGES: Final = (
     "transports",
 )
 """The pages of version 1 of ACP that have a map, as they stood at commit b7f00054 of 22 August 2026."""
+
+ACP_2_PAGES: Final = (
+    "prompt-lifecycle",
+    "tool-calls",
+    "session-setup",
+    "cancellation",
+    "elicitation",
+    "transports",
+    "initialization",
+)
+"""Those of version 2, a draft, at the same commit."""
+
+ACP_SOURCES: Final = (
+    *(f"acp-1-{page}" for page in ACP_PAGES),
+    *(f"acp-2-{page}" for page in ACP_2_PAGES),
+)
 
 BCP_14: Final = re.compile(r"\b(?:MUST|SHOULD|MAY|REQUIRED|OPTIONAL)\b")
 """The words that make a sentence normative."""
@@ -212,8 +228,8 @@ def load_coverage() -> Coverage:
 def read_coverage(folder: Traversable) -> Coverage:
     """Read a map from a folder with one file a source, or a page."""
     pages = [f"ag-ui-{PAGE_REVISIONS[0]}-{page}" for page in PAGES]
-    pages += [f"acp-1-{page}" for page in ACP_PAGES]
-    return {source: dict(read_entries(folder / f"{source}.toml", Digested)) for source in (*SOURCES, *pages)}
+    sources = (*SOURCES, *pages, *ACP_SOURCES)
+    return {source: dict(read_entries(folder / f"{source}.toml", Digested)) for source in sources}
 
 
 @cache

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 from source_coverage import (
     ACP,
-    ACP_PAGES,
+    ACP_SOURCES,
     PAGE_REVISIONS,
     PAGES,
     SOURCES,
@@ -36,8 +36,8 @@ def page_of(revision, page):
     return (Path(TEXTS) / f"ag-ui-{revision}-{page}.mdx").read_text(encoding="utf-8")
 
 
-def page_of_acp(page):
-    return (Path(TEXTS) / f"acp-1-{page}.mdx").read_text(encoding="utf-8")
+def page_of_acp(source):
+    return (Path(TEXTS) / f"{source}.mdx").read_text(encoding="utf-8")
 
 
 def map_of(page):
@@ -68,19 +68,12 @@ def test_the_map_has_an_answer_for_each_normative_sentence_of_a_page(page, sente
 
 
 @pytest.mark.parametrize(
-    ("page", "sentences"),
-    [
-        ("prompt-turn", 27),
-        ("tool-calls", 29),
-        ("session-setup", 51),
-        ("cancellation", 6),
-        ("elicitation", 29),
-        ("transports", 10),
-    ],
+    ("source", "sentences"),
+    list(zip(ACP_SOURCES, (27, 29, 51, 6, 29, 10, 38, 57, 40, 6, 29, 20, 34), strict=True)),
 )
-def test_the_map_has_an_answer_for_each_sentence_and_definition_of_a_page_of_acp(page, sentences):
+def test_the_map_has_an_answer_for_each_sentence_and_definition_of_a_page_of_acp(source, sentences):
     """Their number is known as well."""
-    assert len(load_coverage()[f"acp-1-{page}"]) == sentences
+    assert len(load_coverage()[source]) == sentences
 
 
 @pytest.mark.parametrize("source", list(load_coverage()))
@@ -151,10 +144,10 @@ def test_the_map_is_the_map_of_these_pages(page, revision):
 
 
 @needs_texts
-@pytest.mark.parametrize("page", ACP_PAGES)
-def test_the_map_is_the_map_of_these_pages_of_acp(page):
+@pytest.mark.parametrize("source", ACP_SOURCES)
+def test_the_map_is_the_map_of_these_pages_of_acp(source):
     """No sentence and no definition of a page is left out, and each was read as it stands there."""
-    assert list(differences(normative(page_of_acp(page), ACP), load_coverage()[f"acp-1-{page}"])) == []
+    assert list(differences(normative(page_of_acp(source), ACP), load_coverage()[source])) == []
 
 
 @needs_texts
@@ -163,7 +156,7 @@ def test_each_section_of_a_page_of_acp_that_is_cited_is_there():
     spec = load_spec("lifecycle")
     cited = {source for clause in spec.clauses.values() for source in clause.sources}
     cited |= {f"{place.document} § {place.section}" for e in spec.errata.values() for place in e.places}
-    named = [one.removeprefix("acp-1-").split(" § ") for one in sorted(cited) if one.startswith("acp-1-")]
+    named = [one.split(" § ") for one in sorted(cited) if one.startswith(("acp-1-", "acp-2-"))]
     missing = [(page, head) for page, head in named if f"# {head}\n" not in page_of_acp(page)]
 
     assert missing == []

@@ -1,7 +1,7 @@
 """Words and checks are bound to each other: what the spec forbids is looked at, and nothing else is."""
 
 import pytest
-from source_coverage import ACP_PAGES, PAGE_REVISIONS, PAGES
+from source_coverage import ACP_SOURCES, PAGE_REVISIONS, PAGES
 from spec_binding import unchecked, unspoken
 
 from runlock.conformance.families.lifecycle.family import FAMILY
@@ -81,7 +81,7 @@ def test_the_documents_that_are_cited_are_those_of_the_sources():
     spec = load_spec("lifecycle")
     documents = {"tirea", "awaken-8", "awaken-9", "tool-runner", "message-loop", "runlock"}
     documents |= {f"ag-ui-1.1-{page}" for page in (*PAGES, "run-input", "versioning", "changelog")}
-    documents |= {f"acp-1-{page}" for page in ACP_PAGES}
+    documents |= {*ACP_SOURCES}
     documents |= {f"ag-ui-{revision}-lifecycle" for revision in PAGE_REVISIONS}
     cited = [(one.id, source) for one in spec.clauses.values() for source in one.sources]
     cited += [(one.key, source) for one in spec.policies.values() for source in one.sources]

@@ -3,7 +3,7 @@
 import re
 
 import pytest
-from source_coverage import ACP_PAGES, PAGES
+from source_coverage import ACP_SOURCES, PAGES
 
 from runlock.conformance.families.lifecycle.invariants import INVARIANTS
 from runlock.machines.lifecycle.charts.ag_ui_stream import AgUiStream
@@ -56,7 +56,7 @@ OF_OTHER_DOCUMENTS = {*range(37, 48), *range(56, 63), *range(67, 79)}
 
 AS_DECLARED = re.compile(r"\bas (it )?(was |is )?declared\b")
 DOCUMENTS = {"tirea", "awaken-8", "awaken-9", "tool-runner", "message-loop"}
-DOCUMENTS |= {f"ag-ui-1.1-{page}" for page in PAGES} | {f"acp-1-{page}" for page in ACP_PAGES}
+DOCUMENTS |= {f"ag-ui-1.1-{page}" for page in PAGES} | {*ACP_SOURCES}
 
 
 def on_charts(area):

@@ -12,7 +12,22 @@ import { User } from "./user.mjs";
 class Adapter extends User {
   handshake = {
     implementation: { name: "@anthropic-ai/sdk", version: VERSION, language: "javascript" },
-    profile: "tool-runner-typescript",
+    profile: "tool-runner-core",
+    policies: {
+      // What the documentation promises, and not what the code does.
+      // https://platform.claude.com/docs/en/agents-and-tools/tool-use/tool-runner: a turn without calls ends the loop
+      // unless the history was changed, and its user may build the results; a tool that throws gives an error.
+      "runner.answered": "skipped",
+      "runner.finish": "state",
+      "tool.raises": "failed_call",
+      // https://github.com/anthropics/anthropic-sdk-typescript/blob/main/helpers.md: tools run after the body of the
+      // loop, changes of tools count at once, a paused turn is sent back, and calls of one that was cut short never run.
+      "tools.start": "after_resume",
+      "tools.added": "at_once",
+      "tools.removed": "at_once",
+      "runner.pause": "resent",
+      "runner.cut_off": "not_run",
+    },
     gates: ["model", "tool", "yield"],
     stimuli: [
       "runner.push", "runner.set.params", "runner.set.messages", "runner.respond", "runner.tools", "runner.again",

@@ -38,7 +38,7 @@ class Adapter {
     stimuli: ["decide", "cancel", "run.again", "run.input", "clock.advance", "deliver"],
     inputs: { working: false },
     outcomes: { tool: ["ok", "raise"] },
-    tools: ["allow", "ask"],
+    tools: ["allow", "ask", "unabortable"],
     // "Fault tolerance" of langgraph/persistence there: what comes next tries again what an error or a cancel ended.
     decisions: {
       live: false, ids: false, suspensions: false, payload: false, edit: ["args", "name"],

@@ -42,7 +42,7 @@ class Adapter {
     stimuli: ["decide", "cancel", "run.again", "run.input", "clock.advance", "deliver"],
     inputs: { working: false },
     outcomes: { permission: ["allow", "suspend"], tool: ["ok", "raise", "pending"] },
-    tools: ["allow", "ask", "gate", "agent"],
+    tools: ["allow", "ask", "gate", "agent", "unabortable"],
     decisions: { live: false, ids: false, suspensions: false, payload: true },
   };
 

@@ -23,7 +23,7 @@ import { readSync } from "node:fs";
  *   suspension?: number, scope?: "run" | "session"}} Decision
  * @typedef {{reason: string | {code: string}, pending?: string[]}} Segment  how a segment of a run ended
  * @typedef {{scenario: string, data: string | null, tools: {name: string, permission: string,
- *   resume_mode: string, agent?: {tools: string[]}}[], agent: {stop: object[]}, hold: string[]}} Scenario
+ *   resume_mode: string, abort?: "ignored", agent?: {tools: string[]}}[], agent: {stop: object[]}, hold: string[]}} Scenario
  * @typedef {{trigger: string, cause?: string, force?: boolean, state?: object}} Checkpoint
  *
  * @typedef {object} Adapter  what the author of a runtime writes; what is missing here is not declared
@@ -303,7 +303,7 @@ export class Host {
   }
 
   /**
-   * Enter a tool's body.
+   * Enter a tool's body.  An aborted signal gives it up, unless the tool ignores that.
    * @param {string} call @param {string} name @param {Record<string, unknown>} args
    * @param {{signal?: AbortSignal, step?: number, attempt?: number, resume?: object | null,
    *   activity?: (content: unknown) => void}} [more]
@@ -313,7 +313,8 @@ export class Host {
     const { attempts } = this.#counts;
     attempts[call] = attempt ?? (attempts[call] ?? 0) + 1;
     const shown = { call, name, args, attempt: attempts[call], resume: this.#resume(call, resume) };
-    const outcome = await this.#pass("tool", shown, { signal, step, activity });
+    const heeded = this.#life.ignoresAborts(name) ? undefined : signal;
+    const outcome = await this.#pass("tool", shown, { signal: heeded, step, activity });
     if (outcome.kind === "raise") throw new ToolRaised(outcome.message ?? String(outcome.content ?? "the tool raised"));
     return outcome;
   }
@@ -392,6 +393,11 @@ class Life {
 
   append(kind, fields) {
     this.log.push(structuredClone({ kind, run: this.counts.run, ...fields }));
+  }
+
+  /** Whether a tool of the scenario stays at work when its signal is aborted. */
+  ignoresAborts(name) {
+    return this.scenario.tools.some((tool) => tool.name === name && tool.abort === "ignored");
   }
 
   count(counts, kind, fields) {
@@ -539,7 +545,7 @@ class Served {
     if (!this.scenario) throw illegal("no scenario is open");
     const { life } = this;
     const isOver = ["Done", null].includes(this.counts.status);
-    const gates = life && isOver ? [...life.gates.values()] : [];
+    const gates = life && isOver ? [...life.gates.values()].filter(({ state }) => !life.ignoresAborts(state.name)) : [];
     if (life) life.isDead = true;
     await life?.adapter.close?.();
     this.clock.forget();

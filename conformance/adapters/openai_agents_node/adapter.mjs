@@ -30,7 +30,7 @@ class Adapter {
     stimuli: ["decide", "cancel", "run.again", "run.input", "clock.advance", "deliver"],
     inputs: { working: false },
     outcomes: { permission: ["allow", "suspend"], tool: ["ok", "raise"] },
-    tools: ["allow", "ask", "gate", "agent"],
+    tools: ["allow", "ask", "gate", "agent", "unabortable"],
     // The state of a run that a cancel or an error ended continues its turn, as guides/results has it.
     decisions: {
       live: false, ids: false, suspensions: false, payload: false, after_error: false, after_cancel: false,

@@ -28,7 +28,7 @@ class Adapter {
     stimuli: ["decide", "cancel", "run.again", "run.input", "clock.advance", "deliver"],
     inputs: { working: false },
     outcomes: { permission: verdicts, tool: ["ok", "raise"] },
-    tools: ["allow", "ask", "gate"],
+    tools: ["allow", "ask", "gate", "unabortable"],
     decisions: { live: false, ids: false, suspensions: false, payload: false, after_error: false },
   };
 

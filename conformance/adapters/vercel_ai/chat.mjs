@@ -45,7 +45,7 @@ class Adapter {
     streams: ["ai-sdk-v6"],
     observes: ["call.shown", "event", "stream.closed"],
     outcomes: { permission: verdicts, tool: ["ok", "raise"] },
-    tools: ["allow", "ask", "gate"],
+    tools: ["allow", "ask", "gate", "unabortable"],
     decisions: { live: false, ids: false, suspensions: false, payload: false, after_error: false },
   };
 

@@ -94,6 +94,8 @@ FAMILY: Final = Family(
             "control store=none": "the runtime has a store",
             "observes exchange": "the runtime shows no exchange of AG-UI",
             "observes prompt": "the runtime shows no prompt of the Agent Client Protocol",
+            "prompts 1": "it is of version 1 of the Agent Client Protocol, and the runtime speaks another",
+            "prompts 2": "it is of version 2 of the Agent Client Protocol, and the runtime speaks another",
         },
     ),
     invariants=INVARIANTS,

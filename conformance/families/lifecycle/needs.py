@@ -13,6 +13,7 @@ LACKING: Final = {
     "expires": "its waits do not expire",
     "timeout": "its tools have no time limit",
     "retries": "its tools are not tried again after their time limit",
+    "unabortable": "its tools get no abort signal that they could ignore",
     "offered": "the runtime does not show which tools the model is offered",
 }
 
@@ -42,6 +43,8 @@ def unmet(need: str, handshake: Handshake) -> str:
         return LACKING.get(what, f"the runtime has no tools of permission {what}")
     if word in LISTS:
         return "" if what in getattr(handshake, LISTS[word]) else LACKING_OF[word].format(what)
+    if word == "prompts":
+        return "" if what == str(handshake.prompts) else f"its prompts are not of version {what} of ACP"
     if word == "hook" and "hook" not in handshake.gates:
         return "the runtime has no hook gate"
     if word == "hook":

@@ -7,7 +7,7 @@ from collections.abc import Callable, Collection, Mapping, Sequence
 from copy import copy
 from functools import cache
 from pathlib import Path
-from typing import Any, Final
+from typing import Any, Final, get_args
 from weakref import WeakValueDictionary
 
 from runlock.conformance.families.lifecycle.adapter import (
@@ -29,6 +29,7 @@ from runlock.conformance.families.lifecycle.messages import (
     PermissionOutcome,
     Reason,
     Scenario,
+    ToolFeature,
     ToolOutcome,
 )
 from runlock.conformance.protocol import Control, Party
@@ -48,6 +49,9 @@ PRODUCES: Final[Mapping[str, Any]] = {"observes": [*OBSERVES, "exchange"]}
 
 PROMPTS: Final[Mapping[str, Any]] = {"observes": [*OBSERVES, "prompt"]}
 """What it says of one that shows what it would say as an agent of the Agent Client Protocol."""
+
+STATES: Final[Mapping[str, Any]] = {**PROMPTS, "prompts": 2}
+"""The same in version 2 of the protocol."""
 
 MODEL_OUTCOMES: Final[list[ModelOutcome]] = [
     "turn", "fault", "length", "refusal", "pause", "malformed", "delta",
@@ -160,6 +164,7 @@ class ReferenceAdapter:
                 "expires_ms": tool.expires_ms,
                 "timeout_ms": tool.timeout_ms,
                 "retries": tool.retries or 0,
+                "abort": tool.abort,
                 "agent": tool.agent and {"tools": tool.agent.tools},
             }
             for tool in scenario.tools
@@ -254,7 +259,7 @@ def handshake_of(profile: str, policies: Mapping[str, Any], declare: Mapping[str
             *_hooks_of_calls(policies),
             "AfterToolExecute",
         ],
-        "tools": ["allow", "ask", "gate", "parameters", "offered", "agent", "expires", "timeout", "retries"],
+        "tools": [*get_args(ToolFeature)],
         "edits": ["compaction"],
         "grants": list(policies["grant.scopes"]),
         "state": ["keys"],

@@ -17,7 +17,7 @@ from runlock.conformance.trace.line_context import LineContext
 from runlock.conformance.trace.moves import Move
 from runlock.conformance.trace.trace import Record
 
-LIMITS: Final = {"timeout_ms": "timeout", "retries": "retries"}
+LIMITS: Final = {"timeout_ms": "timeout", "retries": "retries", "abort": "unabortable"}
 """By field of a tool: what a runtime must have for it."""
 
 A_STORE: Final = "either control store=kit | control store=own"

@@ -100,6 +100,8 @@ def _single_features(handshake: Handshake, tools: Sequence[ToolSpec]) -> Iterato
     if "timeout" in handshake.tools and "clock.advance" in handshake.stimuli:
         limit = _limit(handshake)
         yield "with-a-time-limit", _changing_tools(lambda tool: tool.model_copy(update=limit))
+    if "unabortable" in handshake.tools:
+        yield "that-ignore-an-abort", _changing_tools(lambda t: t.model_copy(update={"abort": "ignored"}))
     if "compaction" in handshake.edits and "thread.edited" in handshake.observes:
         yield "and-compaction", _with_agent(compact_above=COMPACT_ABOVE)
     within = [tool.name for tool in tools if tool.name in WITHIN]

@@ -89,3 +89,88 @@ class Prompter(Producer):
             self.send("response", error={"code": -32603})
         else:
             self.send("response", stopReason=STOPS.get(code, "end_turn"))
+
+
+class StatePrompter(Prompter):
+    """The same in version 2: a prompt is answered when it is accepted, and updates tell how far it is."""
+
+    def __init__(self, show: Callable[..., None]) -> None:
+        super().__init__(show)
+        self.users = self.messages = 0
+        self.state = "idle"
+
+    def _begin(self) -> None:
+        if self.events:
+            return
+        self.send("prompt", version=2)
+        self.accept()
+        self.report()
+        self.work()
+
+    def said(self, message: Mapping[str, Any]) -> None:
+        """A message of the thread."""
+        if message["role"] == "assistant" and message["text"]:
+            self._begin()
+            self.messages += 1
+            self.say("agent_message", f"agent-{self.messages}")
+
+    def call(self, call: str, tool: str, args: str) -> None:
+        """A call is announced."""
+        self.send("tool_call_update", toolCallId=call, status="pending")
+
+    def decided(self, data: Data) -> None:
+        """The client has answered a permission, and the work goes on."""
+        option = ALLOW if data["action"] == "resume" else REJECT
+        self.send("answer", id=f"ask-{data['call']}", outcome="selected", optionId=option["optionId"])
+        self.go_on()
+
+    def finished(self, data: Data) -> None:
+        """The segment is over: the run waits for permissions, or the agent is idle again."""
+        super().finished(data)
+        if data["reason"]["code"] == "Suspended":
+            self.wait()
+            self.send("waits")
+
+    # What a mutant changes.
+
+    def accept(self) -> None:
+        """The prompt is answered."""
+        self.send("response")
+
+    def report(self) -> None:
+        """The message of the user is a part of the session."""
+        self.users += 1
+        self.say("user_message", f"user-{self.users}")
+
+    def say(self, kind: str, name: str) -> None:
+        """A message, as a whole."""
+        self.send(kind, messageId=name)
+
+    def work(self) -> None:
+        """The work begins."""
+        self.move("running")
+
+    def wait(self) -> None:
+        """The work waits for the user."""
+        self.move("requires_action")
+
+    def go_on(self) -> None:
+        """The work goes on."""
+        self.move("running")
+
+    def move(self, state: str) -> None:
+        """The state of the session."""
+        if state != self.state:
+            self.state = state
+            self.send("state_update", state=state)
+
+    def permission(self, call: str) -> None:
+        """The client is asked."""
+        named = {"id": f"ask-{call}", "toolCallId": call}
+        self.send("permission", **named, title="May it run?", options=self.options())
+
+    def respond(self, code: str) -> None:
+        """The work is over."""
+        self.state = "idle"
+        stop = STOPS.get(code, "error" if code in FAILURES else "end_turn")
+        self.send("state_update", state="idle", stopReason=stop)

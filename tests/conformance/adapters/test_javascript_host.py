@@ -110,6 +110,18 @@ def test_an_aborted_signal_gives_the_gate_up(toy):
     assert ended["reason"]["detail"] == "Error: the signal was aborted"
 
 
+def test_a_tool_that_ignores_the_signal_stays_at_work(toy):
+    """Its gate is not closed by the abort, and its answer reaches the runtime."""
+    toy("scenario.close", {})
+    toy("scenario.open", {"scenario": "s", "tools": [{"name": "t0", "abort": "ignored"}]})
+    (opened,) = start(toy, "acts")["observations"]
+    aborted = toy("cancel", {"run": "r1"})
+    answered = toy("gate.release", {"gate": opened["gate"], "outcome": {"kind": "ok", "content": "late"}})
+
+    assert aborted["observations"] == []
+    assert [one["kind"] for one in answered["observations"]] == ["run.finished"]
+
+
 def test_a_race_is_handed_over_before_the_runtime_runs(toy):
     """A release that comes with a cancel lands, since nothing of the cancel has run yet."""
     (opened,) = start(toy, "asks")["observations"]

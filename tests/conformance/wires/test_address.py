@@ -50,7 +50,7 @@ def test_other_targets_are_none(target):
         (f"{URL}#asks=write", "Did you mean `ask`?"),
         (
             f"{URL}#colour=red",
-            "There are launch, ask, free, approve, reject, declare, ends, recipe, package.",
+            "There are launch, ask, free, approve, reject, declare, ends, recipe, package, protocol.",
         ),
         (f"{URL}#approve={{approved", "`approve` is no JSON"),
         (f"{URL}#declare=[1]", "`declare` is no JSON object"),

@@ -18,6 +18,8 @@ from runlock.conformance.wires.address import address_of
 
 TOOLS = [{"name": "write", "permission": "ask"}, {"name": "read", "permission": "allow"}]
 WRONG_ONE = "forgets-what-it-loads"
+PROTOCOLS = ("", "2")
+"""The usual version of the protocol, and the draft of the next one."""
 
 
 @pytest.fixture(scope="module")
@@ -82,9 +84,9 @@ LEAVING = {
 }  # fmt: skip
 
 
-def played(agents, name, moves):
+def played(agents, name, moves, **settings):
     """What a judge says of an agent after these moves, and the moves that it was sent."""
-    bench, sent = agents.bench(name), []
+    bench, sent = agents.bench(name, **settings), []
     scenario = Scenario.model_validate({"scenario": "s", "tools": TOOLS})
 
     def schedule(session):
@@ -100,14 +102,15 @@ def played(agents, name, moves):
     return tally, sent
 
 
+@pytest.mark.parametrize("protocol", PROTOCOLS)
 @pytest.mark.parametrize("what", SCHEDULES)
-def test_a_right_agent_goes_on(agents, what):
+def test_a_right_agent_goes_on(agents, what, protocol):
     """Its model is shown what was said, and what was answered, and no answer meets another call."""
-    tally, sent = played(agents, "right", SCHEDULES[what])
+    tally, sent = played(agents, "right", SCHEDULES[what], protocol=protocol)
 
     assert reasons(tally) == {}
     assert LOADED in sent
-    assert agents.wire("right").other.is_alive
+    assert agents.wire("right", protocol=protocol).other.is_alive
 
 
 def test_a_client_that_loads_again_closes_the_pipe_and_comes_back(agents):
@@ -146,22 +149,25 @@ def test_an_agent_that_dies_with_its_pipe_is_blamed(agents):
     assert "hello r2" in tally.found["AGAIN-2"].violation.reason
 
 
+@pytest.mark.parametrize("protocol", PROTOCOLS)
 @pytest.mark.parametrize("where", LEAVING)
-def test_a_session_that_is_closed_cancels_its_prompt(agents, where, monkeypatch):
+def test_a_session_that_is_closed_cancels_its_prompt(agents, where, protocol, monkeypatch):
     """Where the agent can close it: at a permission, the client closes the pipe all the same."""
     closed = []
     close = Session.close
     monkeypatch.setattr(Session, "close", lambda session, **more: closed.append(close(session, **more)))
-    tally, sent = played(agents, "closes", LEAVING[where])
+    tally, sent = played(agents, "closes", LEAVING[where], protocol=protocol)
 
     assert {clause: found.violation.reason for clause, found in tally.found.items()} == {}
     assert sent[-len(BACK) :] == BACK
     assert bool(closed) == (where != "at a permission")
 
 
-def test_an_agent_that_goes_on_when_it_is_closed_is_blamed(agents):
+@pytest.mark.parametrize("protocol", PROTOCOLS)
+def test_an_agent_that_goes_on_when_it_is_closed_is_blamed(agents, protocol):
     """Its prompt is not cancelled."""
-    tally, _ = played(agents, "going-on", [*LEAVING["in a tool"][: -len(BACK)], result("c2")])
+    moves = [*LEAVING["in a tool"][: -len(BACK)], result("c2")]
+    tally, _ = played(agents, "going-on", moves, protocol=protocol)
 
     assert tally.found.keys() & {"CANCEL-1", "CANCEL-2", "PROMPT-2"}
 
@@ -248,6 +254,6 @@ class Commands:
     def __init__(self, wire):
         self.wire = wire
 
-    def bench(self, name):
+    def bench(self, name, **settings):
         """What plays schedules on it."""
         return Bench(lambda: Hosted(lambda: Acp(self.wire)))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Coroutine, Mapping, Sequence
 from types import EllipsisType
 from typing import Any
 
@@ -19,7 +19,14 @@ from runlock.conformance.families.lifecycle.adapter import (
 )
 from runlock.conformance.families.lifecycle.host.counts import Counts
 from runlock.conformance.families.lifecycle.host.verb import CURRENT
-from runlock.conformance.families.lifecycle.messages import Delta, HookAnswer, Outcome, Resumption, Verdict
+from runlock.conformance.families.lifecycle.messages import (
+    Delta,
+    HookAnswer,
+    Outcome,
+    Resumption,
+    Scenario,
+    Verdict,
+)
 from runlock.conformance.protocol import Fault, JsonObject, Message, Turn, Wire
 from runlock.conformance.transport.gates import Gate, GateHost
 from runlock.conformance.transport.world import as_json
@@ -31,13 +38,15 @@ class KitHost(GateHost):
     """The host of one life of a runtime, with what it counts for the run at hand."""
 
     def __init__(
-        self, loop: asyncio.AbstractEventLoop, counts: Counts, hold: Sequence[str], moved: Callable[[], None]
+        self, loop: asyncio.AbstractEventLoop, counts: Counts, scenario: Scenario, moved: Callable[[], None]
     ) -> None:
         super().__init__(loop)
         self._counts = counts
         self._numbers = counts.gates
-        self._holds_store = "store.put" in hold
-        self._holds_results = "apply" in hold
+        self._holds_store = "store.put" in scenario.hold
+        self._holds_results = "apply" in scenario.hold
+        self.bodies: list[asyncio.Task[Any]] = []  # of tools that ignore their abort
+        self._unabortable = {tool.name for tool in scenario.tools if tool.abort == "ignored"}
         self.moved = moved
 
     @property
@@ -81,10 +90,16 @@ class KitHost(GateHost):
         self._counts.attempts[call] = counted
         shown = {"call": call, "name": name, "args": as_json(args), "attempt": counted}
         shown["resume"] = self._resume(call, resume)
-        answer: Outcome = await self._pass("tool", shown, ToolFault, step, activity)
+        passing = self._pass("tool", shown, ToolFault, step, activity)
+        answer: Outcome = await (self._stays(passing) if name in self._unabortable else passing)
         if answer.kind == "raise":
             raise ToolRaised(answer.message or str(answer.content or "the tool raised"))
         return answer
+
+    def _stays(self, body: Coroutine[Any, Any, Any]) -> Awaitable[Any]:
+        """The body stays at work when its wait is cancelled, and what it answers then reaches no one."""
+        self.bodies.append(self._loop.create_task(body))
+        return asyncio.shield(self.bodies[-1])
 
     async def permit(
         self,
@@ -195,6 +210,7 @@ class InnerHost(KitHost):
         self._loop, self._numbers = around._loop, around._numbers
         self.log, self.refused, self.open_gates = around.log, around.refused, around.open_gates
         self._holds_store = self._holds_results = False
+        self._unabortable, self.bodies = around._unabortable, around.bodies
 
     @property
     def dead(self) -> bool:  # type: ignore[override]

@@ -4,10 +4,21 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from runlock.conformance.families.lifecycle.messages import CallMoved, GateOpened, RunMoved, SegmentEnded
+from runlock.conformance.families.lifecycle.messages import (
+    CallMoved,
+    GateOpened,
+    MessageAppended,
+    RunMoved,
+    SegmentEnded,
+)
 from runlock.conformance.families.lifecycle.state import ObservedState
 from runlock.conformance.families.lifecycle.state.disturbances import CRASH, FAULT
-from runlock.conformance.families.lifecycle.state.records import WORKING_GATES, ObservedCall, Run
+from runlock.conformance.families.lifecycle.state.records import (
+    WORKING_GATES,
+    ObservedCall,
+    ObservedGate,
+    Run,
+)
 from runlock.conformance.family.invariant import HELD, CheckResults, broken, check, counts, held_or
 from runlock.conformance.family.rank import Rank
 from runlock.conformance.protocol import GateClosed, Observation
@@ -125,7 +136,7 @@ def a_cancel_aborts_what_runs(state: ObservedState) -> CheckResults:
     if run is None or run.cancel_at is None or mode is None:
         return
     if mode == "abort" and run.cancel_settled:
-        running = [gate for gate in state.gates_of(run) if gate.on == "tool" and not gate.is_left]
+        running = [g for g in state.gates_of(run) if g.on == "tool" and not (g.is_left or g.ignores_aborts)]
         yield (
             HELD
             if not running
@@ -231,3 +242,48 @@ def _cut_off(state: ObservedState) -> Iterator[tuple[Run, ObservedCall, str]]:
             content = call.result.get("content") if call.result is not None else None
             if isinstance(content, str) and content:
                 yield run, call, content
+
+
+@check("CANCEL-9", seeing=(GateOpened,), rank=Rank.CONSENT, requires="a cancel")
+@check("CANCEL-9", seeing=(MessageAppended, CallMoved, RunMoved, SegmentEnded), rank=Rank.STATUS)
+def a_late_answer_changes_nothing(state: ObservedState, seen: Observation) -> CheckResults:
+    """What a tool answers after its run has ended is followed by no step, no message and no status."""
+    late = _late_answer(state)
+    if late is None or (isinstance(seen, CallMoved) and seen.to == "Cancelled"):
+        return
+    what = f"a {seen.on} gate opened" if isinstance(seen, GateOpened) else f"it showed {seen.kind}"
+    yield broken(f"call {late.opened.call} answered after its run had ended, yet {what}")
+
+
+@counts("CANCEL-9", requires="a cancel")
+def a_late_answer_was_met_with_silence(state: ObservedState) -> CheckResults:
+    """Counts the answers that came after the end of their run and changed nothing."""
+    if _late_answer(state) is not None:
+        yield HELD
+
+
+def _late_answer(state: ObservedState) -> ObservedGate | None:
+    """The tool that has just answered, alone, though its run had ended while it was at work."""
+    method, params = state.newest[0] if state.newest else ("", {})
+    gate = state.gates.get(params["gate"]) if method == "gate.release" and state.alone else None
+    return gate if gate is not None and gate.is_left and state.runs[gate.run].is_done else None
+
+
+@check("CANCEL-9", at=("model",), rank=Rank.LOST, requires="a cancel")
+def a_late_answer_is_no_result(state: ObservedState, seen: GateOpened) -> CheckResults:
+    """Where a cancel aborts, the model is never shown what an aborted tool answered later."""
+    if seen.messages is None or state.policy("cancel.inflight") != "abort":
+        return
+    shown = {m.call: m.text for m in seen.messages if m.role == "tool"}
+    for gate in _late_answers(state):
+        said = (gate.outcome or {}).get("content")
+        why = f"call {gate.opened.call} answered {said!r} after its run had been cancelled"
+        yield held_or(said != shown.get(gate.opened.call), f"{why}, yet the model is shown that")
+
+
+def _late_answers(state: ObservedState) -> Iterator[ObservedGate]:
+    """The bodies that answered something after a cancel had ended their run."""
+    for run in state.runs.values():
+        cancelled = run.ended is not None and run.ended.code == "Cancelled"
+        for call in run.calls.values() if cancelled and not run.disturbed_by(CRASH) else ():
+            yield from (g for g in call.entries if g.is_left and (g.outcome or {}).get("content"))

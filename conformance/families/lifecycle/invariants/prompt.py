@@ -5,127 +5,34 @@ Each prompt is read once, from its first message to its last, with what earlier 
 
 from __future__ import annotations
 
-from collections import defaultdict
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator
 from typing import Any, Final
 
+from runlock.conformance.families.lifecycle.invariants.prompt_reader import Reader
+from runlock.conformance.families.lifecycle.invariants.states_reader import StatesReader
 from runlock.conformance.families.lifecycle.messages import Prompted
 from runlock.conformance.families.lifecycle.state import ObservedState
 from runlock.conformance.families.lifecycle.state.knowledge import once
 from runlock.conformance.family.invariant import CheckResults, Invariant, held_or
 from runlock.conformance.family.rank import Rank
 
-NUMBERS: Final = range(1, 10)
-STOP_REASONS: Final = ("end_turn", "max_tokens", "max_turn_requests", "refusal", "cancelled")
-FINAL: Final = ("completed", "failed")
-TOLD: Final = ("tool_call", "tool_call_update", "agent_message_chunk", "agent_thought_chunk", "plan")
-"""Updates that have content, or are about calls."""
-
-Event = Mapping[str, Any]
-
-
-class Reader:
-    """Reads the prompts of a session, and notes by clause the reason why it is broken, or an empty one."""
-
-    def __init__(self) -> None:
-        self.notes: dict[str, list[str]] = defaultdict(list)
-        self.known: set[Any] = set()  # calls that were announced, or asked about
-        self.statuses: dict[Any, str] = {}
-        self.asked: dict[Any, Event] = {}  # permissions, by their ids
-        self.rejected: set[Any] = set()
-        self.is_cancelled = self.is_answered = self.is_racing = False
-
-    def read(self, seen: Prompted) -> None:
-        """Take in one prompt; the notes are of it alone."""
-        self.notes = defaultdict(list)
-        for event in seen.events:
-            take = getattr(self, f"_{event.get('type')}".replace("/", "_"), None)
-            self._tell(event)
-            if take is not None:
-                take(event)
-
-    def _note(self, number: int, is_right: bool, reason: str) -> None:
-        self.notes[f"PROMPT-{number}"].append("" if is_right else reason)
-
-    def _prompt(self, event: Event) -> None:
-        self.is_cancelled = self.is_answered = False
-
-    def _cancel(self, event: Event) -> None:
-        self.is_cancelled = True
-        self.is_racing = bool(event.get("races"))
-
-    def _response(self, event: Event) -> None:
-        self.is_answered = True
-        if "error" in event:
-            self._note(2, not self.is_cancelled, f"the cancelled prompt is answered with {event['error']}")
-        else:
-            stop = event.get("stopReason")
-            self._note(1, stop in STOP_REASONS, f"the prompt is answered with the stop reason {stop}")
-            if self.is_cancelled:
-                self._note(2, True, "")
-        if self.is_cancelled:
-            self._note(3, True, "")
-            if not self.is_racing:
-                self._note(7, True, "")
-
-    def _tell(self, event: Event) -> None:
-        if event.get("type") in TOLD and self.is_cancelled and self.is_answered:
-            self._note(3, False, f"{event['type']} comes after the response to the cancelled prompt")
-
-    def _tool_call(self, event: Event) -> None:
-        call = event.get("toolCallId")
-        self.known.add(call)
-        self.rejected.discard(call)
-        self.statuses[call] = str(event.get("status") or "pending")
-
-    def _tool_call_update(self, event: Event) -> None:
-        call, status = event.get("toolCallId"), event.get("status")
-        self._note(
-            4, call in self.known, f"call {call} is updated, and was neither announced nor asked about"
-        )
-        if status is None:
-            return
-        before = self.statuses.get(call, "pending")
-        if before in FINAL:
-            self._note(5, status == before, f"call {call} was {before}, and is {status}")
-        elif status in FINAL:
-            self._note(5, True, "")
-        if call in self.rejected and status in FINAL:
-            self._note(6, status != "completed", f"call {call} was rejected, and is reported as completed")
-        self.statuses[call] = str(status)
-
-    def _permission(self, event: Event) -> None:
-        self.known.add(event.get("toolCallId"))
-        self.asked[event.get("id")] = event
-        ids = [one.get("optionId") for one in event.get("options") or () if isinstance(one, Mapping)]
-        self._note(8, bool(ids), "a permission has no options")
-        if ids:
-            self._note(8, len({*ids}) == len(ids), f"two options of a permission have one id: {ids}")
-        if self.is_cancelled and not (self.is_answered or self.is_racing):
-            self._note(7, False, f"a permission for call {event.get('toolCallId')} is asked after the cancel")
-
-    def _answer(self, event: Event) -> None:
-        asked = self.asked.pop(event.get("id"), None)
-        kinds = {one.get("optionId"): one.get("kind") for one in (asked or {}).get("options") or ()}
-        if asked is not None and str(kinds.get(event.get("optionId"))).startswith("reject"):
-            self.rejected.add(asked.get("toolCallId"))
-
-    def _request(self, event: Event) -> None:
-        method = event.get("method")
-        self._note(9, False, f"the client is asked for {method}, and has not said that it can do that")
-
-    def _garbage(self, event: Event) -> None:
-        line = event.get("line")
-        what = "a line that is no message" if '"id"' not in str(line) else "an answer to no request"
-        self._note(9, False, f"its output has {what}: {line}")
+NUMBERS: Final = range(1, 17)
 
 
 @once
 def _read(state: ObservedState, seen: Prompted) -> Any:
-    reader = Reader()
-    for one in (*(before for before in state.prompts if before is not seen), seen):
+    prompts = (*(before for before in state.prompts if before is not seen), seen)
+    reader = StatesReader() if any(_has_states(one) for one in prompts) else Reader()
+    for at, one in enumerate(prompts):
+        if at == state.prompts_at_crash:
+            reader.forget()
         reader.read(one)
     return {**reader.notes, "PROMPT-9": reader.notes.get("PROMPT-9") or [""]}
+
+
+def _has_states(seen: Prompted) -> bool:
+    """Whether a prompt is of version 2; all prompts of a session are of one version."""
+    return any(event.get("version") == 2 for event in seen.events)
 
 
 def _of(clause: str) -> Callable[[ObservedState, Prompted], CheckResults]:

@@ -289,7 +289,7 @@ def a_run_at_work_is_Running(state: ObservedState) -> CheckResults:
     if run is None or (run.disturbed_by(CRASH) and run.claimed is None):
         return
     for gate in state.gates_of(run):
-        if gate.on in ("model", "tool"):
+        if gate.on in ("model", "tool") and not gate.is_left:
             right = run.claimed == "Running"
             yield (
                 HELD

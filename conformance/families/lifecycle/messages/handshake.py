@@ -104,6 +104,7 @@ class Handshake(shared.Handshake):
     history: list[Literal["status"]] = ["status"]  # what a result has that its model is shown
     state: list[Literal["keys"]] = Field(default_factory=list)  # keys that a scenario registers
     streams: list[StreamKind] = Field(default=["native"])  # what a watcher can ask for
+    prompts: Literal[1, 2] = 1  # the version of the Agent Client Protocol that its prompts are of
 
     @model_validator(mode="before")
     @classmethod

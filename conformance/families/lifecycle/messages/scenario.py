@@ -21,7 +21,7 @@ TYPES: Final[Mapping[str, Any]] = {
 }
 
 
-LEFT_OUT: Final = ("agent", "expires_ms", "timeout_ms", "retries")
+LEFT_OUT: Final = ("agent", "expires_ms", "timeout_ms", "retries", "abort")
 """The fields of a tool that a runtime is not handed where they say nothing."""
 
 
@@ -41,6 +41,7 @@ class ToolSpec(Wire):
     expires_ms: int | None = Field(default=None, gt=0)  # how long a call of it waits for a decision
     timeout_ms: int | None = Field(default=None, gt=0)  # how long its body may be at work
     retries: int | None = Field(default=None, gt=0)  # how often it is entered again when that has passed
+    abort: Literal["ignored"] | None = None  # its body stays at work when the runtime aborts it
     agent: AgentSpec | None = None  # a call of it is a run of its own, whose input is the call's `v`
 
     @field_validator("parameters")

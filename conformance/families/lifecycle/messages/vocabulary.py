@@ -31,7 +31,7 @@ PermissionOutcome = Literal["allow", "block", "suspend", "set_result", "fault"]
 ToolOutcome = Literal["ok", "warning", "error", "raise", "fault", "pending", "activity"]
 HookOutcome = Literal["continue", "terminate", "skip_inference", "rewrite", "block", "fault"]
 ToolFeature = Literal[
-    "allow", "ask", "gate", "parameters", "offered", "agent", "expires", "timeout", "retries"
+    "allow", "ask", "gate", "parameters", "offered", "agent", "expires", "timeout", "retries", "unabortable"
 ]  # fmt: skip
 StreamKind = Literal["native", "ai-sdk-v6", "ag-ui", "copilotkit"]
 ResumeState = Literal[

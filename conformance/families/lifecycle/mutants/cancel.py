@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Coroutine
+from collections.abc import Awaitable, Coroutine
 from typing import Any
 
 from runlock.conformance.families.lifecycle.mutants.mutant import NO_PROFILE
@@ -12,6 +12,7 @@ from runlock.machines.lifecycle.runtime.ledger import RunCancelled
 from runlock.machines.lifecycle.runtime.rounds import Resume
 from runlock.machines.lifecycle.runtime.runtime import Runtime, Segment
 from runlock.machines.lifecycle.runtime.state import Call, Reason
+from runlock.machines.lifecycle.runtime.world import Answer
 
 
 @fault("CANCEL-1", "the run was cancelled, yet a model gate opened", also=("PHASE-71",))
@@ -167,5 +168,50 @@ class LeavesToolsAtWork(Runtime):
         return await super().outside(_going_on(waiting) if goes_on else waiting, drains)
 
 
-async def _going_on(waiting: Coroutine[Any, Any, Any]) -> Any:
+async def _going_on(waiting: Awaitable[Any]) -> Any:
     return await asyncio.shield(waiting)
+
+
+class HearsLateAnswers(Runtime):
+    """Still listens to a tool that ignores its abort when the run has ended."""
+
+    async def _try(self, call: Call, args: dict[str, Any], resume: Resume) -> Answer:
+        if self.tools[call.name]["abort"] is None:
+            return await super()._try(call, args, resume)
+        body = asyncio.ensure_future(self.world.execute(call.id, call.name, args, resume))
+        body.add_done_callback(lambda _: self._answered(call, body))
+        answer: Answer = await self.outside(_going_on(body), drains=True)
+        return answer
+
+    def _answered(self, call: Call, body: asyncio.Future[Answer]) -> None:
+        if self.state.status == "Done" and not body.cancelled() and body.exception() is None:
+            self.take_late(call, body.result())
+
+    def take_late(self, call: Call, answer: Answer) -> None:
+        """What becomes of an answer that comes when the run is Done."""
+
+
+@fault("CANCEL-9", "answered after its run had ended, yet it showed message")
+class WritesLateAnswers(HearsLateAnswers):
+    """Writes what an aborted tool answers behind the end of its run."""
+
+    def take_late(self, call: Call, answer: Answer) -> None:
+        self.answer(call, "ok", answer.content)
+
+
+@fault("CANCEL-9", "answered after its run had ended, yet a model gate opened")
+class AsksWithALateAnswer(HearsLateAnswers):
+    """Asks the model when an aborted tool answers, though the run has ended."""
+
+    def take_late(self, call: Call, answer: Answer) -> None:
+        self.asking = asyncio.ensure_future(self.world.infer(self.state.messages, self.state.step + 1))
+
+
+@fault("CANCEL-9", "had been cancelled, yet the model is shown that")
+class PutsLateAnswersIntoTheThread(HearsLateAnswers):
+    """Puts what an aborted tool answers in the place of its cancelled result."""
+
+    def take_late(self, call: Call, answer: Answer) -> None:
+        for message in self.state.messages:
+            if message.get("call") == call.id:
+                message["text"] = answer.content

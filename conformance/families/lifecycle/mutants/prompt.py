@@ -6,12 +6,15 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from runlock.conformance.families.lifecycle.mutants.mutant import fault_in
-from runlock.conformance.families.lifecycle.reference import PROMPTS
+from runlock.conformance.families.lifecycle.reference import PROMPTS, STATES
 from runlock.machines.lifecycle.runtime.producer import Event
-from runlock.machines.lifecycle.runtime.prompter import ALLOW, Prompter
+from runlock.machines.lifecycle.runtime.prompter import ALLOW, Prompter, StatePrompter
 
 prompted = fault_in("producer", profile="tirea", declare=PROMPTS)
 """Declares a mutant that shows what it would say, and is wrong in its producer."""
+
+stated = fault_in("producer", profile="tirea", declare=STATES)
+"""The same for version 2 of the protocol."""
 
 Data = Mapping[str, Any]
 
@@ -97,3 +100,65 @@ class LogsToItsOutput(Prompter):
         super()._begin()
         if is_first:
             self.send("garbage", line="[info] prompt")
+
+
+@stated("PROMPT-10", "when the work on it is over")
+class AnswersAtTheEnd(StatePrompter):
+    """The response to a prompt waits for the end of its work, as in version 1."""
+
+    def accept(self) -> None:
+        """The prompt is not answered yet."""
+
+    def respond(self, code: str) -> None:
+        super().respond(code)
+        self.send("response")
+
+
+@stated("PROMPT-11", "is not reported under a new id")
+class KeepsTheMessageOfTheUser(StatePrompter):
+    """The client has the message already, it thinks."""
+
+    def report(self) -> None:
+        """Nothing is reported."""
+
+
+@stated("PROMPT-12", "was never reported as running")
+class WorksInSilence(StatePrompter):
+    """It says when it is idle, and not when it works."""
+
+    def work(self) -> None:
+        """Nothing is reported."""
+
+    go_on = wait = work
+
+
+@stated("PROMPT-13", "has no id of its message")
+class NamesNoMessage(StatePrompter):
+    """What the model says has no id."""
+
+    def say(self, kind: str, name: str) -> None:
+        self.send(kind, **({} if kind == "agent_message" else {"messageId": name}))
+
+
+@stated("PROMPT-14", "is not reported as waiting")
+class WaitsInSilence(StatePrompter):
+    """It is running while it waits for the user."""
+
+    def wait(self) -> None:
+        """Nothing is reported."""
+
+
+@stated("PROMPT-15", "has the status denied")
+class HasStatusesOfItsOwn(StatePrompter):
+    """Its statuses are words of its own."""
+
+    def status(self, data: Data) -> str:
+        return "completed" if data["status"] == "ok" else "denied"
+
+
+@stated("PROMPT-16", "has no title")
+class AsksWithoutATitle(StatePrompter):
+    """The name of the call says enough, it thinks."""
+
+    def permission(self, call: str) -> None:
+        self.send("permission", id=f"ask-{call}", toolCallId=call, options=self.options())

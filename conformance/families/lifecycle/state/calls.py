@@ -64,6 +64,12 @@ class ObservedGate:
         return given_up and (self.gone_ms or 0) >= (self.may_end_at_ms or 0)
 
     @property
+    def ignores_aborts(self) -> bool:
+        """Whether it is a body that stays at work when it is aborted."""
+        tool = self.call.tool if self.call is not None else None
+        return self.on == "tool" and tool is not None and tool.abort == "ignored"
+
+    @property
     def is_broken_stream(self) -> bool:
         """Whether the model broke at it in the middle of a turn."""
         return bool(self.deltas) and self.outcome is not None and self.outcome["kind"] == "fault"

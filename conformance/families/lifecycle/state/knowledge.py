@@ -63,6 +63,8 @@ class StateVolatile:
 class Knowledge(ABC):
     """What was sent and shown in one scenario so far, and what follows from it; the fold takes it forward."""
 
+    prompts_at_crash = 0  # how many prompts there were at the last crash
+
     def __init__(self, handshake: Handshake, policies: Mapping[str, Any], scenario: Scenario) -> None:
         self.handshake = handshake
         self.policies: Mapping[str, Any] = dict(policies)

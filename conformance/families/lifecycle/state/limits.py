@@ -8,6 +8,7 @@ from runlock.conformance.families.lifecycle.messages import (
     FINAL_CALL_STATUSES,
     CallMoved,
     GateOpened,
+    RunMoved,
     SegmentEnded,
 )
 from runlock.conformance.families.lifecycle.state.knowledge import Knowledge
@@ -19,7 +20,8 @@ RESULT_STATUSES = ("ok", "error", "cancelled")
 
 def left_by(state: Knowledge, seen: Observation) -> list[ObservedGate]:
     """The bodies at work of calls that this observation shows to be over for their run."""
-    return [gate for call in _over_by(state, seen) for gate in call.executing]
+    over = [gate for call in _over_by(state, seen) for gate in call.executing]
+    return over + [gate for gate in state.volatile.open_gates if _is_aborted_by(gate, seen)]
 
 
 def _over_by(state: Knowledge, seen: Observation) -> Iterator[ObservedCall]:
@@ -54,3 +56,14 @@ def _is_passed_by(state: Knowledge, call: ObservedCall, seen: Observation) -> bo
     other = state.call_of(seen) if isinstance(seen, GateOpened) and seen.on == "tool" else None
     is_next = other is not None and other.step == call.step and other.run == call.run
     return is_next and other is not None and not other.entries
+
+
+def _is_aborted_by(gate: ObservedGate, seen: Observation) -> bool:
+    """Whether a body that ignores aborts is left, since its call or its run has ended."""
+    if not gate.ignores_aborts:
+        return False
+    if isinstance(seen, CallMoved):
+        return seen.call == gate.opened.call and seen.to == "Cancelled"
+    if isinstance(seen, SegmentEnded):
+        return seen.run == gate.run and seen.reason.code != "Suspended"
+    return isinstance(seen, RunMoved) and seen.run == gate.run and seen.to == "Done"

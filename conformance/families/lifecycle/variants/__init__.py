@@ -6,6 +6,7 @@ order that nothing prescribes, less that is shown, or more.
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Final
@@ -16,16 +17,22 @@ from runlock.conformance.families.lifecycle.messages import (
     InputSupport,
     OfferedOutcomes,
 )
-from runlock.conformance.families.lifecycle.reference import PRODUCES, PROMPTS, ReferenceAdapter
+from runlock.conformance.families.lifecycle.reference import (
+    PRODUCES,
+    PROMPTS,
+    STATES,
+    ReferenceAdapter,
+)
 from runlock.conformance.families.lifecycle.variants import prompting, serving
 from runlock.conformance.families.lifecycle.variants.parts import runtime_with
 from runlock.conformance.protocol import Control
 from runlock.machines.lifecycle.runtime.producer import Producer
-from runlock.machines.lifecycle.runtime.prompter import Prompter
+from runlock.machines.lifecycle.runtime.prompter import Prompter, StatePrompter
+from runlock.machines.lifecycle.runtime.rounds import Resume
 from runlock.machines.lifecycle.runtime.runtime import Runtime
 from runlock.machines.lifecycle.runtime.sink import Data, Encoded, EventSink
 from runlock.machines.lifecycle.runtime.state import Call, Decision, Reason
-from runlock.machines.lifecycle.runtime.world import ModelTurn, WorldFault
+from runlock.machines.lifecycle.runtime.world import Answer, ModelTurn, WorldFault
 
 __all__ = ["VARIANTS", "Variant"]
 
@@ -62,6 +69,21 @@ class Eager(Runtime):
     async def _step(self) -> None:
         await self.commit("AcmeBefore", "step")
         await super()._step()
+
+
+class WaitsForItsTools(Runtime):
+    """Aborts its tools on a cancel, and is Done when those that ignore it have answered."""
+
+    async def _try(self, call: Call, args: dict[str, Any], resume: Resume) -> Answer:
+        if self.tools[call.name]["abort"] is None:
+            return await super()._try(call, args, resume)
+        body = asyncio.ensure_future(self.world.execute(call.id, call.name, args, resume))
+        try:
+            answer: Answer = await self.outside(asyncio.wait_for(asyncio.shield(body), None), drains=True)
+        except BaseException:
+            await body
+            raise
+        return answer
 
 
 class JoinsInputs(Runtime):
@@ -305,6 +327,13 @@ PROMPTING: Final = {
 }
 """Right agents of ACP, by name: the freedom, and the producer."""
 
+PROMPTING_IN_STATES: Final = {
+    "prompting-states": ("what is said as an agent of version 2 of ACP is shown", StatePrompter),
+    "prompting-chunks": ("messages come in chunks, and before the response", prompting.StreamsItsMessages),
+    "prompting-own-words": ("statuses and reasons are words of its own", prompting.UsesWordsOfItsOwn),
+}
+"""Those of version 2."""
+
 
 def for_both(name: str, freedom: str, **more: Any) -> tuple[Variant, Variant]:
     """A freedom of both sources: one variant for each."""
@@ -326,6 +355,11 @@ VARIANTS: Final[tuple[Variant, ...]] = (
     Variant("sequential-tirea", "calls run one after the other", "tirea", {"round.executor": "sequential"}),
     Variant(
         "draining", "tools that run at a cancel end by themselves", policies={"cancel.inflight": "drain"}
+    ),
+    Variant(
+        "waiting-for-its-tools",
+        "a run that aborts its tools is Done when those that ignore it have answered",
+        make=WaitsForItsTools,
     ),
     Variant(
         "starting-before-it-looks",
@@ -499,7 +533,7 @@ VARIANTS: Final[tuple[Variant, ...]] = (
     Variant("explaining", "gives every end a detail", make=SaysWhy),
     *(
         Variant(name, freedom, "tirea", make=runtime_with("producer", part), declare=shown)
-        for shown, made in ((PRODUCES, SERVING), (PROMPTS, PROMPTING))
+        for shown, made in ((PRODUCES, SERVING), (PROMPTS, PROMPTING), (STATES, PROMPTING_IN_STATES))
         for name, (freedom, part) in made.items()
     ),
 )

@@ -137,7 +137,8 @@ def an_early_resume_does_not_end_the_run(state: ObservedRunner, seen: RunFinishe
     iteration = _streamed(state)
     if iteration is None or iteration.resumed_at is None or iteration.whole_at_resume or state.is_cancelled:
         return
-    if not iteration.fault and iteration.left_at is None:
+    failed = iteration.fault or (iteration.request.gone and seen.reason.code == "Error")
+    if not failed and iteration.left_at is None:
         yield held_or(
             iteration.turn, f"the turn of request {iteration.number} is not whole, and the run ended"
         )

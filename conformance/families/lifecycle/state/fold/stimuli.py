@@ -254,6 +254,7 @@ def _crashed(state: Knowledge, _params: Mapping[str, Any]) -> None:
     state.kept_before = len(state.checkpoints), len(state.messages)
     state.forgotten |= state.decision_ids.keys()
     state.waited_at_crash, state.crashed_at = waits_within(state), state.stimuli
+    state.prompts_at_crash = len(state.prompts)
     for run in state.runs.values():
         run.owed = _owed(state, run)
         run.told = told_by(run) if state.handshake.control.told == "kept" else None

@@ -6,6 +6,7 @@ from hosted_fakes import (
     TURN,
     Talk,
     begun,
+    one_tool,
     only,
     replay,
     resume,
@@ -67,6 +68,25 @@ def test_a_tool_gate_says_what_is_entered_and_how_often():
     assert gates[0]["args"] == {"v": [1, None]}
     assert [gate.get("attempt") for gate in gates] == [1, 2, None, 1, 7]
     assert [gate["step"] for gate in gates] == [0, 0, 1, 1, 3]
+
+
+def test_a_tool_that_ignores_its_abort_stays_at_work():
+    """A cancel ends the wait for it; its gate stays open, and its answer reaches no one."""
+    talk = Talk(toy(start=one_tool), tools=[{"name": "t0", "abort": "ignored"}])
+    gate = only(talk.start())["gate"]
+    ended = only(talk("cancel", run="r1"))
+
+    assert ended["reason"]["code"] == "Cancelled"
+    assert talk.release(gate, OK) == {"observations": [], "quiescent": True, "refused": []}
+
+
+def test_a_tool_that_ignores_its_abort_is_no_leak():
+    """It is the kit's, and not the runtime's, that is at work when the scenario is closed."""
+    talk = Talk(toy(start=one_tool), tools=[{"name": "t0", "abort": "ignored"}])
+    talk.start()
+    talk("cancel", run="r1")
+
+    assert talk("scenario.close") == {"leaks": []}
 
 
 @pytest.mark.parametrize("kind", ["ok", "warning", "error", "pending"])

@@ -17,7 +17,7 @@ from places import LIFECYCLE
 from runlock.conformance.family.invariant import Invariant, gathered
 
 TABLES = Path(__file__).parent / "tables"
-HELPERS = {"__init__", "selectors", "segment_queries", "stream_reader"}
+HELPERS = {"__init__", "selectors", "segment_queries", "stream_reader", "prompt_reader", "states_reader"}
 FILES = sorted(path.stem for path in (LIFECYCLE / "invariants").glob("*.py") if path.stem not in HELPERS)
 PACKAGE = "runlock.conformance.families.lifecycle.invariants"
 
