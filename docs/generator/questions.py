@@ -132,7 +132,9 @@ class Row(NamedTuple):
 
 def _row(question: Question, runtime: Object) -> Row:
     """What a configuration shows of the question; one that was not exercised at all comes last."""
-    own = [one for one in about(question) if runtime["name"] in one.configurations and one.is_violation]
+    broke = {one["clause"] for one in runtime["violations"] if question.is_about(one["clause"])}
+    shown = [one for one in about(question) if runtime["name"] in one.configurations and one.is_violation]
+    own = [one for one in shown if broke.intersection(one.clauses)]  # another configuration may have more
     held, broken, untested = (_count(question, runtime, word) for word in ("held", "broken", "untested"))
     times = sum(count for name, count in runtime["exercised"].items() if question.is_about(name))
     worst = min((SEVERITIES.index(one.severity) for one in own), default=NO_FINDING)
