@@ -1,4 +1,4 @@
-"""What the reference asks of its world only where it is set up so: a plugin, and a step that applies results."""
+"""What the reference asks of its world only where it is set up so: plugins, and a step that applies results."""
 
 import asyncio
 from types import SimpleNamespace
