@@ -1,4 +1,4 @@
-"""What the reference asks of its world only where it is set up so: plugins, and a step that applies results."""
+"""The reference asks plugins, and has results applied, only where it is set up so."""
 
 import asyncio
 from types import SimpleNamespace
