@@ -27,7 +27,7 @@ SHARE: Final = 0.95
 """A wait is that many times as long as this share of what was seen so far has taken at most."""
 
 LEFT_SECONDS: Final = 0.5
-"""How long a server that stops when its client goes away may take to give up what it waits for."""
+"""How long a server that stops when its client goes away may take, at most, to give up what it waits for."""
 
 ENTRY: Final = "entry"
 RESULT: Final = "result"
@@ -84,6 +84,7 @@ class Pace:
         self.habits = {ENTRY: Habit(), RESULT: Habit()}
         self.reactions = Times(GRACE_MIN_SECONDS, GRACE_MAX_SECONDS)
         self.lags = Times(LAG_MIN_SECONDS, LAG_MAX_SECONDS)
+        self.partings = Times(GRACE_MIN_SECONDS, LEFT_SECONDS)
         self.vain_seconds = 0.0  # that nothing moved any more, in all
 
 
@@ -120,18 +121,24 @@ class Resting(Bridge):
     def _came_to_rest(self) -> None:
         """Where nothing came late, that counts as well, and so does what did not come."""
         owed = self._owes()
-        if owed and self.has_open_gates and not self._is_left():
+        if self._is_parting():
+            self._pace.partings.add(0.0)
+        elif owed and self.has_open_gates:
             self._pace.habits[owed].broken += 1
         elif not owed and not self._was_late:
             self._pace.lags.add(0.0)
         self._was_late = False
 
     def quiet_seconds(self) -> float:
-        if self._is_left() and self.has_open_gates:
-            return LEFT_SECONDS
+        if self._is_parting():
+            return self._pace.partings.wait
         if not self.has_open_gates and self._verbs == 0:
             return LAG_MIN_SECONDS  # the stream has ended: what still comes is seen later
         return self._wait()
+
+    def _is_parting(self) -> bool:
+        """Whether the client has gone away, and something is not given up yet."""
+        return self._is_left() and self.has_open_gates
 
     def is_moving(self) -> bool:
         """As `busy`, without counting."""
@@ -148,8 +155,11 @@ class Resting(Bridge):
         return (self._pace.reactions if owed else self._pace.lags).wait
 
     def acted(self) -> None:
+        last = self._moved_at
         super().acted()
         self._acted_at = self._moved_at
+        if self._is_counting and self._is_left():  # a gate is given up while the kit waits for that
+            self._pace.partings.add(self._moved_at - last)
 
     def moved(self) -> None:
         last, was_open, self._was_open = self._moved_at, self._was_open, self.has_open_gates

@@ -258,6 +258,20 @@ def runs_before_the_response_is_complete():
     return World.is_early
 
 
+def unknown_call_is_renamed():
+    """A call of a tool that does not exist is shown to the model as one of `invalid`, with other arguments.
+
+    expected: the call that the model made, and a result that says what is wrong with it.
+    it hurts: the model reads that it did something which it did not, and looks for the tool `invalid`.
+    """
+    agent = Agent(["c1"], "done", tool="fly")
+    agent.prompt(agent.session(), "fly")
+    (call,) = World.requests[-1][-2]["tool_calls"]
+    print("actual: the model called fly, and is shown:", call["function"])
+    agent.process.kill()
+    return call["function"]["name"] == "invalid"
+
+
 PROGRAMS = {
     one.__name__: one
     for one in (
@@ -267,6 +281,7 @@ PROGRAMS = {
         started_while_it_is_asked_about,
         unknown_tool_is_completed,
         runs_before_the_response_is_complete,
+        unknown_call_is_renamed,
     )
 }
 

@@ -10,8 +10,10 @@ from runlock.conformance.wires.rest import (
     ENTRY,
     FACTOR,
     FEWEST,
+    GRACE_MIN_SECONDS,
     HABIT_FROM,
     HABIT_SECONDS,
+    LEFT_SECONDS,
     REMEMBERED,
     Pace,
     Resting,
@@ -68,12 +70,12 @@ def test_old_times_are_forgotten():
 
 @pytest.fixture
 def resting():
-    """A schedule of an application whose reactions are known; what it owes can be set."""
-    pace, real, told = Pace(), Real(), {"owes": ENTRY}
+    """A schedule of an application whose reactions are known; a test sets what it owes, or leaves it."""
+    pace, real, told = Pace(), Real(), {"owes": ENTRY, "left": False}
     for _ in range(FEWEST):
         pace.reactions.add(0.05)
         pace.lags.add(0.0)
-    found = Resting(real, asyncio.new_event_loop(), pace, lambda: told["owes"], lambda: False)
+    found = Resting(real, asyncio.new_event_loop(), pace, lambda: told["owes"], lambda: told["left"])
     yield found, real.loop, told
     found._kit.close()
 
@@ -131,6 +133,26 @@ def test_an_event_that_comes_after_a_gate_is_remembered(resting):
         found.moved()  # the event
 
     assert found.quiet_seconds() == pytest.approx(FACTOR * 0.005)
+
+
+@pytest.mark.parametrize(("seconds", "waits"), [(0.1, FACTOR * 0.1), (None, GRACE_MIN_SECONDS)])
+def test_a_gate_is_waited_for_that_is_given_up_when_the_client_goes(resting, seconds, waits):
+    """As long as that has taken; one that never gives anything up is not waited for."""
+    found, clock, told = resting
+    told["left"], found._questions = True, 1
+    found.moved()
+    assert found.quiet_seconds() == LEFT_SECONDS
+
+    for _ in range(FEWEST):
+        assert found.busy()
+        clock.now += seconds or LEFT_SECONDS
+        if seconds:
+            found.acted()
+        else:
+            assert not found.busy()
+            found.moved()
+
+    assert found.quiet_seconds() == pytest.approx(waits)
 
 
 def test_a_server_of_the_kit_sends_small_pieces_at_once():
