@@ -260,6 +260,8 @@ class Acp(Mouth[AcpWire]):
 
     def _note(self, event: Json) -> None:
         """Keep what either side says, next to the updates."""
+        if event["type"] == "replay":
+            event = {"type": "replay", "update": event["update"].get("sessionUpdate")}
         if event.get("messageId"):
             event = {**event, "messageId": self._message_of(event["messageId"])}
         self.events.append(event)

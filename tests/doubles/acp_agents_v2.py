@@ -164,6 +164,13 @@ class Untitled(ReportingFront):
         return {"subject": super().asking(call)["subject"]}
 
 
+class ReplaysUnasked(ReportingFront):
+    """A session that is resumed is replayed."""
+
+    async def resume(self, params: Any) -> Any:
+        return await super().resume({**params, "replayFrom": {"type": "start"}})
+
+
 class ReportsAnError(ReportingFront):
     """The exception of what was aborted is the end of the prompt."""
 
@@ -211,6 +218,9 @@ WRONG: Mapping[str, tuple[ServedAs, str]] = {
     "untitled": (_as(Untitled), "PROMPT-16"),
 }
 """By name: the agent, and the clause that it breaks."""
+
+REPLAYING = _as(ReplaysUnasked)
+"""A wrong one that shows it where a session is loaded."""
 
 MUTATED = {
     mutant.name: ServedAs(mutant, ("write",), ("read",))

@@ -162,3 +162,12 @@ class AsksWithoutATitle(StatePrompter):
 
     def permission(self, call: str) -> None:
         self.send("permission", id=f"ask-{call}", toolCallId=call, options=self.options())
+
+
+@stated("PROMPT-17", "no replay was asked for: user_message")
+class ReplaysUnasked(StatePrompter):
+    """A session that is resumed is loaded."""
+
+    def resume(self) -> None:
+        self.send("replay", update="user_message")
+        super().resume()
