@@ -100,6 +100,8 @@ class Acp(Mouth[AcpWire]):
         self.session: Session = await self.rest.do(self.wire.session())
         self.session.asked, self.session.updated = self._asked, self._updated
         self.session.noted = self._note
+        if self.wire.learned.takes_unknown is not None:
+            self.events.append({"type": "undecided", "entered": self.wire.learned.takes_unknown})
 
     async def start(self, text: str) -> Segment:
         self.is_cancelling = self.is_touched = self.has_left = False

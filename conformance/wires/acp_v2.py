@@ -63,6 +63,7 @@ class Version2(Version):
     resumes_silently = True
     names_messages = True
     has_states = True
+    has_open_outcomes = True
     has_titles = True
     takes_batches = True
 

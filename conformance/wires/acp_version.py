@@ -69,6 +69,7 @@ class Version(ABC):
     resumes_silently: ClassVar = False  # whether a session can be loaded without its replay
     names_messages: ClassVar = False  # whether each message has an id
     has_states: ClassVar = False  # whether the work on a prompt has a state
+    has_open_outcomes: ClassVar = False  # whether a permission may be answered in words that are not known
     has_titles: ClassVar = False  # whether a permission has a title
     takes_batches: ClassVar = False  # whether a line may hold several messages
 

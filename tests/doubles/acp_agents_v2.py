@@ -171,6 +171,14 @@ class ReplaysUnasked(ReportingFront):
         return await super().resume({**params, "replayFrom": {"type": "start"}})
 
 
+class TakesTheUnknownForAYes(ReportingFront):
+    """What is not cancelled is allowed."""
+
+    def chosen(self, outcome: Any) -> str | None:
+        allowed = None if outcome.get("outcome") == "cancelled" else "allow"
+        return super().chosen(outcome) or allowed
+
+
 class ReportsAnError(ReportingFront):
     """The exception of what was aborted is the end of the prompt."""
 
@@ -215,6 +223,7 @@ WRONG: Mapping[str, tuple[ServedAs, str]] = {
     "waits-in-silence": (_as(WaitsInSilence), "PROMPT-14"),
     "waits-for-ever": (_as(WaitsForEver), "PROMPT-14"),
     "denied-calls": (_as(DeniedCalls), "PROMPT-15"),
+    "takes-the-unknown-for-a-yes": (_as(TakesTheUnknownForAYes), "PROMPT-18"),
     "untitled": (_as(Untitled), "PROMPT-16"),
 }
 """By name: the agent, and the clause that it breaks."""

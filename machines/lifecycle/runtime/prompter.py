@@ -137,7 +137,12 @@ class StatePrompter(Prompter):
 
     def resume(self) -> None:
         """The client of this life resumes the session, and asks for no replay."""
+        self.probe()
         self.send("resumed")
+
+    def probe(self) -> None:
+        """A client has answered a permission, in a session before, in a word that is not known."""
+        self.send("undecided", entered=False)
 
     def accept(self) -> None:
         """The prompt is answered."""

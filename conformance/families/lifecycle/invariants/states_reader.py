@@ -55,6 +55,11 @@ class StatesReader(Reader):
         super()._prompt(event)
         self._begin()
 
+    def _undecided(self, event: Event) -> None:
+        """In a session before, a permission was answered in a word that no agent knows."""
+        is_right = not event.get("entered")
+        self._note(18, is_right, "the tool was entered after an answer that the agent does not know")
+
     # A session that is resumed without its replay.
 
     def _replay(self, event: Event) -> None:

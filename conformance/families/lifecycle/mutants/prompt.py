@@ -171,3 +171,11 @@ class ReplaysUnasked(StatePrompter):
     def resume(self) -> None:
         self.send("replay", update="user_message")
         super().resume()
+
+
+@stated("PROMPT-18", "the tool was entered after an answer")
+class TakesTheUnknownForAYes(StatePrompter):
+    """What is not cancelled is allowed."""
+
+    def probe(self) -> None:
+        self.send("undecided", entered=True)
