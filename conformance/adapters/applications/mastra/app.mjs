@@ -19,6 +19,7 @@ const write = createTool({
   id: "write",
   description: "Write.",
   inputSchema: offered.kit_write.inputSchema,
+  suspendSchema: z.object({}),
   resumeSchema: z.object({ approved: z.boolean() }),
   execute: async (args, context) => {
     const { resumeData, suspend } = context.agent;
