@@ -133,6 +133,8 @@ class AgUi(Mouth[Wire]):
         return await self._run(client, {}, self._failed)
 
     async def input(self, text: str) -> Segment:
+        if not self.approvals.waiting(self.client):
+            raise Refused("the run is over, and a message begins another one")
         client = deepcopy(self.client)
         client.request(f"{text}{self.mark}")
         return await self._run(client, {}, self._refused)

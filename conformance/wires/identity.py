@@ -78,12 +78,22 @@ class Identity:
 
     def seen(self, message: Message) -> Message:
         """A message of a request to the model in the kit's words."""
-        calls = [self._original(one) for one in message.tool_calls]
+        calls = self._told_apart(message.tool_calls)
         self._in_history |= {one.id: call.id for one, call in zip(message.tool_calls, calls, strict=True)}
         changed: dict[str, Any] = {"text": self.plain(message.text), "tool_calls": calls}
         if message.call is not None:
             changed["call"] = self._in_history.get(message.call) or self.plain(message.call)
         return message.model_copy(update=changed)
+
+    def _told_apart(self, shown: list[ToolCall]) -> list[ToolCall]:
+        """The calls of a turn; of those that the kit gave one id, some may have got another one since."""
+        names = [one.id for one in shown]
+        found = [self._original(one) for one in shown]
+        for at, call in enumerate(found):
+            is_renamed = names[at] != names[0] and call.id in {one.id for one in found[:at]}
+            if is_renamed and names[at] not in names[:at]:
+                found[at] = call.model_copy(update={"id": f"{call.id}-{at + 1}"})
+        return found
 
     def _original(self, one: ToolCall) -> ToolCall:
         call = self.call_of(one.args, one.id)

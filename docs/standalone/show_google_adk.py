@@ -7,6 +7,7 @@ pip install google-adk==2.13.0
 
 import asyncio
 import inspect
+import logging
 import sys
 from typing import Any
 
@@ -18,6 +19,8 @@ from google.adk.runners import InMemoryRunner
 from google.adk.tools.function_tool import FunctionTool
 from google.adk.tools.tool_context import ToolContext
 from google.genai import types
+
+logging.disable(logging.CRITICAL)
 
 
 class Scripted(BaseLlm):
@@ -216,6 +219,92 @@ async def rejected_call_runs():
     return ran == ["write"]
 
 
+async def unfinished_call_is_left_out():
+    """A tool raises, which ends the run: the next one is not shown its call.
+
+    expected: the call is shown, with a result that says what has become of it.
+    it hurts: the model does not know that it has tried, nor what the tool had done until then.
+    """
+
+    def fail() -> str:
+        """Fail."""
+        raise OSError("the disk is full")
+
+    model = Scripted(model="scripted", turns=[[("c1", "fail")], "done"])
+    thread = Thread(model, [fail])
+    try:
+        await thread.send(said("do it"))
+    except OSError as error:
+        print("actual: the run ends with:", error)
+    await thread.send(said("and now?"))
+    parts = [part for content in model.shown for part in content.parts]
+    print("actual: the model is shown:", [part.text or part for part in parts])
+    return not any(part.function_call for part in parts)
+
+
+async def cut_off_call_runs():
+    """A turn that was cut off at the limit of tokens has a call, which runs as it stands.
+
+    expected: the call does not run, since its arguments may be cut off.
+    it hurts: a half of a text is written over a whole file.
+    """
+    ran = []
+
+    def write() -> str:
+        """Write."""
+        ran.append("write")
+        return "written"
+
+    class Cut(Scripted):
+        async def generate_content_async(self, request, stream=False):
+            async for one in super().generate_content_async(request, stream):
+                is_call = one.content.parts[0].function_call is not None
+                one.finish_reason = types.FinishReason.MAX_TOKENS if is_call else types.FinishReason.STOP
+                yield one
+
+    await Thread(Cut(model="scripted", turns=[[("c1", "write")], "done"]), [write]).send(said("write it"))
+    print("actual: these ran:", ran)
+    return ran == ["write"]
+
+
+async def failure_next_to_an_abort():
+    """A tool fails just after its run was aborted, next to another one: the run never ends.
+
+    expected: the run ends.
+    it hurts: who awaits the run waits for ever, though no tool is at work any more.
+    """
+
+    async def ends(turns):
+        """Whether the run ends if the tool fails so many turns of the event loop after the abort."""
+        abort, failing, entered = asyncio.Event(), asyncio.Event(), []
+
+        async def wait() -> str:
+            """Wait."""
+            entered.append("wait")
+            await asyncio.sleep(60)
+
+        async def fail() -> str:
+            """Fail."""
+            entered.append("fail")
+            await failing.wait()
+            raise OSError("the disk is full")
+
+        model = Scripted(model="scripted", turns=[[("c1", "wait"), ("c2", "fail")], "done"])
+        run = asyncio.create_task(Thread(model, [wait, fail]).send(said("do both"), abort_signal=abort))
+        while len(entered) < 2:
+            await asyncio.sleep(0)
+        abort.set()
+        for _ in range(turns):
+            await asyncio.sleep(0)
+        failing.set()
+        done, _ = await asyncio.wait({run}, timeout=3)
+        return bool(done)
+
+    found = {turns: await ends(turns) for turns in range(10)}
+    print("actual: the run ends, by the turns of the event loop between abort and failure:", found)
+    return not all(found.values())
+
+
 PROGRAMS = {
     one.__name__: one
     for one in (
@@ -226,6 +315,9 @@ PROGRAMS = {
         confirmed_together,
         second_request_is_not_sent,
         rejected_call_runs,
+        unfinished_call_is_left_out,
+        cut_off_call_runs,
+        failure_next_to_an_abort,
     )
 }
 

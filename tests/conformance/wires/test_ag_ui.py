@@ -5,7 +5,7 @@ from ag_ui_variants import VARIANTS
 from ag_ui_wrong import WRITERS
 from played_scripts import played_on, reasons
 
-from runlock.conformance.driving.strategies.scripted import corpus
+from runlock.conformance.driving.strategies.scripted import corpus, play, script_of
 from runlock.conformance.families.lifecycle.family import FAMILY
 from runlock.conformance.wires.ag_ui import AgUi
 from runlock.conformance.wires.learned import Learned
@@ -78,6 +78,19 @@ def test_an_older_or_longer_spelling_is_understood(apps, name):
 
     assert reasons(tally) == {}
     assert all(tally.exercised[clause] for clause in ("GATE-1", "PAIR-4"))
+
+
+def test_a_run_that_is_over_takes_no_input(apps):
+    """What the user says then begins another one."""
+    bench = apps.bench("usual")
+    text = "scenario over tools=[]\n\nstart r1 hello\nrelease model turn done\ninput more\n"
+    script = script_of(FAMILY, "over", text)
+    session = bench.session(bench.family.fitting.fitted(script.scenario, bench.handshake))
+    play(script)(session)
+    bench.close()
+
+    assert session.violation is None
+    assert "a message begins another one" in str(session.trace.records)
 
 
 def test_what_is_asked_besides_is_counted(apps):

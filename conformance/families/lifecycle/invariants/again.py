@@ -61,10 +61,15 @@ def whole_rounds_stay(state: ObservedState, seen: GateOpened) -> CheckResults:
     for run in _earlier(state, seen):
         for call in _calls_of(state, run):
             content = call.result.get("content") if call.result is not None else None
-            if call.step < run.steps and isinstance(content, str) and content:
+            if _answered_in(call) < run.steps and isinstance(content, str) and content:
                 shown = any(content in message.text for message in seen.messages or ())
                 told = f"the tool of call {call.id} answered {cut(content, CUT)!r} in run {run.id}"
                 yield held_or(shown, f"{told}{_no_more(run)}")
+
+
+def _answered_in(call: ObservedCall) -> int:
+    """The step in which its tool was entered last, which may be long after it was asked for."""
+    return max(call.step, *(gate.opened.step or 0 for gate in call.entries[-1:]), 0)
 
 
 def _no_more(run: Run) -> str:

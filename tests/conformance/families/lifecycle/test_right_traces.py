@@ -85,6 +85,7 @@ ABOUT = {
     "a-failure-of-a-former-round": "ROUND-10",
     "a-finished-sibling-in-the-messages-alone": "ONCE-1",
     "a-held-back-call-after-a-crash": "RECOVER-4",
+    "a-late-answer-in-a-cancelled-run": "AGAIN-2",
     "a-held-back-call-after-the-wait": "PHASE-70",
     "a-held-back-call-that-waits-alone": "FLOW-23",
     "a-life-that-announces-nothing": "RECOVER-2",
