@@ -107,9 +107,10 @@ class Ask(FirstRound):
 
     def so_far(self) -> str:
         """How far it came, also by its states, where the end of a prompt is one."""
-        turn = self.session.turn
-        stated = f" {turn.so_far()}" if turn is not None and not turn.ended.done() else ""
-        return f"{super().so_far()}{stated}".rstrip()
+        turn, far = self.session.turn, super().so_far()
+        is_open = turn is not None and (turn.ended.cancelled() or not turn.ended.done())
+        stated = turn.so_far() if turn is not None and is_open else ""
+        return f"{far.rstrip('.')}. {stated}" if stated else far
 
     def _not_offered(self) -> str:
         offered = ", ".join(self._ends.offered) or "no tool"
