@@ -43,7 +43,7 @@ QUESTIONS: Final = (
         "Approvals",
         "Does a call run only if it was approved, once, as it was shown?",
         "DECIDE GATE GRANT EDIT EXPIRE SHOWN AUTH",
-        "DERIVE-8 RUN-14 RUN-20 LOOP-3 NEST-1 NEST-2 RUNNER-15",
+        "CALL-23 DERIVE-8 RUN-14 RUN-20 LOOP-3 NEST-1 NEST-2 RUNNER-15",
     ),
     _question(
         "cancel-and-stop",
