@@ -189,6 +189,7 @@ def _early_results(state: ObservedRunner, seen: RunnerInspected) -> list[Message
         or last.turn is None
         or seen.messages is None
         or state.is_cancelled
+        or not state.settled_before  # what the user set may not have been taken yet
     ):
         return None
     given, own = [*last.before_pushes(), *last.pushes()], {call.id for call in last.calls}

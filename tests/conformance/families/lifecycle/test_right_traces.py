@@ -55,6 +55,8 @@ ABOUT = {
     "an-input-before-a-turn-that-pauses": "INPUT-4",
     "params-that-were-set-too-late": "RUNNER-8",
     "a-request-that-the-api-refuses": "STREAM-3",
+    "a-look-before-a-set-is-taken": "RUNNER-1",
+    "a-run-that-comes-back-to-its-end": "PROGRESS-1",
     "time-that-passes-while-a-replay-begins": "LIMIT-1",
     "a-batch-for-a-busy-run": "PHASE-87",
     "a-batch-for-a-run-that-breaks-off": "DECIDE-2",
