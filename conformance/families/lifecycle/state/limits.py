@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
+from typing import Any
 
 from runlock.conformance.families.lifecycle.messages import (
     FINAL_CALL_STATUSES,
     CallMoved,
+    Checkpointed,
     GateOpened,
+    MessageAppended,
     RunMoved,
     SegmentEnded,
 )
@@ -62,8 +65,20 @@ def _is_aborted_by(gate: ObservedGate, seen: Observation) -> bool:
     """Whether a body that ignores aborts is left, since its call or its run has ended."""
     if not gate.ignores_aborts:
         return False
+    call = gate.opened.call
     if isinstance(seen, CallMoved):
-        return seen.call == gate.opened.call and seen.to == "Cancelled"
+        return seen.call == call and seen.to == "Cancelled"
+    if isinstance(seen, MessageAppended):
+        return seen.message.role == "tool" and seen.message.call == call
+    if isinstance(seen, Checkpointed):
+        return bool(_stored_status(seen.state, call) == "Cancelled")
     if isinstance(seen, SegmentEnded):
         return seen.run == gate.run and seen.reason.code != "Suspended"
     return isinstance(seen, RunMoved) and seen.run == gate.run and seen.to == "Done"
+
+
+def _stored_status(state: Any, call: str | None) -> Any:
+    """The status of a call in a checkpoint, if it has one."""
+    calls = state.get("calls") if isinstance(state, Mapping) else None
+    stored = calls.get(call) if isinstance(calls, Mapping) else None
+    return stored.get("status") if isinstance(stored, Mapping) else None
