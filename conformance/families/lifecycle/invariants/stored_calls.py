@@ -62,7 +62,8 @@ def _is(status: str) -> str:
 
 def _contradiction(call: ObservedCall, status: str) -> str:
     answer = call.last_answer
-    if status in FINAL_CALL_STATUSES and call.executing:
+    aborted = status == "Cancelled" and all(gate.ignores_aborts for gate in call.executing)
+    if status in FINAL_CALL_STATUSES and call.executing and not aborted:
         return "its body is executing"
     if status == "Succeeded" and answer is not None and answer["kind"] == "error":
         return "its tool answered with an error"

@@ -58,6 +58,7 @@ ABOUT = {
     "a-look-before-a-set-is-taken": "RUNNER-1",
     "a-run-that-comes-back-to-its-end": "PROGRESS-1",
     "a-tool-that-ignores-its-abort-and-a-fault": "STORE-8",
+    "a-tool-that-ignores-its-abort-in-a-replay": "STORE-8",
     "time-that-passes-while-a-replay-begins": "LIMIT-1",
     "a-batch-for-a-busy-run": "PHASE-87",
     "a-batch-for-a-run-that-breaks-off": "DECIDE-2",
