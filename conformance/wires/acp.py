@@ -100,6 +100,8 @@ class Acp(Mouth[AcpWire]):
         self.session: Session = await self.rest.do(self.wire.session())
         self.session.asked, self.session.updated = self._asked, self._updated
         self.session.noted = self._note
+        if self.wire.learned.takes_unknown is not None:
+            self.events.append({"type": "undecided", "entered": self.wire.learned.takes_unknown})
 
     async def start(self, text: str) -> Segment:
         self.is_cancelling = self.is_touched = self.has_left = False
@@ -261,6 +263,8 @@ class Acp(Mouth[AcpWire]):
 
     def _note(self, event: Json) -> None:
         """Keep what either side says, next to the updates."""
+        if event["type"] == "replay":
+            event = {"type": "replay", "update": event["update"].get("sessionUpdate")}
         if event.get("messageId"):
             event = {**event, "messageId": self._message_of(event["messageId"])}
         self.events.append(event)

@@ -74,6 +74,7 @@ class Session:
     updated: Callable[[Json], None] = lambda update: None
     noted: Callable[[Json], None] = lambda event: None  # what either side says, as a prompt keeps it
     turn: Turn | None = None  # the newest prompt
+    loads: int = 0  # how often it was loaded
 
     @property
     def version(self) -> Version:
@@ -246,11 +247,20 @@ class Agent:
         return session
 
     async def load(self, session: Session, servers: list[Json]) -> None:
-        """Load a session that another process had; what it replays is taken in, and told to no one."""
+        """Load a session that another process had; what it replays is taken in, and told to no one.
+
+        Where it need not be replayed, it is asked for that every second time alone.
+        """
         params = {"sessionId": session.id, "cwd": session.folder, "mcpServers": servers}
         loading = Session(self, session.id, session.folder, session.calls, session.permissions)
+        is_silent = self.version.resumes_silently and session.loads % 2 == 0
+        session.loads += 1
+        if is_silent:
+            loading.updated = lambda update: session.noted({"type": "replay", "update": update})
         self.sessions[session.id] = loading
-        await self.peer.request(self.version.resumes, self.version.resuming(params))
+        await self.peer.request(self.version.resumes, self.version.resuming(params, not is_silent))
+        if is_silent:
+            session.noted({"type": "resumed"})
         self.sessions[session.id] = session
         session.agent = self
         for one in session.permissions:  # this process may ask under the same numbers

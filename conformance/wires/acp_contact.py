@@ -10,16 +10,19 @@ import asyncio
 import json
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Final
 
 from runlock.conformance.errors import AdapterError
-from runlock.conformance.protocol import Turn
+from runlock.conformance.protocol import ToolCall, Turn
 from runlock.conformance.wires.acp_client import Agent, Permission, Session
 from runlock.conformance.wires.address import Address
 from runlock.conformance.wires.ends import Ends
 from runlock.conformance.wires.first_round import FirstRound
 from runlock.conformance.wires.model_apis.api import ModelRequest
 from runlock.conformance.wires.ui_clients import Json
+
+UNKNOWN: Final = "_undecided"
+"""An answer to a permission that is none of the protocol."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,6 +39,9 @@ class Learned:
     offered: tuple[str, ...]  # what the model is offered, by the names of the agent
     loads: bool  # whether a session goes on in another process
     says_it_loads: bool
+    takes_unknown: bool | None = (
+        None  # whether an answer that it does not know is an approval, if it was asked
+    )
 
     @property
     def notes(self) -> list[str]:
@@ -51,6 +57,8 @@ class Learned:
             yield f"A permission {'shows' if self.shows else 'does not show'} the arguments of its call."
         else:
             yield "No permission was asked."
+        if self.takes_unknown:
+            yield "An answer to a permission that it does not know is taken for an approval."
         if self.says_it_loads:
             yield f"A session {'goes on' if self.loads else 'does not go on'} when another process loads it."
         else:
@@ -99,9 +107,10 @@ class Ask(FirstRound):
 
     def so_far(self) -> str:
         """How far it came, also by its states, where the end of a prompt is one."""
-        turn = self.session.turn
-        stated = f" {turn.so_far()}" if turn is not None and not turn.ended.done() else ""
-        return f"{super().so_far()}{stated}".rstrip()
+        turn, far = self.session.turn, super().so_far()
+        is_open = turn is not None and (turn.ended.cancelled() or not turn.ended.done())
+        stated = turn.so_far() if turn is not None and is_open else ""
+        return f"{far.rstrip('.')}. {stated}" if stated else far
 
     def _not_offered(self) -> str:
         offered = ", ".join(self._ends.offered) or "no tool"
@@ -126,6 +135,46 @@ class Ask(FirstRound):
             loads=loads,
             says_it_loads=agent.offers.loads,
         )
+
+
+class Undecided:
+    """A guest whose client answers a permission in a word that no agent knows, and cancels if asked again."""
+
+    def __init__(self, tool: str, mark: str) -> None:
+        self.mark = mark
+        self._tool = tool
+        self._requests = 0
+        self._is_answered = self._is_over = self._has_entered = False
+
+    async def prompt(self, session: Session) -> bool:
+        """Send a prompt, and wait for its end."""
+        self._session = session
+        session.asked = self._asked
+        await session.prompt(f"undecided{self.mark}")
+        self._is_over = True
+        return self._is_over
+
+    @property
+    def is_approval(self) -> bool | None:
+        """Whether the answer was taken for an approval; None if that cannot be told."""
+        return True if self._has_entered else False if self._is_over and self._is_answered else None
+
+    def _asked(self, permission: Permission) -> None:
+        if self._is_answered:
+            self._session.cancel()
+        else:
+            self._is_answered = True
+            self._session.answer(permission, {"outcome": {"outcome": UNKNOWN}})
+
+    async def model(self, request: ModelRequest) -> Turn:
+        self._requests += 1
+        args: Json = {"k": f"call_1{self.mark}", "v": 1}
+        asked = [ToolCall(id="call_1", name=self._tool, args=args)]
+        return Turn(tool_calls=asked) if self._requests == 1 else Turn(text="done")
+
+    async def tool(self, name: str, args: dict[str, Any]) -> tuple[str, bool]:
+        self._has_entered |= self._is_answered
+        return "done", False
 
 
 class Loaded:

@@ -188,7 +188,10 @@ class ReportingFront:
             answer = await self.peer.request("session/request_permission", asked)
         except (RpcError, Ended):
             return None
-        outcome = (answer or {}).get("outcome") or {}
+        return self.chosen((answer or {}).get("outcome") or {})
+
+    def chosen(self, outcome: Json) -> str | None:
+        """The option of an answer; one that is not known has none."""
         return outcome.get("optionId") if outcome.get("outcome") == "selected" else None
 
     def asking(self, call: str) -> Json:

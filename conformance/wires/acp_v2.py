@@ -60,8 +60,10 @@ class Version2(Version):
         "user_message", "user_message_chunk", "agent_message", "agent_message_chunk", "agent_thought",
         "agent_thought_chunk", "plan_update",
     )  # fmt: skip
+    resumes_silently = True
     names_messages = True
     has_states = True
+    has_open_outcomes = True
     has_titles = True
     takes_batches = True
 
@@ -92,8 +94,8 @@ class Version2(Version):
         words = {key: params.get(key) for key in ("title", "description")}
         return {**words, **{key: subject.get(key) for key in ("toolCallId", "command")}}
 
-    def resuming(self, params: Json) -> Json:
-        return {**params, "replayFrom": {"type": "start"}}
+    def resuming(self, params: Json, replays: bool) -> Json:
+        return {**params, "replayFrom": {"type": "start"}} if replays else params
 
     def response(self, message: Params) -> Json:
         if "error" in message:

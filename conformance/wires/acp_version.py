@@ -66,8 +66,10 @@ class Version(ABC):
     of_messages: ClassVar[tuple[str, ...]]
     """The updates that a prompt keeps: those of calls, and that something is said."""
 
+    resumes_silently: ClassVar = False  # whether a session can be loaded without its replay
     names_messages: ClassVar = False  # whether each message has an id
     has_states: ClassVar = False  # whether the work on a prompt has a state
+    has_open_outcomes: ClassVar = False  # whether a permission may be answered in words that are not known
     has_titles: ClassVar = False  # whether a permission has a title
     takes_batches: ClassVar = False  # whether a line may hold several messages
 
@@ -91,8 +93,8 @@ class Version(ABC):
     def subject(self, params: Params) -> Json:
         """What a request for a permission tells of its call."""
 
-    def resuming(self, params: Json) -> Json:
-        """The parameters with which a session is loaded and replayed."""
+    def resuming(self, params: Json, replays: bool) -> Json:
+        """The parameters with which a session is loaded; it may be asked for without its replay."""
         return params
 
     @abstractmethod

@@ -7,13 +7,14 @@ import subprocess
 import sys
 from collections.abc import Coroutine
 from contextlib import suppress
+from dataclasses import replace
 from pathlib import Path
 from typing import Any, Final, TypeVar
 
 from runlock.conformance.errors import AdapterError
 from runlock.conformance.wires import wiring
 from runlock.conformance.wires.acp_client import SPOKEN, Agent, Session
-from runlock.conformance.wires.acp_contact import Ask, Learned, Loaded
+from runlock.conformance.wires.acp_contact import Ask, Learned, Loaded, Undecided
 from runlock.conformance.wires.acp_version import Version
 from runlock.conformance.wires.address import Address, exported
 from runlock.conformance.wires.ends import SERVER, Ends
@@ -203,12 +204,21 @@ class AcpWire(Wiring):
         finally:
             self.ends.unseat(contact)
         contact.refuse_unwired()
+        takes_unknown = await self._takes_unknown() if contact.session.permissions else None
         loads = self.agent.offers.loads and await self._loads(contact)
-        return contact.learned(self.agent, loads)
+        return replace(contact.learned(self.agent, loads), takes_unknown=takes_unknown)
 
     def _last_words(self) -> str:
         assert self.process is not None
         return self.process.tail()
+
+    async def _takes_unknown(self) -> bool | None:
+        """Whether an answer that the agent does not know is an approval, where it may have one."""
+        if not self.version.has_open_outcomes:
+            return None
+        undecided = Undecided([*self.address.ask, *self.address.free][0], new_mark())
+        await self.tried(undecided, undecided.prompt(await self.session()))
+        return undecided.is_approval
 
     async def _loads(self, contact: Ask) -> bool:
         """Whether a session goes on after the kit has ended the process and started it again."""

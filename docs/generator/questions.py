@@ -64,7 +64,7 @@ QUESTIONS: Final = (
         "History",
         "Is the model shown what happened, in a form that its API takes?",
         "PAIR INPUT AGAIN THREAD CUT",
-        "TURN-11 RUNNER-27 RUNNER-28 LOOP-4 NEST-4",
+        "TURN-11 RUNNER-7 RUNNER-27 RUNNER-28 LOOP-4 NEST-4",
     ),
     _question(
         "parallel-calls",

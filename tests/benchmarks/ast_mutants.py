@@ -93,17 +93,21 @@ class Subject:
     def configurations(self) -> list[tuple[str, dict[str, Any]]]:
         """Each profile that settles policies, and other values: those that are listed, or one at a time."""
         every = self.family.spec.profiles
-        openest = min(every, key=lambda name: len(every[name].policies))
-        others = POLICIES.get(self.family.name) or [(openest, value) for value in self.values(openest)]
+        others = POLICIES.get(self.family.name) or self.values()
         return [*((name, {}) for name, profile in every.items() if profile.policies), *others]
 
-    def values(self, profile: str) -> Iterator[dict[str, Any]]:
-        """Each value that the runtime can have of a policy that the profile leaves open."""
+    def values(self) -> Iterator[tuple[str, dict[str, Any]]]:
+        """Each value that the runtime can have of a policy, on the fullest profile that leaves it open.
+
+        A profile that settles less also asks for fewer clauses.
+        """
         can: Mapping[str, Any] = importlib.import_module(f"{self.package}.choices").CHOICES
-        settled = self.family.spec.profile(profile).policies
+        profiles = self.family.spec.profiles
+        fullest = sorted(profiles, key=lambda name: len(profiles[name].policies), reverse=True)
         for key, policy in self.family.spec.policies.items():
-            if policy.kind == "one of" and key in can and key not in settled:
-                yield from ({key: value} for value in policy.values)
+            if policy.kind == "one of" and key in can:
+                profile = next(name for name in fullest if key not in profiles[name].policies)
+                yield from ((profile, {key: value}) for value in policy.values)
 
 
 # --- what is changed ------------------------------------------------------------------------------

@@ -164,6 +164,21 @@ class Untitled(ReportingFront):
         return {"subject": super().asking(call)["subject"]}
 
 
+class ReplaysUnasked(ReportingFront):
+    """A session that is resumed is replayed."""
+
+    async def resume(self, params: Any) -> Any:
+        return await super().resume({**params, "replayFrom": {"type": "start"}})
+
+
+class TakesTheUnknownForAYes(ReportingFront):
+    """What is not cancelled is allowed."""
+
+    def chosen(self, outcome: Any) -> str | None:
+        allowed = None if outcome.get("outcome") == "cancelled" else "allow"
+        return super().chosen(outcome) or allowed
+
+
 class ReportsAnError(ReportingFront):
     """The exception of what was aborted is the end of the prompt."""
 
@@ -208,9 +223,13 @@ WRONG: Mapping[str, tuple[ServedAs, str]] = {
     "waits-in-silence": (_as(WaitsInSilence), "PROMPT-14"),
     "waits-for-ever": (_as(WaitsForEver), "PROMPT-14"),
     "denied-calls": (_as(DeniedCalls), "PROMPT-15"),
+    "takes-the-unknown-for-a-yes": (_as(TakesTheUnknownForAYes), "PROMPT-18"),
     "untitled": (_as(Untitled), "PROMPT-16"),
 }
 """By name: the agent, and the clause that it breaks."""
+
+REPLAYING = _as(ReplaysUnasked)
+"""A wrong one that shows it where a session is loaded."""
 
 MUTATED = {
     mutant.name: ServedAs(mutant, ("write",), ("read",))

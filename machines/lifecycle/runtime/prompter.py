@@ -102,6 +102,8 @@ class StatePrompter(Prompter):
     def _begin(self) -> None:
         if self.events:
             return
+        if not self.users:
+            self.resume()
         self.send("prompt", version=2)
         self.accept()
         self.report()
@@ -132,6 +134,15 @@ class StatePrompter(Prompter):
             self.send("waits")
 
     # What a mutant changes.
+
+    def resume(self) -> None:
+        """The client of this life resumes the session, and asks for no replay."""
+        self.probe()
+        self.send("resumed")
+
+    def probe(self) -> None:
+        """A client has answered a permission, in a session before, in a word that is not known."""
+        self.send("undecided", entered=False)
 
     def accept(self) -> None:
         """The prompt is answered."""

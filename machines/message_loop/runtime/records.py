@@ -119,7 +119,7 @@ class Call:
     @property
     def is_started(self) -> bool:
         """Whether its tool was entered."""
-        return self.status.state != "New" and self.attempts > 0
+        return self.attempts > 0
 
 
 @dataclass(eq=False)

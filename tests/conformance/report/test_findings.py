@@ -186,7 +186,7 @@ def test_the_command_writes_a_text_for_each_finding(tmp_path, monkeypatch, capsy
     """By the name of a library or of a configuration; another name is refused with the nearest one."""
     monkeypatch.chdir(ROOT)
     assert main(["matrix", "--report", "anthropic", "-o", str(tmp_path)]) == 0
-    assert len([*(tmp_path / "reports/anthropic").iterdir()]) == 3
+    assert len([*(tmp_path / "reports/anthropic").iterdir()]) == 6
 
     assert main(["matrix", "--report", "antropic", "-o", str(tmp_path)]) == 2
     assert "Did you mean `anthropic`?" in capsys.readouterr().err

@@ -18,7 +18,7 @@ FEW = (
 """A rejection, a part of the permissions, cancels, an answer to nothing, and one after a cancel."""
 
 EXERCISED = {"GATE-1", "GATE-2", "PAIR-1", "CANCEL-2", "DECIDE-5"}
-EXERCISED |= {f"PROMPT-{number}" for number in range(1, 17)} - {"PROMPT-4"}
+EXERCISED |= {f"PROMPT-{number}" for number in range(1, 19)} - {"PROMPT-4", "PROMPT-17"}
 
 MUTATED = {"RunsTheRejected": "GATE-2", "SaysNothingOfTheRejected": "PAIR-1"}
 BLAMED = {**MUTATED, **{name: clause for name, (_, clause) in WRONG.items()}}

@@ -2,6 +2,7 @@
 
 import pytest
 from acp_agents import DYING, GOING_ON, RIGHT, WRONG
+from acp_agents_v2 import REPLAYING
 from played_scripts import reasons
 from served_agents import serving
 
@@ -25,7 +26,7 @@ PROTOCOLS = ("", "2")
 @pytest.fixture(scope="module")
 def agents():
     """Right ones, and wrong ones."""
-    more = {WRONG_ONE: WRONG[WRONG_ONE][0], "dying": DYING, "going-on": GOING_ON}
+    more = {WRONG_ONE: WRONG[WRONG_ONE][0], "dying": DYING, "going-on": GOING_ON, "replaying": REPLAYING}
     with serving({**RIGHT, **more}) as found:
         yield found
 
@@ -200,6 +201,16 @@ def test_an_agent_that_forgets_is_blamed(agents):
 
     assert WRONG[WRONG_ONE][1] in tally.found
     assert "hello r1" in tally.found[WRONG[WRONG_ONE][1]].violation.reason
+
+
+def test_an_agent_that_replays_what_it_was_not_asked_for_is_blamed(agents):
+    """Version 2 has sessions resumed with a replay or without; a right agent does what it is asked for."""
+    tally, _ = played(agents, "replaying", SCHEDULES["after a round"], protocol="2")
+    assert tally.found.keys() == {"PROMPT-17"}
+    assert "user_message_chunk, agent_message_chunk" in tally.found["PROMPT-17"].violation.reason
+
+    right, _ = played(agents, "right", SCHEDULES["twice"], protocol="2")
+    assert right.exercised["PROMPT-17"] == 1
 
 
 def test_an_agent_that_loads_no_sessions_is_asked_for_none(agents):

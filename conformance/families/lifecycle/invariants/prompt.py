@@ -16,7 +16,7 @@ from runlock.conformance.families.lifecycle.state.knowledge import once
 from runlock.conformance.family.invariant import CheckResults, Invariant, held_or
 from runlock.conformance.family.rank import Rank
 
-NUMBERS: Final = range(1, 17)
+NUMBERS: Final = range(1, 19)
 
 
 @once

@@ -18,6 +18,9 @@ STATUSES: Final = ("pending", "in_progress", "completed", "failed", "cancelled")
 GIVEN_UP: Final = -32800
 """The code of an error that answers a request which was cancelled."""
 
+MESSAGES: Final = ("user_message", "agent_message", "agent_thought")
+"""How the names of updates begin that tell of a message."""
+
 OWN: Final = "_"
 """How a word begins that is none of the protocol."""
 
@@ -29,6 +32,7 @@ class StatesReader(Reader):
 
     def __init__(self) -> None:
         super().__init__()
+        self.replayed: list[Any] = []  # what a session was resumed with
         self.users: set[Any] = set()  # ids of the user's messages, of earlier prompts
         self.ids: set[Any] = set()  # those of this prompt
         self._begin()
@@ -50,6 +54,22 @@ class StatesReader(Reader):
         self.users |= self.ids
         super()._prompt(event)
         self._begin()
+
+    def _undecided(self, event: Event) -> None:
+        """In a session before, a permission was answered in a word that no agent knows."""
+        is_right = not event.get("entered")
+        self._note(18, is_right, "the tool was entered after an answer that the agent does not know")
+
+    # A session that is resumed without its replay.
+
+    def _replay(self, event: Event) -> None:
+        if str(event.get("update")).startswith(MESSAGES):
+            self.replayed.append(event["update"])
+
+    def _resumed(self, event: Event) -> None:
+        what = ", ".join(dict.fromkeys(map(str, self.replayed)))
+        self._note(17, not self.replayed, f"the session is replayed, and no replay was asked for: {what}")
+        self.replayed = []
 
     # Its answer, and its end.
 

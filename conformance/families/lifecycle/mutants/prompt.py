@@ -162,3 +162,20 @@ class AsksWithoutATitle(StatePrompter):
 
     def permission(self, call: str) -> None:
         self.send("permission", id=f"ask-{call}", toolCallId=call, options=self.options())
+
+
+@stated("PROMPT-17", "no replay was asked for: user_message")
+class ReplaysUnasked(StatePrompter):
+    """A session that is resumed is loaded."""
+
+    def resume(self) -> None:
+        self.send("replay", update="user_message")
+        super().resume()
+
+
+@stated("PROMPT-18", "the tool was entered after an answer")
+class TakesTheUnknownForAYes(StatePrompter):
+    """What is not cancelled is allowed."""
+
+    def probe(self) -> None:
+        self.send("undecided", entered=True)

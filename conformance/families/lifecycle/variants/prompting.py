@@ -30,6 +30,8 @@ class StreamsItsMessages(StatePrompter):
 
     def _begin(self) -> None:
         if not self.events:
+            if not self.users:
+                self.resume()
             self.send("prompt", version=2)
             self.report()
             self.send("response", messageId=f"user-{self.users}")

@@ -14,6 +14,7 @@ from runlock.conformance.families.message_loop.invariants import (
     executions,
     hooks,
     hooks_after,
+    inspect,
     over,
     pairs,
     prompts,
@@ -48,6 +49,7 @@ INVARIANTS: Final = gathered(
     statuses,
     told,
     ends,
+    inspect,
     arrows,
 )
 """Every check, in the order of blame; of checks with one rank, those of an earlier module come first."""

@@ -254,6 +254,19 @@ def an_aborted_call_is_shown_as_cancelled(state: ObservedState, seen: GateOpened
             yield held_or(right, why)
 
 
+@check("CANCEL-23", at=("tool",), rank=Rank.SHOWN)
+def a_drained_call_has_its_own_result(state: ObservedState, seen: MessageAppended) -> CheckResults:
+    """The result of a call that a cancel let end by itself is not that it was cancelled."""
+    turn, message = state.turn_of(seen), seen.message
+    if turn is None or message.status is None or not cancelled(state, turn):
+        return
+    for call in turn.every_call():
+        met = bool(call.entries) and call.entries[-1].id in turn.cancel_met
+        if met and call.id == message.call and not call.doubled and call.answered_with in ("ok", "error"):
+            did = f"the tool of {named(call)} answered {call.answered_with} after the cancel"
+            yield held_or(message.status != "cancelled", f"{did}, yet its result is cancelled")
+
+
 @check("CANCEL-25", rank=Rank.STATUS)
 def each_call_of_the_open_round_has_a_result(state: ObservedState, seen: TurnEnded) -> CheckResults:
     """After a cancel each call of the open round has one result."""

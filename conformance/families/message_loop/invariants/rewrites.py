@@ -200,6 +200,16 @@ def a_rewrite_reaches_later_hooks(state: ObservedState, seen: GateOpened) -> Che
         )
 
 
+@check("HOOK-4", at=("hook",), rank=Rank.OTHER)
+def a_rewrite_leaves_the_name_of_a_tool(state: ObservedState, seen: GateOpened) -> CheckResults:
+    """A hook before a call is shown the tool that the model asked for, whatever a transform answered."""
+    call, shown = state.call_of(seen), (seen.data or {}).get("name")
+    is_before = seen.at == "TOOL_CALL" and seen.point == "pre"
+    if is_before and call is not None and not call.doubled and shown is not None:
+        why = f"hook {seen.hook} is shown tool {shown} for {named(call)}, and no rewrite changes a name"
+        yield held_or(shown == call.name, why)
+
+
 def _earlier(state: ObservedState, seen: GateOpened) -> list[ObservedGate]:
     """The gates whose rewrites this hook must see, oldest first."""
     gates = gates_of_occasion(state, seen)

@@ -32,6 +32,7 @@ from runlock.conformance.families.message_loop.state.records import (
 )
 from runlock.conformance.family.invariant import check, held_or
 from runlock.conformance.family.rank import Rank
+from runlock.conformance.text import counted
 
 PREFIX: Final = "ToolInvocation"
 ENDS: Final = ("ToolInvocationSucceeded", "ToolInvocationFailed", "ToolInvocationCancelled")
@@ -75,6 +76,21 @@ def a_request_that_is_over_says_so(state: ObservedState, seen: GateOpened) -> Ch
             over >= sent, f"{sent} requests are over, and {over} were announced as completed or failed"
         )
         yield held_or(started >= sent, f"{sent} requests were sent, and {started} were announced as started")
+
+
+@check("WIRE-2", rank=Rank.STREAM)
+def a_request_that_broke_says_so(state: ObservedState, seen: TurnEnded) -> CheckResults:
+    """Each request that broke was announced as failed by the end of its turn; a cancel may leave it out."""
+    turn = state.turn_of(seen)
+    if turn is None or turn.kind == "group" or turn.cancelled_at or not state.shows("ProviderRequestFailed"):
+        return
+    if any(gate.on == "hook" and (is_odd(gate) or gate.answered_with == "deny") for gate in turn.gates):
+        return  # it may have ended the turn before the model did
+    broke = [gate for gate in turn.faults() if gate.on == "model" and state.is_clean(gate.released_in)]
+    said = len(turn.named("ProviderRequestFailed"))
+    if broke:
+        why = f"{counted(len(broke), 'request')} broke in turn {turn.id}, and {said} were announced as failed"
+        yield held_or(said >= len(broke), why)
 
 
 # Text.

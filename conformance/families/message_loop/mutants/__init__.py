@@ -8,6 +8,7 @@ from runlock.conformance.families.message_loop.mutants import (
     authority,
     cancel,
     events,
+    faults,
     hooks,
     loop,
     rounds,
@@ -29,4 +30,5 @@ MUTANTS: Final = mutants_in(
     cancel,
     rounds,
     runs,
+    faults,
 )

@@ -114,3 +114,16 @@ class TellsAbortedFromDenied(Undeclared):
     """Uses the same text for aborted and denied calls, but declares different texts."""
 
     follows = {"told": "alike"}
+
+
+@fault(
+    "CANCEL-23", "after the cancel, yet its result is cancelled",
+    policies={"cancel.inflight": "drain", "cancel.results": "dropped"},
+)  # fmt: skip
+class DropsWhatDrained(MessageLoop):
+    """Drops the results of tools that ended by themselves after a cancel."""
+
+    def drop_finished(self, p: PassRecord, r: Round) -> None:
+        for call in r.calls:
+            call.drained = False
+        super().drop_finished(p, r)

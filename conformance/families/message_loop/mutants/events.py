@@ -135,6 +135,13 @@ class NeverAnnouncesAFailedRequest(HidesAnEvent):
     hidden = "ProviderRequestFailed"
 
 
+@fault("WIRE-2", "and 0 were announced as failed")
+class EndsWithoutTheFailedRequest(HidesAnEvent):
+    """Ends a turn whose model broke without announcing that its request failed."""
+
+    hidden = "ProviderRequestFailed"
+
+
 @fault("WIRE-7", "is over, and was never announced as exited")
 class NeverAnnouncesAnExit(HidesAnEvent):
     """Does not announce that a stage execution has exited."""

@@ -15,13 +15,18 @@ from runlock.machines.message_loop.runtime.responding import ResponseStream
 from runlock.machines.message_loop.runtime.world import HookAnswer, WorldFault
 
 
-@fault("ROUND-2", "yet t1 was entered with")
-class LetsATransformRename(MessageLoop):
-    """Runs the tool that a transform names in the place of the one that the model asked for."""
+@fault("HOOK-4", "is shown tool t1 for call c1 (t0)")
+class ShowsTheNameThatATransformGave(MessageLoop):
+    """Shows the hooks after a transform the tool that it named."""
 
     def rewrite(self, occasion: Occasion, data: Mapping[str, Any]) -> None:
         super().rewrite(occasion, data)
         occasion.data.update({"name": data["name"]} if "name" in data else {})
+
+
+@fault("ROUND-2", "yet t1 was entered with", also=("HOOK-4",))
+class LetsATransformRename(ShowsTheNameThatATransformGave):
+    """Runs the tool that a transform names in the place of the one that the model asked for."""
 
     async def ask_side(self, p: PassRecord, call: Call, occasion: Occasion, *, before: bool) -> bool:
         goes_on = await super().ask_side(p, call, occasion, before=before)

@@ -105,6 +105,26 @@ class RevivesCalls(MessageLoop):
         self.show_status("call.status", stage=p.stage, call=call.id, origin=before, to="Running")
 
 
+@fault("RUN-33", "is Done, yet a look at it shows Running")
+class LooksAtWorkForEver(MessageLoop):
+    """Shows a turn as Running when it is over."""
+
+    def look(self) -> dict[str, Any]:
+        return {**super().look(), "status": "Running"}
+
+
+@fault("RUN-33", "ended as Cancelled, yet a look at it shows NaturalEnd")
+class RemembersTheFirstReason(MessageLoop):
+    """Shows the reason of the first turn when a later one is looked at."""
+
+    first: Reason | None = None
+
+    def look(self) -> dict[str, Any]:
+        shown = super().look()
+        self.first = self.first or shown["reason"]
+        return {**shown, "reason": shown["reason"] and self.first}
+
+
 @fault("RUN-29", "yet to")
 class TakesTurns(MessageLoop):
     """Stores the end of a turn in every other session only."""

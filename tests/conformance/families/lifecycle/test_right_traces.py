@@ -54,6 +54,7 @@ ABOUT = {
     "a-wait-within-a-call-that-expires": "NEST-2",
     "an-input-before-a-turn-that-pauses": "INPUT-4",
     "params-that-were-set-too-late": "RUNNER-8",
+    "a-request-that-the-api-refuses": "STREAM-3",
     "time-that-passes-while-a-replay-begins": "LIMIT-1",
     "a-batch-for-a-busy-run": "PHASE-87",
     "a-batch-for-a-run-that-breaks-off": "DECIDE-2",
