@@ -64,6 +64,7 @@ class Strands(Thread):
         self.permissions = {spec.name: spec.permission for spec in scenario.tools}
         self.held: set[str] = set()  # the calls that the hook interrupted on a verdict
         self.pended: Counter[str] = Counter()  # how often the body of a call has interrupted it
+        self.edited: dict[str, Any] = {}  # arguments that an answer to a body gave, by the call
         self.agent = Agent(
             model=KitModel(host, scenario.agent.compact_above),
             tools=[self._tool(spec) for spec in scenario.tools],
@@ -82,6 +83,7 @@ class Strands(Thread):
     async def start(self, text: str) -> Segment:
         self.held.clear()
         self.pended.clear()
+        self.edited.clear()
         return await self._run(text)
 
     async def input(self, text: str) -> Segment:
@@ -98,11 +100,11 @@ class Strands(Thread):
         self.agent.cancel()
 
     async def checkpoint(self) -> Any:
-        return self.asked, self.waiting, set(self.held), Counter(self.pended)
+        return self.asked, self.waiting, set(self.held), Counter(self.pended), dict(self.edited)
 
     async def restore(self, host: Host, scenario: Scenario, checkpoint: Any) -> None:
         await self.open(host, scenario)
-        self.asked, self.waiting, self.held, self.pended = checkpoint
+        self.asked, self.waiting, self.held, self.pended, self.edited = checkpoint
         if not self.agent.messages:
             raise Refused("nothing was durable")
 
@@ -136,6 +138,10 @@ class Strands(Thread):
                 event.tool_use = {**call, "input": answer["args"]}
             self.held.discard(call["toolUseId"])
 
+    def _is_over(self, call: str) -> None:
+        del self.pended[call]
+        self.edited.pop(call, None)
+
     def _tool(self, spec: ToolSpec) -> Any:
         async def body(tool_context: ToolContext, k: str = ABSENT, v: JsonValue = ABSENT) -> Any:
             use = tool_context.tool_use
@@ -144,18 +150,20 @@ class Strands(Thread):
             if waits:
                 decided = tool_context.interrupt(f"body {waits}", use)
             if decided["action"] != "resume":
-                del self.pended[call]
+                self._is_over(call)
                 return {"status": "error", "content": [{"text": "rejected"}]}
-            args = given(k=k, v=v) if decided["args"] is None else decided["args"]
+            if decided["args"] is not None:
+                self.edited[call] = decided["args"]
+            args = self.edited.get(call, given(k=k, v=v))
             try:
                 answer = await self.host.tool(call, spec.name, args)
             except Exception:
-                del self.pended[call]
+                self._is_over(call)
                 raise
             if answer.kind == "pending":
                 self.pended[call] = waits + 1
                 tool_context.interrupt(f"body {waits + 1}", {**use, "input": args})
-            del self.pended[call]  # not before: a crash may come while it is at work
+            self._is_over(call)  # not before: a crash may come while it is at work
             status = "error" if answer.kind == "error" else "success"
             return {"status": status, "content": [{"text": str(answer.content)}]}
 
