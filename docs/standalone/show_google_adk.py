@@ -275,7 +275,7 @@ async def failure_next_to_an_abort():
     """
 
     async def ends(turns):
-        """Whether the run ends if the tool fails so many turns of the event loop after the abort."""
+        """Whether the run ends if the tool fails after this number of turns of the event loop."""
         abort, failing, entered = asyncio.Event(), asyncio.Event(), []
 
         async def wait() -> str:
