@@ -179,7 +179,7 @@ def a_cancel_reaches_what_is_within(state: ObservedState) -> CheckResults:
         return
     drains = state.policy("cancel.inflight") != "abort" and not run.is_done
     for outer, _, within in runs_within(state, run):
-        left = [gate for gate in state.gates_of(run) if gate.run == within.id]
+        left = [gate for gate in state.gates_of(run) if gate.run == within.id and not gate.ignores_aborts]
         still = [gate for gate in left if gate.on != "tool" or not drains]
         how = "is over" if run.is_done else "was cancelled"
         if outer.step == run.steps:

@@ -80,7 +80,10 @@ def _left_out(state: ObservedState, seen: Exchanged) -> list[str]:
             waiting = waiting or {one.get("id"): one.get("toolCallId") for one in _interrupts(end)}
             answered |= _answered(before.request or {})
     known = Request(request).waiting
-    return [call for id_, call in waiting.items() if id_ not in answered and call in known]
+    open_ = [call for id_, call in waiting.items() if id_ not in answered and call in known]
+    run = state.run_of(seen)
+    over = {call.id for call in run.calls.values() if call.is_final} if run is not None else set()
+    return [call for call in open_ if call not in over]  # as when a plugin has ended the run
 
 
 def _answered(request: Event) -> set[Any]:

@@ -38,6 +38,7 @@ class ObservedGate:
     gone: str | None = None  # why the SUT gave it up
     gone_ms: int | None = None  # and when that was
     passed_ms: int = 0  # how much time passed in the stimulus that opened it
+    ignores_aborts: bool = False  # a body that stays at work when it is aborted
     is_left: bool = False  # the run goes on as if its call were over, and what it answers is late
     of: str = field(init=False)  # the run that is not within a call
     ref: str = field(init=False)  # its name in a scenario file: what it waits for, and for which call
@@ -62,12 +63,6 @@ class ObservedGate:
         """Whether it was given up when its time had passed."""
         given_up = self.gone is not None and self.gone_ms is not None and self.ends_at_ms is not None
         return given_up and (self.gone_ms or 0) >= (self.may_end_at_ms or 0)
-
-    @property
-    def ignores_aborts(self) -> bool:
-        """Whether it is a body that stays at work when it is aborted."""
-        tool = self.call.tool if self.call is not None else None
-        return self.on == "tool" and tool is not None and tool.abort == "ignored"
 
     @property
     def is_broken_stream(self) -> bool:

@@ -60,7 +60,7 @@ def test_it_draws_every_class_of_stimulus(bench: Bench) -> None:
         return request(method, params)
 
     bench.sut.request = counted  # type: ignore[method-assign]
-    generate(bench, 100, 0, Tally())
+    generate(bench, 150, 0, Tally())
     offered = {*bench.handshake.stimuli, "run.start", "gate.release", "settle", "crash", "recover"}
 
     assert offered - {"run.again", "cancel.waiting"} - sent.keys() == set()

@@ -45,11 +45,19 @@ from runlock.conformance.families.lifecycle.state.records import (
 from runlock.conformance.protocol import GateClosed, Observation
 
 
+def _ignores_aborts(state: Knowledge, run: Run, gate: ObservedGate) -> bool:
+    """Whether the tool of a body, or of its call where it has no name, stays at work when it is aborted."""
+    call = run.calls.get(gate.opened.call or "")
+    name = gate.opened.name or (call.name if call is not None else None)
+    return any(tool.name == name and tool.abort == "ignored" for tool in state.scene_of(gate).tools)
+
+
 def _gate_opened(state: Knowledge, seen: GateOpened) -> None:
     run = state.runs.get(seen.run or "") or state.run
     if run is None:
         return
     gate = ObservedGate(seen.gate, seen.on, run.id, seen, state.life, at=state.stimuli, at_ms=state.now_ms)
+    gate.ignores_aborts = seen.on == "tool" and _ignores_aborts(state, run, gate)
     gate.passed_ms = sum(params["ms"] for method, params in state.newest if method == "clock.advance")
     state.gates[seen.gate] = gate
     state.volatile.open_gates = [*state.volatile.open_gates, gate]
