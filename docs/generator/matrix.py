@@ -134,5 +134,6 @@ def _cell(clause: Clause, runtime: Mapping[str, Any], verdict: str) -> str:
     named = escape(runtime["title"])
     if verdict == "broken":
         place = f"runtimes/{runtime['name']}.html#{clause.id.lower()}"
-        sign = f'<a href="{place}" aria-label="{named}: {clause.id} is broken">{sign}</a>'
-    return f'<td class="cell {look}" title="{named}">{sign}</td>'
+        leads = f'<a href="{place}" aria-label="{named} breaks {clause.id}">{sign}</a>'
+        return f'<td class="{look}">{leads}</td>'
+    return f'<td class="{look}" title="{named}">{sign}</td>'
