@@ -98,10 +98,10 @@ def _single_features(handshake: Handshake, tools: Sequence[ToolSpec]) -> Iterato
     if _can_expire(handshake):
         yield "that-expire", _changing_tools(_with_an_end)
     if "timeout" in handshake.tools and "clock.advance" in handshake.stimuli:
-        limit = _limit(handshake)
+        limit = {**_limit(handshake), "abort": None}
         yield "with-a-time-limit", _changing_tools(lambda tool: tool.model_copy(update=limit))
     if "unabortable" in handshake.tools:
-        yield "that-ignore-an-abort", _changing_tools(lambda t: t.model_copy(update={"abort": "ignored"}))
+        yield "that-ignore-an-abort", _changing_tools(_ignoring_its_abort)
     if "compaction" in handshake.edits and "thread.edited" in handshake.observes:
         yield "and-compaction", _with_agent(compact_above=COMPACT_ABOVE)
     within = [tool.name for tool in tools if tool.name in WITHIN]
@@ -148,6 +148,11 @@ TIMEOUT_MS: Final = 1500
 
 def _limit(handshake: Handshake) -> Mapping[str, int]:
     return {"timeout_ms": TIMEOUT_MS, **({"retries": 1} if "retries" in handshake.tools else {})}
+
+
+def _ignoring_its_abort(tool: ToolSpec) -> ToolSpec:
+    """A tool without a time limit, which nothing could end."""
+    return tool if tool.timeout_ms is not None else tool.model_copy(update={"abort": "ignored"})
 
 
 def _can_expire(handshake: Handshake) -> bool:

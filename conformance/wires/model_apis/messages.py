@@ -10,8 +10,6 @@ from runlock.conformance.wires.model_apis.api import ModelRequest, event, new_id
 
 PATH: Final = "/v1/messages"
 
-"""For the ids of messages: two of one id are one to Claude Code, which writes it down so."""
-
 
 def asked(body: Mapping[str, Any]) -> ModelRequest:
     """Read a request."""

@@ -136,12 +136,12 @@ def a_cancel_aborts_what_runs(state: ObservedState) -> CheckResults:
     if run is None or run.cancel_at is None or mode is None:
         return
     if mode == "abort" and run.cancel_settled:
-        running = [g for g in state.gates_of(run) if g.on == "tool" and not (g.is_left or g.ignores_aborts)]
-        yield (
-            HELD
-            if not running
-            else broken(f"the cancel aborts, yet call {running[0].opened.call} is still executing")
-        )
+        at_work = [gate for gate in state.gates_of(run) if gate.on == "tool" and not gate.is_left]
+        running = [gate for gate in at_work if not gate.ignores_aborts]
+        if running:
+            yield broken(f"the cancel aborts, yet call {running[0].opened.call} is still executing")
+        elif not at_work:
+            yield HELD
     elif mode == "drain" and not run.is_done and any(gate.on == "tool" for gate in state.gates_of(run)):
         yield HELD
 

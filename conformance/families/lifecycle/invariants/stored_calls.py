@@ -181,8 +181,8 @@ def a_checkpoint_keeps_what_was_asked_for(state: ObservedState, seen: TakenDown)
         call = run.calls.get(call_id) if run is not None else None
         if call is None or call.is_unclear or not isinstance(stored, dict) or call.tool is None:
             continue
-        again = not call.entries and any(one.id == call_id for one in run.former_calls) if run else False
-        if call.raced or again:
+        former = {one.id for one in run.former_calls} if run is not None else set()
+        if call.raced or (call_id in former and not call.entries):
             continue  # its turn may not have been taken, and another call may have had its id
         if stored.get("status") != "Suspended" and ("name" in stored or "args" in stored):
             wrong = _otherwise(call, {key: one for key, one in stored.items() if one is not None})

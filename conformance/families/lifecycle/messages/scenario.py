@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from functools import cached_property
-from typing import Any, Final, Literal
+from typing import Any, Final, Literal, Self
 
-from pydantic import Field, field_validator
+from pydantic import Field, field_validator, model_validator
 
 from runlock.conformance.families.lifecycle.messages.vocabulary import PhaseName, ResumeMode
 from runlock.conformance.protocol import scenario as shared
@@ -43,6 +43,12 @@ class ToolSpec(Wire):
     retries: int | None = Field(default=None, gt=0)  # how often it is entered again when that has passed
     abort: Literal["ignored"] | None = None  # its body stays at work when the runtime aborts it
     agent: AgentSpec | None = None  # a call of it is a run of its own, whose input is the call's `v`
+
+    @model_validator(mode="after")
+    def _ends_at_its_time(self) -> Self:
+        if self.timeout_ms is not None and self.abort is not None:
+            raise ValueError("a tool that ignores its abort has no time limit, since nothing ends it")
+        return self
 
     @field_validator("parameters")
     @classmethod

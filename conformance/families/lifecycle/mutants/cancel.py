@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Awaitable, Coroutine
+from collections.abc import Coroutine
 from typing import Any
 
 from runlock.conformance.families.lifecycle.mutants.mutant import NO_PROFILE
+from runlock.conformance.families.lifecycle.variants.parts import shielded
 from runlock.conformance.family.made import OtherPolicies, fault
 from runlock.machines.lifecycle.runtime.ledger import RunCancelled
 from runlock.machines.lifecycle.runtime.rounds import Resume
@@ -165,11 +166,7 @@ class LeavesToolsAtWork(Runtime):
 
     async def outside(self, waiting: Coroutine[Any, Any, Any], drains: bool = False) -> Any:
         goes_on = drains and not self._is_called_off
-        return await super().outside(_going_on(waiting) if goes_on else waiting, drains)
-
-
-async def _going_on(waiting: Awaitable[Any]) -> Any:
-    return await asyncio.shield(waiting)
+        return await super().outside(shielded(waiting) if goes_on else waiting, drains)
 
 
 class HearsLateAnswers(Runtime):
@@ -180,7 +177,7 @@ class HearsLateAnswers(Runtime):
             return await super()._try(call, args, resume)
         body = asyncio.ensure_future(self.world.execute(call.id, call.name, args, resume))
         body.add_done_callback(lambda _: self._answered(call, body))
-        answer: Answer = await self.outside(_going_on(body), drains=True)
+        answer: Answer = await self.outside(shielded(body), drains=True)
         return answer
 
     def _answered(self, call: Call, body: asyncio.Future[Answer]) -> None:

@@ -6,6 +6,7 @@ import asyncio
 from functools import partial
 from typing import Any
 
+from runlock.conformance.families.lifecycle.variants.parts import shielded
 from runlock.conformance.family.made import fault
 from runlock.machines.lifecycle.runtime.rounds import Resume
 from runlock.machines.lifecycle.runtime.runtime import Runtime
@@ -22,16 +23,12 @@ class GivesUpTheWaitAlone(Runtime):
         entered = asyncio.ensure_future(entering)
         try:
             async with asyncio.timeout(self.lasts_s(call)):
-                return await self.outside(_shielded(entered), drains=True)
+                return await self.outside(shielded(entered), drains=True)
         except TimeoutError:
             raise
         except BaseException:
             entered.cancel()
             raise
-
-
-async def _shielded(entered: asyncio.Future[Answer]) -> Answer:
-    return await asyncio.shield(entered)
 
 
 @fault("LIMIT-1", "were over, yet its body is at work", also=("ONCE-3",))

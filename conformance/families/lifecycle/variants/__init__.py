@@ -24,7 +24,7 @@ from runlock.conformance.families.lifecycle.reference import (
     ReferenceAdapter,
 )
 from runlock.conformance.families.lifecycle.variants import prompting, serving
-from runlock.conformance.families.lifecycle.variants.parts import runtime_with
+from runlock.conformance.families.lifecycle.variants.parts import runtime_with, shielded
 from runlock.conformance.protocol import Control
 from runlock.machines.lifecycle.runtime.producer import Producer
 from runlock.machines.lifecycle.runtime.prompter import Prompter, StatePrompter
@@ -79,7 +79,7 @@ class WaitsForItsTools(Runtime):
             return await super()._try(call, args, resume)
         body = asyncio.ensure_future(self.world.execute(call.id, call.name, args, resume))
         try:
-            answer: Answer = await self.outside(asyncio.wait_for(asyncio.shield(body), None), drains=True)
+            answer: Answer = await self.outside(shielded(body), drains=True)
         except BaseException:
             await body
             raise

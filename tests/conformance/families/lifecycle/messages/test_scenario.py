@@ -37,3 +37,9 @@ def test_a_type_that_the_kit_does_not_check_is_refused(kind):
 
     with pytest.raises(ValidationError, match=r"parameter n has the type .*; there are string, integer"):
         ToolSpec(name="count", parameters=parameters)
+
+
+def test_a_tool_that_ignores_its_abort_has_no_time_limit():
+    """Nothing could end it when its time has passed, and a second try would enter it twice at once."""
+    with pytest.raises(ValidationError, match="a tool that ignores its abort has no time limit"):
+        ToolSpec(name="t", abort="ignored", timeout_ms=10)
