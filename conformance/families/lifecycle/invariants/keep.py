@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from runlock.conformance.families.lifecycle.messages import SegmentEnded
+from runlock.conformance.families.lifecycle.messages import FINAL_CALL_STATUSES, SegmentEnded
 from runlock.conformance.families.lifecycle.state import ObservedState
+from runlock.conformance.families.lifecycle.state.calls import stored_status
 from runlock.conformance.families.lifecycle.state.disturbances import CANCEL, FAULT, INPUT
 from runlock.conformance.families.lifecycle.state.records import Decided, ObservedCall, Run
 from runlock.conformance.family.invariant import HELD, CheckResults, broken, check
@@ -69,6 +70,8 @@ def _acts(state: ObservedState, run: Run, decided: Decided, what: str) -> CheckR
     call = run.calls[decided.call]
     if not _is_undisturbed(run, call) or _is_answered_unseen(state, call):
         return
+    if stored_status(state.recovered_from, call.id) in FINAL_CALL_STATUSES:
+        return  # it was acted on before the crash
     if call.has_moved_since_the_crash:
         yield HELD
     elif not state.gates_of(run) and call.decisions[-1] is decided and _suffices(state, run):

@@ -95,6 +95,14 @@ class Form:
         return self.name == other.name and is_alike(self.args, other.args)
 
 
+def stored_status(checkpoint: Any, call: str | None) -> str | None:
+    """The status of a call in a checkpoint, if it has one."""
+    calls = checkpoint.get("calls") if isinstance(checkpoint, Mapping) else None
+    stored = calls.get(call) if isinstance(calls, Mapping) else None
+    status = stored.get("status") if isinstance(stored, Mapping) else None
+    return status if isinstance(status, str) else None
+
+
 def is_alike(left: Any, right: Any) -> bool:
     """Whether two sets of arguments are the same, but for those that are null."""
     return _spelled(left) == _spelled(right)

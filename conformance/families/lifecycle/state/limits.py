@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
-from typing import Any
+from collections.abc import Iterator
 
 from runlock.conformance.families.lifecycle.messages import (
     FINAL_CALL_STATUSES,
@@ -14,6 +13,7 @@ from runlock.conformance.families.lifecycle.messages import (
     RunMoved,
     SegmentEnded,
 )
+from runlock.conformance.families.lifecycle.state.calls import stored_status
 from runlock.conformance.families.lifecycle.state.knowledge import Knowledge
 from runlock.conformance.families.lifecycle.state.records import ObservedCall, ObservedGate
 from runlock.conformance.protocol import Observation
@@ -71,14 +71,7 @@ def _is_aborted_by(gate: ObservedGate, seen: Observation) -> bool:
     if isinstance(seen, MessageAppended):
         return seen.message.role == "tool" and seen.message.call == call
     if isinstance(seen, Checkpointed):
-        return bool(_stored_status(seen.state, call) == "Cancelled")
+        return stored_status(seen.state, call) == "Cancelled"
     if isinstance(seen, SegmentEnded):
         return seen.run == gate.run and seen.reason.code != "Suspended"
     return isinstance(seen, RunMoved) and seen.run == gate.run and seen.to == "Done"
-
-
-def _stored_status(state: Any, call: str | None) -> Any:
-    """The status of a call in a checkpoint, if it has one."""
-    calls = state.get("calls") if isinstance(state, Mapping) else None
-    stored = calls.get(call) if isinstance(calls, Mapping) else None
-    return stored.get("status") if isinstance(stored, Mapping) else None

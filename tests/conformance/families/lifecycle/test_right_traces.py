@@ -58,6 +58,7 @@ ABOUT = {
     "a-look-before-a-set-is-taken": "RUNNER-1",
     "a-run-that-comes-back-to-its-end": "PROGRESS-1",
     "a-partial-resume-of-a-run-that-a-plugin-ends": "PRODUCER-1",
+    "a-rejection-that-was-acted-on-before-a-crash": "RECOVER-1",
     "a-tool-within-a-call-that-ignores-its-abort": "NEST-3",
     "a-turn-that-is-held-and-has-the-id-of-an-earlier-call": "STORE-20",
     "a-tool-that-ignores-its-abort-and-a-fault": "STORE-8",
